@@ -1,12 +1,15 @@
-// The bare license server: Fastify and pg, the one statement for each path, and nothing else. Forked by licenses.ts.
-import { fastify } from 'fastify';
+// The bare license server: Fastify and pg, the one statement for each path, and nothing else; or a step less or more of
+// what an answer takes (STEP, license-steps.ts). Forked by licenses.ts.
+import { generateKeyPairSync, hash, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { openRedis } from '@muster/redis';
+import { fastify, type FastifyReply } from 'fastify';
 import pg from 'pg';
+import { type Step, steps } from './license-steps.ts';
 
-const pool = new pg.Pool({
-  connectionString: process.env['DATABASE_URL'],
-  max: Number(process.env['DATABASE_POOL']),
-});
-const app = fastify();
+const place = steps.indexOf(process.env['STEP'] as Step);
+const does = (step: Step): boolean => place >= steps.indexOf(step);
 
 const state = `case when status <> 'active' then status when expires_at <= clock_timestamp() then 'expired'
   when machine_hash = sha256($2::text::bytea) then 'active' when machine_hash is not null then 'other_machine'
@@ -23,28 +26,128 @@ const activate = `with l as materialized (select *, ${state} ${found} for no key
 
 const check = `select plan, ${state}, expires_at as "expiresAt" ${found}`;
 
+/** The same where a license may have several machines. */
+const machineOf = (license: string): string =>
+  `bare.machines m where m.license_id = ${license}.id and m.released_at is null`;
+
+const activateMachine = `with l as materialized (select * ${found} for no key update),
+  m as (insert into bare.machines as m
+      (license_id, slot, machine_hash, pepper_id, machine_hint, bound_at, last_seen_at, offline_until)
+    select id, 1, sha256($2::text::bytea), 'bare', '…', clock_timestamp(), clock_timestamp(), clock_timestamp() + interval '7 days'
+    from l where status = 'active' and (expires_at is null or expires_at > clock_timestamp())
+    on conflict (license_id, slot) do update set last_seen_at = excluded.last_seen_at, offline_until = excluded.offline_until
+      where m.machine_hash = excluded.machine_hash returning license_id, offline_until),
+  u as (update bare.licenses b set last_seen_at = clock_timestamp(), offline_until = m.offline_until,
+      expires_at = coalesce(l.expires_at, clock_timestamp() + make_interval(secs => l.duration_seconds))
+    from l join m on m.license_id = l.id where b.id = l.id returning b.expires_at)
+  select l.plan, l.status as state, u.expires_at as "expiresAt" from l left join u on true`;
+
+const checkMachine = `select plan, status as state, expires_at as "expiresAt", (select count(*)::int from ${machineOf('licenses')}) as used,
+  exists (select from ${machineOf('licenses')} and m.machine_hash = sha256($2::text::bytea)) as holder ${found}`;
+
 interface Asked {
   readonly licenseKey: string;
   readonly machineId: string;
 }
 
-app.post('/api/activate', async (request) => {
-  const { licenseKey, machineId } = request.body as Asked;
-  const { rows } = await pool.query({ name: 'activate', text: activate, values: [licenseKey, machineId] });
-  return { success: true, license: rows[0] as unknown };
-});
+const constant = { plan: 'bench', state: 'active', expiresAt: '2027-01-01T00:00:00.000Z' };
 
-app.get('/api/activate/check', async (request) => {
-  const { licenseKey, machineId } = request.query as Asked;
-  const { rows } = await pool.query({ name: 'check', text: check, values: [licenseKey, machineId] });
-  return rows[0] as unknown;
+const pool = new pg.Pool({
+  connectionString: process.env['DATABASE_URL'],
+  max: Number(process.env['DATABASE_POOL']),
+  // Its turn comes again in a while, and to connect is not what is measured.
+  idleTimeoutMillis: 0,
 });
+const run = async (name: string, text: string, { licenseKey, machineId }: Asked): Promise<unknown> => {
+  if (!does('statement')) return constant;
+  return (await pool.query({ name, text, values: [licenseKey, machineId] })).rows[0];
+};
+
+const redis = does('counted') ? openRedis(process.env['REDIS_URL'] ?? '', { waits: true }) : undefined;
+let counting: (() => void)[] = [];
+/** One command for all attempts of a turn of the event loop: less is not possible. */
+const count = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (redis === undefined) {
+      resolve();
+      return;
+    }
+    if (counting.length === 0) {
+      setImmediate(() => {
+        const counted = counting;
+        counting = [];
+        void redis.incrby('attempts', counted.length).then(() => {
+          for (const done of counted) done();
+        });
+      });
+    }
+    counting.push(resolve);
+  });
+
+const { privateKey } = generateKeyPairSync('ed25519');
+const signed = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64');
+
+/** An answer of the length that the service signs. */
+const base = 'x'.repeat(420);
+
+function send(reply: FastifyReply, answer: unknown, isActivation: boolean): FastifyReply {
+  const body = JSON.stringify(answer);
+  reply.header('content-type', 'application/json; charset=utf-8');
+  if (does('signed')) {
+    if (isActivation) reply.header('license-certificate', `${base.slice(0, 300)}.${signed(body)}`);
+    const digest = `sha-256=:${hash('sha256', body, 'base64')}:`;
+    reply.headers({
+      'content-digest': digest,
+      signature: `license=:${signed(base + digest)}:`,
+      'signature-input': base.slice(0, 200),
+    });
+  }
+  return reply.send(body);
+}
 
 /** The two numbers that are read of the product's too, in the same words. */
-app.get('/metrics', () => {
+function metrics(): string {
   const { user, system } = process.cpuUsage();
   return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
-});
+}
 
-process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
+function startHttp(): Promise<string> {
+  const body = JSON.stringify(constant);
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      if (request.url === '/metrics') response.end(metrics());
+      else response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    });
+  });
+}
+
+function startFastify(): Promise<string> {
+  const app = fastify();
+  app.post('/api/activate', async (request, reply) => {
+    await count();
+    const license = await run(
+      'activate',
+      does('machines') ? activateMachine : activate,
+      request.body as Asked,
+    );
+    return send(reply, { success: true, license }, true);
+  });
+  app.get('/api/activate/check', async (request, reply) => {
+    await count();
+    return send(
+      reply,
+      await run('check', does('machines') ? checkMachine : check, request.query as Asked),
+      false,
+    );
+  });
+  app.get('/metrics', metrics);
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+process.send?.(await (does('fastify') ? startFastify() : startHttp()));
 process.on('disconnect', () => process.exit(0));

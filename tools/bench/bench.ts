@@ -27,7 +27,7 @@ import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
-import { measureLicenses } from './licenses.ts';
+import { measureLicenses, renderLicenses } from './licenses.ts';
 import { startLoadProcess } from './load-process.ts';
 import { measureMcp, perCore } from './mcp.ts';
 import { type Bench, measure, type Sample } from './measure.ts';
@@ -301,11 +301,7 @@ const specials: readonly Special[] = [
       `${renderTable(results, `${whole(large)} / 1,000 stories`)}\n\nGoal: no operation costs more than 1.3 times as much.`,
   ),
   special('scale', (services) => measureScale(services, effort), renderScale),
-  special(
-    'licenses',
-    (services) => measureLicenses(services, effort),
-    (results) => renderTable(results, 'Muster / bare'),
-  ),
+  special('licenses', (services) => measureLicenses(services, effort), renderLicenses),
   special(
     'mcp',
     (services) => measureMcp(services, effort),

@@ -1,15 +1,16 @@
 /**
- * Activations and checks beside the bare statement over bare Fastify; and what the count of attempts in Redis and the
- * signatures take of that, each left out once, as an installation without Redis or without a signing key runs.
+ * Activations and checks beside bare servers that do a step more each: from a constant answer to all that the promises
+ * take, which is a statement that knows several machines, the signatures, and a count in Redis. What the service costs
+ * beyond that is its own. Compared in processor time, of the server and of Postgres, which other work on the machine
+ * moves less than rates.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { setTimeout as pause } from 'node:timers/promises';
-import { createPool } from '@muster/database';
 import { type LoadRequest, startLoadProcess } from './load-process.ts';
 import { type Bench, type Effort, measure, type Sample } from './measure.ts';
-import { type Summary, summarize } from './report.ts';
+import { type Step, stepNames, steps } from './license-steps.ts';
+import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 const connections = 32;
@@ -21,29 +22,14 @@ const poolSize = '10';
 /** Nobody is to be refused here; counting costs the same. */
 const noLimit = '1000000/0.001';
 
-type Path = 'activate' | 'check';
+const paths = ['check', 'activate'] as const;
+type Path = (typeof paths)[number];
 
-/** The goals of PERFORMANCE; what is left out is shown, not judged. */
-const courses: readonly {
-  readonly name: string;
-  readonly path: Path;
-  readonly side: Side;
-  readonly goal: number | null;
-}[] = [
-  { name: 'licenses activate', path: 'activate', side: 'whole', goal: 0.55 },
-  { name: 'licenses check', path: 'check', side: 'whole', goal: 0.6 },
-  { name: 'licenses activate, counted in memory', path: 'activate', side: 'inMemory', goal: null },
-  { name: 'licenses check, counted in memory', path: 'check', side: 'inMemory', goal: null },
-  { name: 'licenses activate, unsigned', path: 'activate', side: 'unsigned', goal: null },
-  { name: 'licenses check, unsigned', path: 'check', side: 'unsigned', goal: null },
-];
+type Side = Step | 'service';
+const sides: readonly Side[] = [...steps, 'service'];
 
-type Side = 'whole' | 'inMemory' | 'unsigned';
-
-interface Server {
-  readonly url: string;
-  readonly keys: readonly string[];
-}
+/** The least share of the bare server that does all of it, in processor time (docs/decisions/licenses.md). */
+const goals: Readonly<Record<Path, number>> = { check: 0.7, activate: 0.5 };
 
 /** As the bare server has it: the same columns and indexes, one machine beside them, the key's hash made by Postgres. */
 const bareTables = `
@@ -51,13 +37,9 @@ const bareTables = `
   create table bare.licenses (like licenses.licenses including all);
   alter table bare.licenses add column machine_hash bytea, add column bound_at timestamptz(3);
   insert into bare.licenses select * from licenses.licenses;
+  create table bare.machines (like licenses.license_machines including all);
   analyze bare.licenses;
   analyze licenses.licenses`;
-
-const bareServer = (services: Services, databaseUrl: string): Promise<string> =>
-  services.bareServer('bare-licenses.ts', {
-    ...{ DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize },
-  });
 
 async function issueKeys(main: string, databaseUrl: string): Promise<string[]> {
   const cli = path.join(path.dirname(main), 'cli.js');
@@ -77,79 +59,127 @@ function lanesOf(keys: readonly string[], asked: Path): LoadRequest[][] {
       .slice(lane * keysPerConnection, (lane + 1) * keysPerConnection)
       .map((licenseKey, index): LoadRequest => {
         const params = { licenseKey, machineId: `machine-${lane}-${index}` };
+        // As every client sends one.
+        const nonce = { 'license-nonce': `nonce-of-${lane}-${index}` };
         if (asked === 'activate') {
-          const headers = { 'content-type': 'application/json' };
+          const headers = { 'content-type': 'application/json', ...nonce };
           return { path: '/api/activate', headers, body: JSON.stringify(params) };
         }
         const query = new URLSearchParams(params).toString();
-        return { path: `/api/activate/check?${query}`, method: 'GET', headers: {}, body: '' };
+        return { path: `/api/activate/check?${query}`, method: 'GET', headers: nonce, body: '' };
       }),
   );
 }
 
-/** An installation whose next signing key is not due yet, and which has no other. */
-async function signNothing(url: string, databaseUrl: string): Promise<void> {
-  const owner = createPool({ url: databaseUrl, role: null, max: 1 });
-  await owner.query(`update licenses.signing_keys set active_from = now() + interval '1 year'`);
-  await owner.end();
-  // Services look at their keys every half a minute.
-  for (let isSigned = true; isSigned;) {
-    await pause(500);
-    const answer = await fetch(`${url}/.well-known/license-keys.json`);
-    await answer.arrayBuffer();
-    isSigned = answer.headers.has('signature');
-  }
+/** What one side takes for a request: medians over the rounds. */
+export interface LicenseCost {
+  readonly side: Side;
+  readonly serverMicros: number;
+  readonly postgresMicros: number | null;
+  readonly rate: number;
+  readonly p50: number;
+}
+
+export interface LicenseSummary {
+  readonly path: Path;
+  readonly costs: readonly LicenseCost[];
+  /** Shares of the bare statement, in processor time: of the bare server that does all of it, and of the service. */
+  readonly bareWithAll: number;
+  readonly service: number;
+  /** The service's share of the bare server that does all of it, the rounds' median and both ends. */
+  readonly share: { readonly median: number; readonly min: number; readonly max: number };
+  readonly goal: number;
+}
+
+const microsOf = ({
+  serverMicros,
+  postgresMicros,
+}: Pick<Sample, 'serverMicros' | 'postgresMicros'>): number => serverMicros + (postgresMicros ?? 0);
+
+function summarizePath(path: Path, samples: ReadonlyMap<Side, readonly Sample[]>): LicenseSummary {
+  const of = (side: Side): readonly Sample[] => samples.get(side) ?? [];
+  /** By the rounds' own ratios: all sides of a round ran next to each other. */
+  const shares = (part: Side, whole: Side): number[] =>
+    of(part).flatMap((sample, round) => {
+      const other = of(whole)[round];
+      return other === undefined ? [] : [microsOf(sample) / microsOf(other)];
+    });
+  const own = shares('counted', 'service');
+  return {
+    path,
+    costs: sides.map((side) => ({
+      side,
+      serverMicros: median(of(side).map(({ serverMicros }) => serverMicros)),
+      postgresMicros: median(of(side).map(({ postgresMicros }) => postgresMicros ?? 0)),
+      rate: median(of(side).map(({ rate }) => rate)),
+      p50: median(of(side).map(({ p50 }) => p50)),
+    })),
+    bareWithAll: median(shares('statement', 'counted')),
+    service: median(shares('statement', 'service')),
+    share: { median: median(own), min: Math.min(...own), max: Math.max(...own) },
+    goal: goals[path],
+  };
 }
 
 export async function measureLicenses(
   services: Services,
   { rounds, seconds, say }: Effort,
-): Promise<Summary[]> {
-  say('Starting PostgreSQL (fsync on), Redis, and license-service');
+): Promise<LicenseSummary[]> {
+  say('Starting PostgreSQL (fsync on), Redis, license-service, and the bare servers');
   const postgres = await services.postgres();
   const redisUrl = await services.redis();
   const main = await services.bundle('license-service');
   const owner = services.owner(postgres.url);
-  const start = async (databaseUrl: string, environment: Record<string, string>): Promise<Server> => {
-    const service = await services.app('license-service', main, {
-      ...{ DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize },
-      ...{ LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit },
-      ...environment,
-    });
-    return { url: service.url, keys: await issueKeys(main, databaseUrl) };
-  };
-  await owner.query('create database unsigned');
-  const unsignedUrl = new URL(postgres.url);
-  unsignedUrl.pathname = '/unsigned';
-  const servers: Record<Side, Server> = {
-    whole: await start(postgres.url, { REDIS_URL: redisUrl }),
-    inMemory: await start(postgres.url, {}),
-    unsigned: await start(unsignedUrl.href, { REDIS_URL: redisUrl }),
-  };
-  await signNothing(servers.unsigned.url, unsignedUrl.href);
+  const surroundings = { DATABASE_URL: postgres.url, DATABASE_POOL: poolSize, REDIS_URL: redisUrl };
+  const service = await services.app('license-service', main, {
+    ...surroundings,
+    ...{ LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit },
+  });
+  const keys = await issueKeys(main, postgres.url);
   await owner.query(bareTables);
-  const bare = await bareServer(services, postgres.url);
+  const urls = new Map<Side, string>([['service', service.url]]);
+  for (const step of steps)
+    urls.set(step, await services.bareServer('bare-licenses.ts', { ...surroundings, STEP: step }));
   const load = startLoadProcess();
   services.onStop(() => {
     load.stop();
   });
   const bench: Bench = { load, owner, postmaster: postgres.pid };
-  const samples = courses.map((course) => ({ course, ours: [] as Sample[], theirs: [] as Sample[] }));
+  const samples = new Map(paths.map((path) => [path, new Map(sides.map((side) => [side, [] as Sample[]]))]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { course, ours, theirs } of samples) {
-      const { url, keys } = servers[course.side];
-      const time = round === 0 ? Math.max(seconds, warmUpSeconds) : seconds;
-      const mine = await measure(bench, course.name, url, lanesOf(keys, course.path), time);
-      const bareLanes = lanesOf(servers.whole.keys, course.path);
-      const others = await measure(bench, `bare, ${course.name}`, bare, bareLanes, time);
-      // The first round warms up.
-      if (round === 0) continue;
-      ours.push(mine);
-      theirs.push(others);
+    for (const [path, ofPath] of samples) {
+      for (const [side, ofSide] of ofPath) {
+        const time = round === 0 ? Math.max(seconds, warmUpSeconds) : seconds;
+        const url = urls.get(side) ?? '';
+        const sample = await measure(bench, `${path}, ${side}`, url, lanesOf(keys, path), time);
+        // The first round warms up.
+        if (round > 0) ofSide.push(sample);
+      }
     }
+    // As autovacuum does in time: by now there are machines, of which Postgres knows nothing yet.
+    if (round === 0) await owner.query('analyze');
     say(round === 0 ? 'Warmed up' : `Round ${round} of ${rounds}`);
   }
-  return samples.map(({ course: { name, goal }, ours, theirs }) =>
-    summarize({ ...{ name, goal, ours, theirs }, roundTrips: null }),
-  );
+  return [...samples].map(([path, ofPath]) => summarizePath(path, ofPath));
+}
+
+const two = (value: number): string => value.toFixed(2);
+
+const nameOf = (side: Side): string => (side === 'service' ? 'license-service' : stepNames[side]);
+
+export function renderLicenses(summaries: readonly LicenseSummary[]): string {
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, column) => (column === 0 ? cell.padEnd(34) : cell.padStart(13))).join('');
+  return summaries
+    .flatMap(({ path, costs, bareWithAll, service, share, goal }) => [
+      line([path, 'CPU µs', 'Postgres µs', 'req/s', 'p50 ms']),
+      ...costs.map(({ side, serverMicros, postgresMicros, rate, p50 }) =>
+        line([nameOf(side), ...[whole(serverMicros), whole(postgresMicros ?? 0), whole(rate), two(p50)]]),
+      ),
+      `processor time, of the bare statement: ${two(bareWithAll)} bare with all of it, ${two(service)} the service`,
+      `processor time, of bare with all of it: ${two(share.median)} (${two(share.min)}–${two(share.max)}), goal ≥ ${two(goal)} ${verdict(share.median >= goal)}`,
+      '',
+    ])
+    .map((text) => `  ${text}`.trimEnd())
+    .join('\n');
 }

@@ -22,7 +22,13 @@ export async function readServerUse(url: string): Promise<ServerUse> {
   };
 }
 
-/** Processor time that PostgreSQL has used so far, all of its processes together; null where it cannot be read. */
+/** Of what /proc says of processes that have ended. */
+const ticksPerSecond = 100;
+
+/**
+ * Processor time that PostgreSQL has used so far, all of its processes together, those that have ended too; null where it
+ * cannot be read.
+ */
 export async function readPostgresSeconds(postmaster: number): Promise<number | null> {
   if (process.platform !== 'linux') return null;
   let nanoseconds = 0;
@@ -30,8 +36,10 @@ export async function readPostgresSeconds(postmaster: number): Promise<number | 
     if (!/^\d+$/.test(name)) continue;
     // A process may end while it is looked at.
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    if (parent !== postmaster && Number(name) !== postmaster) continue;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const isPostmaster = Number(name) === postmaster;
+    if (Number(fields[1]) !== postmaster && !isPostmaster) continue;
+    if (isPostmaster) nanoseconds += ((Number(fields[13]) + Number(fields[14])) / ticksPerSecond) * 1e9;
     const [onProcessor = '0'] = (await readFile(`/proc/${name}/schedstat`, 'utf8').catch(() => '')).split(
       ' ',
     );

@@ -1,8 +1,16 @@
 /** license-service, put together from its configuration; nothing listens yet. */
-import { createPool, DatabaseAway, DatabaseBusy, faultOfServerAt, type Pool } from '@muster/database';
+import {
+  createPool,
+  DatabaseAway,
+  DatabaseBusy,
+  faultOfServerAt,
+  type Pool,
+  type PoolConfig,
+} from '@muster/database';
 import {
   ApiError,
   createRateLimiter,
+  type RateLimiter,
   internal,
   type Check,
   createService,
@@ -13,7 +21,7 @@ import {
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { addActivationRoutes } from './activation/routes.ts';
-import { createLimiter, usualPrefix } from './attempts/limiter.ts';
+import { createLimiter, type Limiter, usualPrefix } from './attempts/limiter.ts';
 import { type Config } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
@@ -26,7 +34,7 @@ import { inRounds } from './webhooks/rounds.ts';
 import { forgetSessions } from './operators/sessions.ts';
 import { inTransaction } from './operators/transaction.ts';
 import { sealingBy } from './operators/webhooks.ts';
-import { createVault, productOf } from './vault.ts';
+import { createVault, productOf, type Vault } from './vault.ts';
 
 export interface LicenseService {
   readonly service: Service;
@@ -66,40 +74,31 @@ function toApiError(error: unknown): ApiError {
   return internal();
 }
 
-export function createLicenseService(
-  config: Config,
-  logger: Logger,
-  options: LicenseServiceOptions = {},
-): LicenseService {
-  const pool =
+const poolAs = (config: Config, logger: Logger, own: Pick<PoolConfig, 'max' | 'role' | 'name'>): Pool =>
+  createPool({
+    url: config.DATABASE_URL,
+    ...own,
+    onIdleError: (error) => {
+      logger.warn({ err: error }, 'a connection to Postgres was lost');
+    },
+  });
+
+/** One for machines, one for what operators do. */
+const poolsOf = (config: Config, logger: Logger, options: LicenseServiceOptions) => ({
+  pool:
     options.pool ??
-    createPool({
-      url: config.DATABASE_URL,
-      max: config.DATABASE_POOL,
-      role: 'muster_licenses',
-      name: 'license-service',
-      onIdleError: (error) => {
-        logger.warn({ err: error }, 'a connection to Postgres was lost');
-      },
-    });
-  const operatorsPool =
+    poolAs(config, logger, { max: config.DATABASE_POOL, role: 'muster_licenses', name: 'license-service' }),
+  operatorsPool:
     options.operatorsPool ??
-    createPool({
-      url: config.DATABASE_URL,
+    poolAs(config, logger, {
       max: operatorConnections,
       role: 'muster_license_operators',
       name: 'license-operators',
-      onIdleError: (error) => {
-        logger.warn({ err: error }, 'a connection to Postgres was lost');
-      },
-    });
-  const given = {
-    pepper: config.LICENSE_PEPPER,
-    pepperBefore: config.LICENSE_PEPPER_BEFORE,
-    seal: config.LICENSE_SEAL,
-  };
-  const vault = createVault({ pool, url: config.DATABASE_URL, given, logger });
-  const limiter = createLimiter({
+    }),
+});
+
+const limiterOf = (config: Config, logger: Logger, options: LicenseServiceOptions): Limiter =>
+  createLimiter({
     limits: {
       ip: config.LIMIT_IP,
       check: config.LIMIT_CHECK,
@@ -115,21 +114,88 @@ export function createLicenseService(
     },
   });
 
-  const checks: Check[] = [
-    {
-      name: 'postgres',
-      needed: true,
-      run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
-      faultForGood: () => faultOfServerAt(config.DATABASE_URL),
-    },
-    {
-      name: 'signing',
-      needed: true,
-      run: async () =>
-        productOf(vault.opened())?.keys.signer === undefined ? 'there is no key to sign with' : undefined,
-    },
+/** Of calls of the operators' API, and of pages. */
+const operatorsLimiterOf = (config: Config): RateLimiter =>
+  createRateLimiter(
+    config.REDIS_URL === undefined
+      ? undefined
+      : {
+          redisUrl: config.REDIS_URL,
+          timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
+          onRedis: () => undefined,
+        },
+  );
+
+/** What the service needs before it is ready. */
+const checksOf = (config: Config, pool: Pool, vault: Vault): Check[] => [
+  {
+    name: 'postgres',
+    needed: true,
+    run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+    faultForGood: () => faultOfServerAt(config.DATABASE_URL),
+  },
+  {
+    name: 'signing',
+    needed: true,
+    run: async () =>
+      productOf(vault.opened())?.keys.signer === undefined ? 'there is no key to sign with' : undefined,
+  },
+];
+
+/** What the service does by itself, again and again, once it could be opened. */
+function roundsOf(
+  { operatorsPool, vault, courier, logger }: Working,
+  webhookMillis: number,
+): ReturnType<typeof inRounds>[] {
+  const isOpen = (): boolean => vault.opened() !== undefined;
+  return [
+    inRounds(
+      'webhooks could not be sent',
+      webhookMillis,
+      async () => isOpen() && (await courier.send()) > 0,
+      logger,
+    ),
+    inRounds(
+      'sessions that are over could not be removed',
+      endingsMillis,
+      async () => isOpen() && inTransaction(operatorsPool, forgetSessions),
+      logger,
+    ),
+    inRounds(
+      'ends of licenses could not be told',
+      endingsMillis,
+      async () => {
+        if (!isOpen()) return false;
+        const isMore = await inTransaction(operatorsPool, tellOfEndings);
+        return (await inTransaction(operatorsPool, forgetDeliveries)) || isMore;
+      },
+      logger,
+    ),
   ];
+}
+
+interface Working {
+  readonly operatorsPool: Pool;
+  readonly vault: Vault;
+  readonly courier: Courier;
+  readonly logger: Logger;
+}
+
+export function createLicenseService(
+  config: Config,
+  logger: Logger,
+  options: LicenseServiceOptions = {},
+): LicenseService {
+  const { pool, operatorsPool } = poolsOf(config, logger, options);
+  const given = {
+    pepper: config.LICENSE_PEPPER,
+    pepperBefore: config.LICENSE_PEPPER_BEFORE,
+    seal: config.LICENSE_SEAL,
+  };
+  const vault = createVault({ pool, url: config.DATABASE_URL, given, logger });
+  const limiter = limiterOf(config, logger, options);
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
+  const checks = checksOf(config, pool, vault);
   const service = createService({
     name: 'license-service',
     logger,
@@ -151,15 +217,7 @@ export function createLicenseService(
   };
   const networks = config.WEBHOOK_NETWORKS;
   const courier = createCourier({ pool: operatorsPool, sealing, networks, logger });
-  const operatorsLimiter = createRateLimiter(
-    config.REDIS_URL === undefined
-      ? undefined
-      : {
-          redisUrl: config.REDIS_URL,
-          timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
-          onRedis: () => undefined,
-        },
-  );
+  const operatorsLimiter = operatorsLimiterOf(config);
   const operators: OperatorsOptions = {
     ...{ pool: operatorsPool, limiter: operatorsLimiter, rate: config.LIMIT_OPERATORS, networks, courier },
     ...{ prefix: options.prefix ?? usualPrefix, baseUrl: config.BASE_URL },
@@ -171,30 +229,10 @@ export function createLicenseService(
   addPages(service.app, {
     ...{ ...operators, issuer: config.operatorsIssuer, sender: issuerSender },
   });
-  const rounds = [
-    inRounds(
-      'webhooks could not be sent',
-      options.webhookMillis ?? usualWebhookMillis,
-      async () => vault.opened() !== undefined && (await courier.send()) > 0,
-      logger,
-    ),
-    inRounds(
-      'sessions that are over could not be removed',
-      endingsMillis,
-      async () => vault.opened() !== undefined && inTransaction(operatorsPool, forgetSessions),
-      logger,
-    ),
-    inRounds(
-      'ends of licenses could not be told',
-      endingsMillis,
-      async () => {
-        if (vault.opened() === undefined) return false;
-        const isMore = await inTransaction(operatorsPool, tellOfEndings);
-        return (await inTransaction(operatorsPool, forgetDeliveries)) || isMore;
-      },
-      logger,
-    ),
-  ];
+  const rounds = roundsOf(
+    { operatorsPool, vault, courier, logger },
+    options.webhookMillis ?? usualWebhookMillis,
+  );
 
   return {
     service,

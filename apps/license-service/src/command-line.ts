@@ -1,5 +1,5 @@
 /**
- * The operators' command line, `license`. It works on the database itself, as the owner of its tables: whoever holds
+ * The operators' command line, `license`. It works on the database itself, as the owner of its tables: an operator who holds
  * DATABASE_URL may do everything here. Keys come from standard input: arguments stand in histories and process lists.
  */
 import { createPool, commandConnectMillis } from '@muster/database';
@@ -82,7 +82,7 @@ const commands: readonly LicenseCommand[] = [
     name: 'migrate',
     description: 'Make or update the schema, and what an installation needs before its first license',
     run: async ({ pool, databaseUrl, environment }) => {
-      // Whoever is not there at all has changed nothing.
+      // A Postgres that is not there at all has changed nothing.
       await pool.query('select');
       const applied = await provision(databaseUrl, givenSecrets(environment)).catch((error: unknown) => {
         const outage = outageOf(error);
@@ -176,7 +176,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
     }
   } catch (error) {
     const known = sayError(error);
-    // A fault of ours, which somebody will have to look into.
+    // A fault of ours, which its maintainers have to look into.
     if (known === undefined) throw error;
     const { reason, message } = known;
     if (asJson) out(`${jsonText({ error: { reason, message } })}\n`);

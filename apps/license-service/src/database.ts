@@ -12,6 +12,7 @@ import {
   type Pool,
   commandConnectMillis,
   sendRead,
+  sendShortWrite,
 } from '@muster/database';
 import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
@@ -20,7 +21,7 @@ import { newSigningKey } from './signing/signing-key.ts';
 const folder = path.join(import.meta.dirname, 'migrations');
 const schema = 'licenses';
 
-/** Any number that nobody else takes in this database. */
+/** Any number that no other lock of this database has. */
 const provisionLock = 4_102;
 
 export const migrateLicenses = (url: string): Promise<string[]> => migrate(url, { folder, schema });
@@ -155,13 +156,13 @@ export async function provision(url: string, given: GivenSecrets): Promise<strin
 /** States of Postgres in which the same call can succeed later: going away, or full or too slow at the moment. */
 const goingAway = /^(08|57P|25P)/;
 const busy = /^53|^(40001|40P01|55P03|57014)$/;
-/** No schema or no role yet: somebody is about to make them. */
+/** No schema or no role yet: another process is about to make them. */
 const notYet = /^(3F000|42P01|22023|28000)$/;
 
 const sqlStateOf = (error: Error): string | undefined =>
   'severity' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** What a query that failed is for whoever asked: DatabaseAway or DatabaseBusy where nobody can say what it would have answered. */
+/** What a query that failed is for its caller: DatabaseAway or DatabaseBusy where it is unknown what Postgres would have answered. */
 function faultOf(pool: Pool, error: unknown): unknown {
   if (error instanceof DatabaseAway || error instanceof DatabaseBusy) return error;
   const cause = error instanceof BurstError ? error.cause : error;
@@ -177,7 +178,7 @@ interface Question {
   readonly values: unknown[];
 }
 
-/** Runs a query. Throws DatabaseAway or DatabaseBusy where nobody can say what it would have answered. */
+/** Runs a query. Throws DatabaseAway or DatabaseBusy where it is unknown what Postgres would have answered. */
 export async function ask<Row extends object>(
   pool: Pool,
   query: Question & { readonly name: string },
@@ -189,12 +190,19 @@ export async function ask<Row extends object>(
   }
 }
 
+const shared =
+  (send: typeof sendRead) =>
+  async <Row extends object>(pool: Pool, { text, values }: Question): Promise<Row[]> => {
+    try {
+      const [result] = await send(pool, [{ sql: text, parameters: values }]);
+      return (result?.rows ?? []) as Row[];
+    } catch (error) {
+      throw faultOf(pool, error);
+    }
+  };
+
 /** The same for what only reads and waits for no lock: over the few connections that such questions share. */
-export async function look<Row extends object>(pool: Pool, { text, values }: Question): Promise<Row[]> {
-  try {
-    const [result] = await sendRead(pool, [{ sql: text, parameters: values }]);
-    return (result?.rows ?? []) as Row[];
-  } catch (error) {
-    throw faultOf(pool, error);
-  }
-}
+export const look = shared(sendRead);
+
+/** The same for what changes one license and can be repeated: over the few connections that such changes share. */
+export const changeOne = shared(sendShortWrite);

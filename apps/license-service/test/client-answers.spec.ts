@@ -111,7 +111,7 @@ describe('what is made up', () => {
 });
 
 describe("an answer to somebody else's body", () => {
-  /** Somebody on the way asks the service something else, and gives the client what it signed for that. */
+  /** A person on the way asks the service something else, and gives the client what it signed for that. */
   const ask = (claim: { licenseKey?: string; machineId?: string }): void => {
     middle.meddleWithBody = (body) => JSON.stringify({ ...(JSON.parse(body) as object), ...claim });
   };

@@ -227,7 +227,7 @@ describe('keys of the service', () => {
       await service.refresh();
       expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
       await service.stop();
-      // It has a certificate by the new key, since nobody could check the old one any more.
+      // It has a certificate by the new key, since no program could check the old one any more.
       expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
     } finally {
       await own.close();

@@ -1,4 +1,4 @@
-/** Half-sent bodies, of strangers as all callers of licenses are, keep nobody else out. */
+/** Half-sent bodies, of strangers as all callers of licenses are, keep no other caller out. */
 import { type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { sendHalf } from '@muster/testing';

@@ -1,4 +1,4 @@
-/** Machines with a program on each that has a license of the service, and somebody on the way between. */
+/** Machines with a program on each that has a license of the service, and a person on the way between. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Somebody on the way between a client and the service, who passes answers on, changes them, or cuts the connection. */
+/** A person on the way between a client and the service, who passes answers on, changes them, or cuts the connection. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -20,7 +20,7 @@ export const away: Meddle = () => undefined;
 export type MeddleWithBody = (body: string) => string;
 const bodyAsItIs: MeddleWithBody = (body) => body;
 
-/** Somebody on the way between client and service. */
+/** A person on the way between client and service. */
 export interface Middle {
   readonly url: string;
   meddle: Meddle;

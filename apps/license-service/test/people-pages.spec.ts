@@ -15,7 +15,7 @@ function hire(): { subject: string; email: string } {
   return { subject, email };
 }
 
-/** To the company's own page, which knows nobody yet. */
+/** To the company's own page, which knows no person yet. */
 async function begin(page: Page): Promise<void> {
   await page.context().clearCookies();
   await page.goto(`${support.service().url}/support?q=A-17`);

@@ -103,7 +103,7 @@ it('accepts the pepper before while machines come by, and hashes them anew', asy
     environment: { ...noLimits, LICENSE_PEPPER: fresh, LICENSE_PEPPER_BEFORE: fresh },
   });
   expect((await after.activate(key, 'machine')).status).toBe(200);
-  // Nobody came by with this one, so its machine is not known any more: what doctor warns of.
+  // No machine came by with this one, so its machine is not known any more: what doctor warns of.
   expect((await after.activate(rare.key, 'machine')).status).toBe(409);
 });
 

@@ -55,7 +55,7 @@ export {
 export { nextVersion, record, requireVersion, type RowOf, view } from './record.ts';
 export { containing, type Id, projectIdOf, storiesOf, storyIdOf, targetId } from './references.ts';
 export { type DB } from './schema.generated.ts';
-export { sendRead } from './shared-reads.ts';
+export { sendRead, sendShortWrite } from './shared-reads.ts';
 export { createStandby, readOutcomes, type Standby } from './standby.ts';
 export { bind, boundStatements, of, organization, Part, type Query, sql } from './sql.ts';
 export { type AuditFacts, type Happening, operatorTrail, systemFacts, trail, workerActor } from './trail.ts';

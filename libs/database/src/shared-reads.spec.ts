@@ -1,7 +1,8 @@
+import { type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
-import { BurstError, type Statement } from './burst.ts';
+import { BurstError, sendBurst, type Statement } from './burst.ts';
 import { checkOut, createPool, DatabaseAway, DatabaseBusy, type Pool } from './pool.ts';
 import { sendRead } from './shared-reads.ts';
 
@@ -57,6 +58,20 @@ describe('reads that share connections', () => {
     const answers = await echoes(pool);
     expect(answers.map(({ said }) => said)).toEqual(answers.map((_, index) => index));
     expect(pool.totalCount).toBeLessThan(10);
+  });
+
+  it('of one turn of the event loop are written to each connection at once', async () => {
+    const pool = poolOf(2);
+    const clients = await Promise.all([checkOut(pool), checkOut(pool)]);
+    // A connection that does not know the statement gets one read first.
+    for (const client of clients) await sendBurst(client, [echo(0)]);
+    const writes = clients.map((client) =>
+      jest.spyOn((client as typeof client & { connection: { stream: Socket } }).connection.stream, 'write'),
+    );
+    for (const client of clients) client.release();
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((said) => row(pool, echo(said))));
+    expect(answers.map(({ said }) => said)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(writes.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
   });
 
   it('leave their connections to others once there is none to answer', async () => {

@@ -3,6 +3,9 @@
  * bursts are written one behind the other before the first is answered, and answered in that order ("Pipelining" in the
  * description of Postgres' protocol). Two connections that are always busy cost Postgres and Node less than ten that wait
  * for the other side by turns (docs/decisions/performance.md). None is written behind one that takes long.
+ *
+ * A short write may be sent so too: one that waits for no other lock than such writes hold. It may wait, and those behind
+ * it with it, so they are fewer.
  */
 import pg, { type PoolClient } from 'pg';
 import { type Burst, burstOf, type Statement, type StatementResult, type Wire } from './burst.ts';
@@ -11,7 +14,8 @@ import { checkOut, type Pool } from './pool.ts';
 /** So many reads have a connection each; more of them share. */
 const fewConnections = 2;
 /** Bursts on one connection, the one that is being answered among them. */
-const mostBursts = 16;
+const mostReads = 16;
+const mostWrites = 4;
 /** A connection whose burst has taken this long gets no more of them until it is answered. */
 const slowMillis = 2;
 
@@ -53,15 +57,15 @@ class SharedConnection {
     return this.fault !== null;
   }
 
-  hasRoom(now: number): boolean {
-    return this.reads.length < mostBursts && now - this.since < slowMillis;
+  hasRoom(most: number, now: number): boolean {
+    return this.reads.length < most && now - this.since < slowMillis;
   }
 
   add(read: Read): void {
     this.reads.push(read);
     if (this.reads.length === 1) this.begin(read.burst);
     else if (this.written === this.reads.length - 1 && read.burst.isKnownTo(this.wire)) {
-      this.writeAhead(read.burst);
+      this.write(read.burst);
     }
   }
 
@@ -74,11 +78,7 @@ class SharedConnection {
 
   private begin(burst: Burst): void {
     this.since = performance.now();
-    if (this.written === 0) {
-      this.written = 1;
-      this.unsent.push(...burst.messages(this.wire));
-    }
-    this.flush();
+    if (this.written === 0) this.write(burst);
     const { callback } = burst;
     burst.callback = (error, outcome) => {
       const fault = error ?? (outcome !== undefined && 'error' in outcome ? outcome.error : null);
@@ -100,9 +100,9 @@ class SharedConnection {
     this.onChange(this);
   }
 
-  private writeAhead(burst: Burst): void {
+  /** What the process asks for in one turn of its loop goes out in one system call. */
+  private write(burst: Burst): void {
     this.written += 1;
-    // What the process asks for in one turn of its loop goes out in one system call.
     if (this.unsent.length === 0) {
       setImmediate(() => {
         this.flush();
@@ -128,17 +128,20 @@ class SharedConnection {
   }
 }
 
-/** The reads of one pool. */
+/** The reads of one pool, or its short writes. */
 class SharedReads {
   private readonly pool: Pool;
+  /** On one connection. */
+  private readonly most: number;
   /** Connections that reads need not leave to other work. */
   private readonly kept: number;
   private readonly connections = new Set<SharedConnection>();
   private waiting: Read[] = [];
   private isOpening = false;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, most: number) {
     this.pool = pool;
+    this.most = most;
     this.kept = Math.min(fewConnections, Math.floor(pool.options.max / 2));
   }
 
@@ -172,7 +175,8 @@ class SharedReads {
       if (index >= this.kept && this.othersWait()) break;
       index += 1;
       if (connection.length === 0) return connection;
-      if (connection.hasRoom(now) && (best === null || connection.length < best.length)) best = connection;
+      if (connection.hasRoom(this.most, now) && (best === null || connection.length < best.length))
+        best = connection;
     }
     return this.connections.size < fewConnections ? null : best;
   }
@@ -218,11 +222,29 @@ class SharedReads {
   }
 }
 
-const readsOf = new WeakMap<Pool, SharedReads>();
+interface Shared {
+  readonly reads: SharedReads;
+  readonly writes: SharedReads;
+}
+
+const sharedOf = new WeakMap<Pool, Shared>();
+
+function sharedIn(pool: Pool): Shared {
+  let shared = sharedOf.get(pool);
+  if (shared === undefined) {
+    shared = { reads: new SharedReads(pool, mostReads), writes: new SharedReads(pool, mostWrites) };
+    sharedOf.set(pool, shared);
+  }
+  return shared;
+}
 
 /** Sends a read over the connections of the pool that reads share. Throws as `sendBurst` and `checkOut` do. */
-export function sendRead(pool: Pool, statements: readonly Statement[]): Promise<StatementResult[]> {
-  let reads = readsOf.get(pool);
-  if (reads === undefined) readsOf.set(pool, (reads = new SharedReads(pool)));
-  return reads.send(statements);
-}
+export const sendRead = (pool: Pool, statements: readonly Statement[]): Promise<StatementResult[]> =>
+  sharedIn(pool).reads.send(statements);
+
+/**
+ * Sends a short write over the connections of the pool that such writes share; what it does is a transaction by itself.
+ * Where a connection is lost, it may have been done all the same, so it must be one that can be repeated.
+ */
+export const sendShortWrite = (pool: Pool, statements: readonly Statement[]): Promise<StatementResult[]> =>
+  sharedIn(pool).writes.send(statements);

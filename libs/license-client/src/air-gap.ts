@@ -1,5 +1,5 @@
 /**
- * For machines that never come online: a request that people carry to whoever sells the license, and the answer that they carry
+ * For machines that never come online: a request that people carry to the seller of the license, and the answer that they carry
  * back. `licreq1.<payload>` and `licans1.<payload>.<signature>`; the answer counts for the nonce, the key and the machine of one
  * request.
  */

@@ -1,6 +1,6 @@
 /**
  * Questions to the license service, asked again where the answer is none. Only an answer that is signed for this very
- * question counts: what a proxy, a captive portal or somebody on the way says is taken as an outage, never as a refusal.
+ * question counts: what a proxy, a captive portal or an attacker on the way says is taken as an outage, never as a refusal.
  */
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
@@ -27,7 +27,7 @@ export interface Heard {
   readonly serverSeconds: number;
 }
 
-/** Nobody knows what it would say. */
+/** It is unknown what the service would say. */
 export interface NotHeard {
   readonly kind: 'unreachable' | 'untrusted';
   /** When the service asked to come back; null where it did not say. */

@@ -88,7 +88,7 @@ export async function writtenAt(folder: string): Promise<number> {
   return Math.max(0, ...times.flatMap(({ mtimeMs, ctimeMs }) => [mtimeMs, ctimeMs]));
 }
 
-/** Whoever is killed while writing leaves the file as it was. */
+/** A program that is killed while writing leaves the file as it was. */
 async function put(folder: string, file: string, value: object): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;

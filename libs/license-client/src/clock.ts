@@ -1,6 +1,6 @@
 /**
  * The time, as far as it can be trusted. Each signed answer tells the server's; between answers the machine's clock
- * counts on from there. Whoever turns it back past a time that was seen already is told so.
+ * counts on from there. A person who turns it back past a time that was seen already is told so.
  */
 
 /** What is kept of the time, in milliseconds since 1970. */
@@ -41,7 +41,7 @@ export const seenAt = (seen: TimeSeen, nowMillis: number): TimeSeen => ({
 });
 
 /**
- * What an answer tells that people carried: signed at `serverSeconds`, nobody knows how long ago. A machine's clock that stands
+ * What an answer tells that people carried: signed at `serverSeconds`, it is unknown how long ago. A machine's clock that stands
  * before then is set right by so much; one that stands after it counts as it is.
  */
 export const timeOfCarried = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({

@@ -7,6 +7,8 @@ import { type Settings } from './options.ts';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
 
 export interface Session {
+  /** Where it is kept. */
+  readonly folder: string;
   readonly kept: Kept | undefined;
   /** By the clock of this machine. */
   readonly writtenMillis: number;
@@ -50,7 +52,7 @@ export async function openSession({
     },
   };
   return {
-    ...{ kept, writtenMillis, machineId },
+    ...{ folder, kept, writtenMillis, machineId },
     publicKeys: () => (pinned === undefined ? keys : []),
     ring: () => ringOf(keys),
     ask: (call) => ask(asking, call),

@@ -18,7 +18,7 @@ const reasonsOfService = [
 
 /**
  * The service's own reasons; `refused` for one that this client does not know yet. And those found here: nothing was
- * activated, nobody answers, somebody else answers, the certificate has ended or is of another machine or nobody's,
+ * activated, no server answers, another server answers, the certificate has ended or is of another machine or of none,
  * the clock was turned back, an answer that was carried here is to no request of this machine.
  */
 export type Reason =

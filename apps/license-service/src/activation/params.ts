@@ -29,7 +29,7 @@ function readFields<Name extends string>(source: unknown, fields: Fields<Name>):
     return [name, typeof value === 'string' ? value : ''];
   });
   for (const name of Object.keys(given)) {
-    // The name may be anything, a key that somebody put in the wrong place too.
+    // The name may be anything, a key that a caller put in the wrong place too.
     if (!names.some((one) => one === name))
       issues.push({ path: '', message: `has more than ${names.join(' and ')}` });
   }

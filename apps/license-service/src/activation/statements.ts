@@ -3,11 +3,11 @@
  * statements, or a count of another table beside the lock, let several machines win the same key.
  */
 import { type Pool } from '@muster/database';
-import { ask, look } from '../database.ts';
+import { ask, changeOne, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Ask } from '../operators/transaction.ts';
 
-/** What a license is to whoever asks with a key and a machine, in the words of the header License-State. */
+/** What a license is to a caller who asks with a key and a machine, in the words of the header License-State. */
 export type State = 'unactivated' | 'active' | 'other_machine' | 'expired' | 'suspended' | 'revoked';
 
 export interface Seen {
@@ -40,10 +40,6 @@ export interface Claim {
   readonly machineHashes: readonly [Buffer, Buffer | null];
 }
 
-/** The slots of a license, for the machine of hash $2 or $3. */
-const slots = (license: 'found' | 'l'): string =>
-  `licenses.slots_of(${license}.id, ${license}.machine_limit, $2, $3)`;
-
 /** What a license is at `now` to that machine. */
 const verdict = `
   case
@@ -66,7 +62,7 @@ const decided = `
     select * from licenses.licenses where key_hash = $1 /*guard: the license is locked*/for no key update/*end*/),
   decided as materialized (
     select found.*, slots.*, ${verdict}
-    from found cross join lateral ${slots('found')} slots)`;
+    from found cross join lateral licenses.slots_of(found.id, found.machine_limit, $2, $3) slots)`;
 
 /** A time in the data of an event as all answers write it; JSON of Postgres would write another form. */
 const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -79,9 +75,13 @@ const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', gran
     on conflict (license_id, day, outcome)
       do update set count = license_denials.count + 1, last_at = excluded.last_at)`;
 
+// Nothing was waited for, so the statement may read the slots itself: that costs half of what the function does.
 const checking = `
   select id, plan, used, machine_limit as "machineLimit", lease_seconds as "leaseSeconds", ${verdict}
-  from licenses.licenses l cross join lateral ${slots('l')} slots
+  from licenses.licenses l cross join lateral (
+    select clock_timestamp()::timestamptz(3) as now, count(*)::int as used, max(h.slot) filter (where h.machine_hash in ($2, $3)) as own_slot,
+      case when count(*) < l.machine_limit then 1 end as free_slot
+    from licenses.held_machines h where h.license_id = l.id) slots
   where key_hash = $1`;
 
 // A machine that takes a lent slot and gives it up all day long adds no event; refusals are counted as ever.
@@ -155,13 +155,6 @@ const releasing = `with ${decided},
     greatest(o.transfer_limit - coalesce(f.transfers, o.transfers), 0) as "transfersLeft"
   from outcome o left join freed f on f.id = o.id`;
 
-const first = async <Row extends object>(
-  pool: Pool,
-  name: string,
-  text: string,
-  values: unknown[],
-): Promise<Row | undefined> => (await ask<Row>(pool, { name, text, values }))[0];
-
 /** What the license is; changes nothing. Undefined where no license has this key. */
 export const checkLicense = async (
   pool: Pool,
@@ -182,15 +175,18 @@ const valuesOf = (activation: Activation): unknown[] => {
 };
 
 /** Gives the machine a free slot, or lets it go on in its own; of many that race as many are let in as slots are free. */
-export const activateLicense = (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
-  first(pool, 'activate', activating, valuesOf(activation));
+export const activateLicense = async (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
+  (await changeOne<Granted>(pool, { text: activating, values: valuesOf(activation) }))[0];
 
 /** The same in a transaction of the operators'. */
 export const activateWithin = async (within: Ask, activation: Activation): Promise<Granted | undefined> =>
   (await within<Granted>(activating, valuesOf(activation)))[0];
 
 /** Frees the slot of the machine, within the plan's transfers. The same machine again: the same. */
-export const releaseLicense = (
+export const releaseLicense = async (
   pool: Pool,
   { keyHash, machineHashes, eventId }: Claim & { readonly eventId: string },
-): Promise<Released | undefined> => first(pool, 'release', releasing, [keyHash, ...machineHashes, eventId]);
+): Promise<Released | undefined> => {
+  const values = [keyHash, ...machineHashes, eventId];
+  return (await ask<Released>(pool, { name: 'release', text: releasing, values }))[0];
+};

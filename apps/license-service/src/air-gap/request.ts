@@ -1,6 +1,6 @@
 /**
  * What a machine that never comes online asks with: a text that it writes, and people carry. `licreq1.<payload>`, base64url of
- * JSON. It is not signed: whoever has the key may ask for any machine, as online.
+ * JSON. It is not signed: a person who has the key may ask for any machine, as online.
  */
 import { z } from 'zod';
 import { machineIdProblem } from '../activation/machine.ts';

@@ -103,12 +103,15 @@ export const MachineRecord = z.object({
 
 export const EventRecord = z.object({
   id: z.uuid(),
+  licenseId: z.uuid(),
+  hint: z.string().describe('The last four symbols of its key.'),
   kind: z.string(),
   actor: z.enum(['machine', 'operator', 'customer', 'service']),
   actorRef: z
     .string()
     .nullable()
     .describe('Which token or person of support it was: `token shop`, `person ana@example.com`.'),
+  epoch: z.int().describe('How often the license had been taken from a machine by then.'),
   at: z.iso.datetime(),
   data: z.record(z.string(), z.unknown()),
 });

@@ -31,8 +31,8 @@ const Secret = z.string().describe('What signs, as Standard Webhooks writes it; 
 const One = z.object({ endpoint: EndpointRecord });
 const WithSecret = z.object({ endpoint: EndpointRecord, secret: Secret });
 
-export function webhookOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
-  const Url = z
+const urlWithin = (networks: readonly NamedNetwork[]) =>
+  z
     .url()
     .max(2_048)
     .refine((url) => URL.canParse(url) && refusedUrl(url, networks) === null, {
@@ -40,6 +40,9 @@ export function webhookOperations(networks: readonly NamedNetwork[]): AnyOperati
         URL.canParse(String(input)) ? (refusedUrl(String(input), networks) ?? '') : 'is no URL',
     });
 
+/** Endpoints: addresses that are told, and what of. */
+function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
+  const Url = urlWithin(networks);
   return [
     operation({
       path: 'webhooks/create',
@@ -77,24 +80,6 @@ export function webhookOperations(networks: readonly NamedNetwork[]): AnyOperati
       }),
     }),
     operation({
-      path: 'webhooks/rotateSecret',
-      scope: 'webhooks',
-      summary: 'Make another secret; both sign until the one before is dropped',
-      params: z.strictObject({ id: EndpointId }),
-      result: WithSecret,
-      run: ({ ask, sealing, token: { product } }, { id }) => rotateSecret(ask, sealing, { product, id }),
-    }),
-    operation({
-      path: 'webhooks/dropOldSecret',
-      scope: 'webhooks',
-      summary: 'Sign with the newest secret alone',
-      params: z.strictObject({ id: EndpointId }),
-      result: One,
-      run: async ({ ask, token: { product } }, { id }) => ({
-        endpoint: await dropOldSecret(ask, { product, id }),
-      }),
-    }),
-    operation({
       path: 'webhooks/delete',
       scope: 'webhooks',
       summary: 'Tell an address no more, and forget what was to be told it',
@@ -105,44 +90,75 @@ export function webhookOperations(networks: readonly NamedNetwork[]): AnyOperati
         return {};
       },
     }),
-    operation({
-      path: 'webhooks/test',
-      scope: 'webhooks',
-      summary: 'Send a message of type license.test at once, and say what came back',
-      params: z.strictObject({ id: EndpointId }),
-      result: z.object({ status: z.int().nullable(), ms: z.int(), error: z.string().nullable() }),
-      run: async ({ ask, sealing, webhooks, token: { product } }, { id }) => {
-        const address = await addressOf(ask, sealing, { product, id });
-        return async () => {
-          const { status, ms, error } = await webhooks.test(address);
-          return { status, ms, error };
-        };
-      },
-    }),
-    operation({
-      path: 'webhooks/deliveries',
-      scope: 'webhooks',
-      summary: 'List what an address was told, the newest first',
-      params: z.strictObject({
-        id: EndpointId,
-        state: z.enum(['waiting', 'delivered', 'given_up']).optional(),
-        limit: Limit,
-      }),
-      result: z.object({ items: z.array(DeliveryRecord) }),
-      run: async ({ ask, token: { product } }, filter) => ({
-        items: await listDeliveries(ask, { ...filter, product }),
-      }),
-    }),
-    operation({
-      path: 'webhooks/redeliver',
-      scope: 'webhooks',
-      summary: 'Tell it once more, at once',
-      params: z.strictObject({ id: z.uuid().describe('The delivery.') }),
-      result: z.object({}),
-      run: async ({ ask, token: { product } }, { id }) => {
-        await redeliver(ask, { product, id });
-        return {};
-      },
-    }),
   ];
 }
+
+const secretOperations: readonly AnyOperation[] = [
+  operation({
+    path: 'webhooks/rotateSecret',
+    scope: 'webhooks',
+    summary: 'Make another secret; both sign until the one before is dropped',
+    params: z.strictObject({ id: EndpointId }),
+    result: WithSecret,
+    run: ({ ask, sealing, token: { product } }, { id }) => rotateSecret(ask, sealing, { product, id }),
+  }),
+  operation({
+    path: 'webhooks/dropOldSecret',
+    scope: 'webhooks',
+    summary: 'Sign with the newest secret alone',
+    params: z.strictObject({ id: EndpointId }),
+    result: One,
+    run: async ({ ask, token: { product } }, { id }) => ({
+      endpoint: await dropOldSecret(ask, { product, id }),
+    }),
+  }),
+];
+
+/** What an address was told, and telling it. */
+const deliveryOperations: readonly AnyOperation[] = [
+  operation({
+    path: 'webhooks/test',
+    scope: 'webhooks',
+    summary: 'Send a message of type license.test at once, and say what came back',
+    params: z.strictObject({ id: EndpointId }),
+    result: z.object({ status: z.int().nullable(), ms: z.int(), error: z.string().nullable() }),
+    run: async ({ ask, sealing, webhooks, token: { product } }, { id }) => {
+      const address = await addressOf(ask, sealing, { product, id });
+      return async () => {
+        const { status, ms, error } = await webhooks.test(address);
+        return { status, ms, error };
+      };
+    },
+  }),
+  operation({
+    path: 'webhooks/deliveries',
+    scope: 'webhooks',
+    summary: 'List what an address was told, the newest first',
+    params: z.strictObject({
+      id: EndpointId,
+      state: z.enum(['waiting', 'delivered', 'given_up']).optional(),
+      limit: Limit,
+    }),
+    result: z.object({ items: z.array(DeliveryRecord) }),
+    run: async ({ ask, token: { product } }, filter) => ({
+      items: await listDeliveries(ask, { ...filter, product }),
+    }),
+  }),
+  operation({
+    path: 'webhooks/redeliver',
+    scope: 'webhooks',
+    summary: 'Tell it once more, at once',
+    params: z.strictObject({ id: z.uuid().describe('The delivery.') }),
+    result: z.object({}),
+    run: async ({ ask, token: { product } }, { id }) => {
+      await redeliver(ask, { product, id });
+      return {};
+    },
+  }),
+];
+
+export const webhookOperations = (networks: readonly NamedNetwork[]): AnyOperation[] => [
+  ...endpointOperations(networks),
+  ...secretOperations,
+  ...deliveryOperations,
+];

@@ -1,5 +1,5 @@
 /**
- * How often somebody may try: per address, and of what fails per address and per key. What does not fail gives the
+ * How often a caller may try: per address, and of what fails per address and per key. What does not fail gives the
  * tokens of failure back. Redis counts for all processes; where it is away or hangs, memory goes on by the same
  * numbers, so that an outage neither opens the door nor closes it.
  */
@@ -43,7 +43,7 @@ export interface Attempt {
 
 export interface Admission {
   /**
-   * `limited`: the key has had too many failures, from anywhere. Whoever holds it must not pay for them, so it is looked
+   * `limited`: the key has had too many failures, from anywhere. The machine that holds it must not pay for them, so it is looked
    * up who asks, and everybody else is refused.
    */
   readonly verdict: 'open' | 'limited' | 'refused';
@@ -113,7 +113,7 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
         retryAfterSeconds: retryAfterSeconds(quotas),
         headers: { ratelimit: rateLimitField(costs, quotas), 'ratelimit-policy': policyText[attempt.kind] },
         succeeded: () => {
-          // Nobody waits for it: at worst a token comes back late, or by itself.
+          // No caller waits for it: at worst a token comes back late, or by itself.
           if (failures.length > 0) void store.giveBack(failures).catch(() => undefined);
         },
       };

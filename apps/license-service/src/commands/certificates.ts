@@ -1,4 +1,4 @@
-/** cert and verify: certificates made by hand, and what somebody sends looked at. */
+/** cert and verify: certificates made by hand, and what a customer sends looked at. */
 import { minuteOf } from '@muster/terminal';
 import { parseKey } from '../key/key.ts';
 import { certify } from '../operators/certify.ts';

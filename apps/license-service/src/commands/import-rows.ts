@@ -101,7 +101,7 @@ function keyOf(text: string, prefix: string): Key | undefined {
   if (text === '') return undefined;
   const parsed = parseKey(text, [prefix]);
   if (parsed.kind === 'key') return parsed.key;
-  // What was typed is not repeated: it may be somebody's key by one symbol.
+  // What was typed is not repeated: it may be a customer's key by one symbol.
   throw new Unfit(
     parsed.kind === 'typo'
       ? `the key's character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`

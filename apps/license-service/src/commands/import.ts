@@ -9,7 +9,7 @@ import { type Context, type LicenseCommand, type Options, productIn, text, withP
 import { readRows, type Row } from './import-rows.ts';
 import { termOf, withTerm } from './term.ts';
 
-/** A transaction of so many rows takes a moment, and whoever stops the import loses no more than one. */
+/** A transaction of so many rows takes a moment, and an operator who stops the import loses no more than one. */
 const batchSize = 500;
 /** More than people read; --json has all. */
 const mostShown = 50;

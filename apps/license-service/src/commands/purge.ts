@@ -1,4 +1,4 @@
-/** purge: removes what nobody asks for any more. */
+/** purge: removes what no machine and no operator asks for any more. */
 import { purgeDenials } from '../operators/retention.ts';
 import { inTransaction, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number } from './command.ts';

@@ -12,7 +12,7 @@ const values = new Map<string, number>([
 
 /**
  * What a typed character stands for; undefined for all others. ASCII alone is looked up: `ſ`, `ı` or a fullwidth `Ａ`
- * would become ASCII by toUpperCase or normalization, and are somebody's mistake or somebody's trick.
+ * would become ASCII by toUpperCase or normalization, and are a typist's mistake or an attacker's trick.
  */
 export const valueOf = (character: string): number | undefined => values.get(character);
 

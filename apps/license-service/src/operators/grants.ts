@@ -57,7 +57,7 @@ export interface NewGrant extends Whom {
   readonly seconds?: number | undefined;
 }
 
-/** Takes the place of the one for the same people and product; of an address, whoever comes next has it. */
+/** Takes the place of the one for the same people and product; of an address, the next person who signs in with it has it. */
 export async function makeGrant(
   ask: Ask,
   { claim, value, product: named = usualProduct, scopes, seconds }: NewGrant,

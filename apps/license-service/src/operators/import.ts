@@ -29,7 +29,7 @@ export type Outcome =
 
 const refused = (problem: string): Outcome => ({ kind: 'refused', problem });
 
-/** Any number that nobody else takes in this database. */
+/** Any number that no other lock of this database has. */
 const importLock = 4_103;
 
 interface Known {
@@ -63,7 +63,7 @@ async function look(ask: Ask, product: string, batch: readonly Incoming[]) {
   };
 }
 
-/** The plans of a batch by name; one that nobody made begins where a row says a term. */
+/** The plans of a batch by name; one that no operator made begins where a row says a term. */
 async function plansOf(ask: Ask, product: string, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
   const plans = new Map<string, Plan>();
   for (const { plan: name, term } of batch) {

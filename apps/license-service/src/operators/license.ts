@@ -37,7 +37,7 @@ export interface License {
   readonly issuedAt: string;
 }
 
-/** By its id, which is no secret, or by its key as somebody gave it. */
+/** By its id, which is no secret, or by its key as an operator typed it. */
 export type LicenseRef = { readonly id: string } | { readonly key: string };
 
 const columns = `id, product, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",

@@ -1,6 +1,6 @@
 /** Whether Postgres gave an answer: an operator must be able to tell a refusal from a silence. */
 
-/** What pg says, without a code, of a connection that could not be had, was lost, or on which nobody answers. */
+/** What pg says, without a code, of a connection that could not be had, was lost, or on which Postgres does not answer. */
 const silence =
   /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Connection terminated)/;
 const unreachable =

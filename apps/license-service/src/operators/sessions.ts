@@ -68,7 +68,7 @@ interface Row {
 
 /**
  * Who has this secret; undefined where no session has it, it is over, or its person or token may nothing any more. `issuer` is
- * the operators' of now: with one, tokens sign nobody in, and nor does another issuer.
+ * the operators' of now: with one, no token signs a person in, and nor does another issuer.
  */
 export async function findSession(
   ask: Ask,

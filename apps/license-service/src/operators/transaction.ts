@@ -14,7 +14,7 @@ export class Refused extends Error {
   }
 }
 
-/** Nobody can say whether the change was made: Postgres did not confirm it. */
+/** The command cannot say whether the change was made: Postgres did not confirm it. */
 export class OutcomeUnknown extends Refused {
   constructor(why: string) {
     super(
@@ -63,7 +63,7 @@ async function transact<Result>(
     isSilent = true;
     throw isCommitting ? unconfirmed(why) : nothingChanged(why);
   } finally {
-    // Without its connection Postgres rolls back by itself; there is nobody to tell.
+    // Without its connection Postgres rolls back by itself; there is no server to tell.
     if (!isOver && !isSilent) await client.query('rollback').catch(() => undefined);
     client.release(!isOver);
   }

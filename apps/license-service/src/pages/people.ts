@@ -78,135 +78,141 @@ export interface PeopleOptions extends OperatorsOptions {
   readonly sender: Sender;
 }
 
-export function createPeople(options: PeopleOptions): People {
-  const { pool, issuer, logger } = options;
-  const signIn: IssuerSignIn = createIssuerSignIn(options.sender);
+/** The session's cookie. Throws where people could be overheard. */
+function cookieFor(options: PeopleOptions, request: FastifyRequest): SessionCookie {
+  const baseUrl = baseUrlOf(options, request);
+  try {
+    if (URL.canParse(baseUrl)) return sessionCookieOf(baseUrl, 'license-support');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+  }
+  throw new Refused(
+    'not_https',
+    'people sign in over https alone; behind a proxy the service needs BASE_URL, or TRUST_PROXY',
+  );
+}
 
-  const cookieFor = (request: FastifyRequest): SessionCookie => {
-    const baseUrl = baseUrlOf(options, request);
-    try {
-      if (URL.canParse(baseUrl)) return sessionCookieOf(baseUrl, 'license-support');
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-    }
-    throw new Refused(
-      'not_https',
-      'people sign in over https alone; behind a proxy the service needs BASE_URL, or TRUST_PROXY',
-    );
-  };
-  const cookiesFor = (request: FastifyRequest): Cookies<'session' | 'flow'> =>
-    cookiesOf(cookieFor(request), { session: sessionSeconds, flow: flowSeconds });
-  const browserOf = (request: FastifyRequest): Browser => ({
-    ip: request.ip,
-    userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
-    before: cookiesFor(request).read(request, 'session'),
+const cookiesFor = (options: PeopleOptions, request: FastifyRequest): Cookies<'session' | 'flow'> =>
+  cookiesOf(cookieFor(options, request), { session: sessionSeconds, flow: flowSeconds });
+
+const browserOf = (options: PeopleOptions, request: FastifyRequest): Browser => ({
+  ip: request.ip,
+  userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+  before: cookiesFor(options, request).read(request, 'session'),
+});
+
+const toOf = (named: unknown): string => pathWithin(named, '/support');
+
+const pageFor = ({ issuer }: PeopleOptions, request: FastifyRequest, problem?: string): Page => {
+  const { to } = formOf(request);
+  return signInPage({
+    ...{ issuerName: issuer?.name, to: request.method === 'GET' ? request.url : toOf(to), problem },
   });
-  const toOf = (named: unknown): string => pathWithin(named, '/support');
-  const pageFor = (request: FastifyRequest, problem?: string): Page => {
-    const { to } = formOf(request);
-    return signInPage({
-      ...{ issuerName: issuer?.name, to: request.method === 'GET' ? request.url : toOf(to), problem },
-    });
+};
+
+/** What is known of a person after the issuer answered. */
+async function admit(ask: Ask, answer: IssuerAnswer, browser: Browser): Promise<string | Page> {
+  const { subject, claims: said } = answer;
+  const claims = (await claimsAskedFor(ask))
+    .filter(({ claim, value }) => valuesOf(said[claim]).includes(value))
+    .map(({ claim, value }) => `${claim}=${value}`);
+  const person: Person = { issuer: answer.issuer, subject, claims };
+  const address = addressOf(answer);
+  if (address !== undefined) await takeUpGrants(ask, person, address);
+  const rights = await rightsOf(ask, person);
+  if (rights.size === 0) return notGrantedPage({ address, subject: subject.slice(0, mostOfSubject) });
+  await noteUseOfGrants(ask, person);
+  const name = address ?? subject.replaceAll(/\p{Cc}/gu, '').slice(0, mostOfSubject);
+  return beginSession(ask, { person, name }, browser);
+}
+
+function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: OperatorsIssuer): void {
+  const { pool, logger } = options;
+  const signIn: IssuerSignIn = createIssuerSignIn(options.sender);
+  const sayProblem = (request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply => {
+    logger.warn({ err: error, requestId: request.id }, 'the issuer could not be used to sign in');
+    return sendPage(reply, issuerProblemPage(at.name));
   };
+  const redirectUrlOf = (request: FastifyRequest): string => baseUrlOf(options, request) + callbackPath;
 
-  /** What is known of a person after the issuer answered. */
-  async function admit(ask: Ask, answer: IssuerAnswer, browser: Browser): Promise<string | Page> {
-    const { subject, claims: said } = answer;
-    const claims = (await claimsAskedFor(ask))
-      .filter(({ claim, value }) => valuesOf(said[claim]).includes(value))
-      .map(({ claim, value }) => `${claim}=${value}`);
-    const person: Person = { issuer: answer.issuer, subject, claims };
-    const address = addressOf(answer);
-    if (address !== undefined) await takeUpGrants(ask, person, address);
-    const rights = await rightsOf(ask, person);
-    if (rights.size === 0) return notGrantedPage({ address, subject: subject.slice(0, mostOfSubject) });
-    await noteUseOfGrants(ask, person);
-    const name = address ?? subject.replaceAll(/\p{Cc}/gu, '').slice(0, mostOfSubject);
-    return beginSession(ask, { person, name }, browser);
-  }
-
-  function addByIssuer(app: FastifyInstance, at: OperatorsIssuer): void {
-    const sayProblem = (request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply => {
-      logger.warn({ err: error, requestId: request.id }, 'the issuer could not be used to sign in');
-      return sendPage(reply, issuerProblemPage(at.name));
-    };
-    const redirectUrlOf = (request: FastifyRequest): string => baseUrlOf(options, request) + callbackPath;
-
-    app.post('/support/issuer', async (request, reply) => {
-      try {
-        const { address, question } = await signIn.begin(at, {
-          ...{ redirectUrl: redirectUrlOf(request), email: null, provenWithinSeconds: null },
-        });
-        const flow: Flow = { ...question, to: toOf(formOf(request)['to']) };
-        const nonce = await inTransaction(pool, (ask) => beginFlow(ask, flow, flowSeconds));
-        cookiesFor(request).set(reply, 'flow', nonce);
-        // Not by a redirect: browsers let a form lead to the pages alone that it names.
-        void reply.header('refresh', `0;url=${address}`);
-        return await sendPage(reply, leadOnPage(at.name, address));
-      } catch (error) {
-        return sayProblem(request, reply, error);
-      }
-    });
-
-    app.post('/support/sign-in', (request, reply) =>
-      sendPage(reply, pageFor(request, 'Tokens sign nobody in here.')),
-    );
-
-    app.get(callbackPath, async (request, reply) => {
-      const cookies = cookiesFor(request);
-      // It is used up by a try, whatever comes of that.
-      const nonce = cookies.read(request, 'flow');
-      const { flow, needed } = await inTransaction(pool, async (ask) => ({
-        flow: await endFlow<Flow>(ask, nonce),
-        needed: (await claimsAskedFor(ask)).map(({ claim }) => claim),
-      }));
-      cookies.clear(reply, 'flow');
-      if (flow === undefined) return sendPage(reply, overPage);
-      const here = redirectUrlOf(request);
-      let answer: IssuerAnswer;
-      try {
-        const { search } = new URL(request.url, here);
-        answer = await signIn.end(at, flow, new URL(here + search), ['email', ...needed]);
-      } catch (error) {
-        return sayProblem(request, reply, error);
-      }
-      const admitted = await inTransaction(pool, (ask) => admit(ask, answer, browserOf(request)));
-      if (typeof admitted !== 'string') return sendPage(reply, admitted);
-      cookies.set(reply, 'session', admitted);
-      return reply.redirect(flow.to, 303);
-    });
-  }
-
-  function addByToken(app: FastifyInstance): void {
-    app.post('/support/sign-in', async (request, reply) => {
-      const { token: given = '', to } = formOf(request);
-      const entered = await inTransaction(pool, async (ask) => {
-        const token = await findToken(ask, given.trim());
-        if (token === undefined) return { problem: 'No token is this one, or it counts no more.' };
-        if (!token.scopes.includes('read'))
-          return { problem: 'This token may not read: it was made without that scope.' };
-        return { secret: await beginSession(ask, { token }, browserOf(request)) };
+  app.post('/support/issuer', async (request, reply) => {
+    try {
+      const { address, question } = await signIn.begin(at, {
+        ...{ redirectUrl: redirectUrlOf(request), email: null, provenWithinSeconds: null },
       });
-      if ('problem' in entered) return sendPage(reply, pageFor(request, entered.problem));
-      cookiesFor(request).set(reply, 'session', entered.secret);
-      return reply.redirect(toOf(to), 303);
-    });
-  }
+      const flow: Flow = { ...question, to: toOf(formOf(request)['to']) };
+      const nonce = await inTransaction(pool, (ask) => beginFlow(ask, flow, flowSeconds));
+      cookiesFor(options, request).set(reply, 'flow', nonce);
+      // Not by a redirect: browsers let a form lead to the pages alone that it names.
+      void reply.header('refresh', `0;url=${address}`);
+      return await sendPage(reply, leadOnPage(at.name, address));
+    } catch (error) {
+      return sayProblem(request, reply, error);
+    }
+  });
 
+  app.post('/support/sign-in', (request, reply) =>
+    sendPage(reply, pageFor(options, request, 'Tokens sign nobody in here.')),
+  );
+
+  app.get(callbackPath, async (request, reply) => {
+    const cookies = cookiesFor(options, request);
+    // It is used up by a try, whatever comes of that.
+    const nonce = cookies.read(request, 'flow');
+    const { flow, needed } = await inTransaction(pool, async (ask) => ({
+      flow: await endFlow<Flow>(ask, nonce),
+      needed: (await claimsAskedFor(ask)).map(({ claim }) => claim),
+    }));
+    cookies.clear(reply, 'flow');
+    if (flow === undefined) return sendPage(reply, overPage);
+    const here = redirectUrlOf(request);
+    let answer: IssuerAnswer;
+    try {
+      const { search } = new URL(request.url, here);
+      answer = await signIn.end(at, flow, new URL(here + search), ['email', ...needed]);
+    } catch (error) {
+      return sayProblem(request, reply, error);
+    }
+    const admitted = await inTransaction(pool, (ask) => admit(ask, answer, browserOf(options, request)));
+    if (typeof admitted !== 'string') return sendPage(reply, admitted);
+    cookies.set(reply, 'session', admitted);
+    return reply.redirect(flow.to, 303);
+  });
+}
+
+function addByToken(app: FastifyInstance, options: PeopleOptions): void {
+  const { pool } = options;
+  app.post('/support/sign-in', async (request, reply) => {
+    const { token: given = '', to } = formOf(request);
+    const entered = await inTransaction(pool, async (ask) => {
+      const token = await findToken(ask, given.trim());
+      if (token === undefined) return { problem: 'No token is this one, or it counts no more.' };
+      if (!token.scopes.includes('read'))
+        return { problem: 'This token may not read: it was made without that scope.' };
+      return { secret: await beginSession(ask, { token }, browserOf(options, request)) };
+    });
+    if ('problem' in entered) return sendPage(reply, pageFor(options, request, entered.problem));
+    cookiesFor(options, request).set(reply, 'session', entered.secret);
+    return reply.redirect(toOf(to), 303);
+  });
+}
+
+export function createPeople(options: PeopleOptions): People {
+  const { pool, issuer } = options;
   return {
-    cookieFor,
+    cookieFor: (request) => cookieFor(options, request),
     sessionOf: (ask, request) =>
-      findSession(ask, cookiesFor(request).read(request, 'session'), issuer?.issuer),
-    signInPage: pageFor,
+      findSession(ask, cookiesFor(options, request).read(request, 'session'), issuer?.issuer),
+    signInPage: (request) => pageFor(options, request),
     addRoutes: (app) => {
       app.addHook('onRequest', async (request) => {
-        const cookie = cookieFor(request);
+        const cookie = cookieFor(options, request);
         if (request.method === 'POST') requireSameOrigin(request, cookie);
       });
-      if (issuer === undefined) addByToken(app);
-      else addByIssuer(app, issuer);
+      if (issuer === undefined) addByToken(app, options);
+      else addByIssuer(app, options, issuer);
       app.post('/support/sign-out', async (request, reply) => {
-        const cookies = cookiesFor(request);
+        const cookies = cookiesFor(options, request);
         const secret = cookies.read(request, 'session');
         if (secret !== undefined) await inTransaction(pool, (ask) => endSession(ask, secret));
         cookies.clear(reply, 'session');

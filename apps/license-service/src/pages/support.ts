@@ -130,102 +130,112 @@ export interface LicensePage {
   readonly said?: string;
 }
 
+const aboutLicense = ({ supporter, license, link }: LicensePage) =>
+  html`<section>
+    <h1>License …${license.hint}</h1>
+    <dl>
+      <dt>State</dt>
+      <dd>
+        ${stateMark(license)}${license.reason === null ? null : html` <span class="quiet">${license.reason}</span>`}
+      </dd>
+      <dt>Plan</dt>
+      <dd>${license.plan}${supporter.rights.size > 1 ? ` of ${license.product}` : ''}</dd>
+      <dt>Ends</dt>
+      <dd>
+        ${moment(license.expiresAt, license.durationSeconds === null ? 'never' : 'counts from the first activation')}
+      </dd>
+      <dt>Order</dt>
+      <dd>${license.orderRef ?? '–'}</dd>
+      <dt>Customer</dt>
+      <dd>${license.customerRef ?? '–'}</dd>
+      <dt>Transfers</dt>
+      <dd>${license.transfers} of ${license.transferLimit}</dd>
+      <dt>For the customer</dt>
+      <dd><a href="${link}">their page of this license</a></dd>
+    </dl>
+  </section>`;
+
+const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
+  html`<section>
+    <h2>Machines: ${machines.length} of ${license.machineLimit}</h2>
+    ${
+      machines.length === 0
+        ? html`<p>None. The next machine that asks with the key gets the license.</p>`
+        : html`<ul>
+            ${machines.map(
+              (machine) =>
+                html`<li>
+                  <div>
+                    Place ${machine.slot} <span class="quiet">${machine.hint}</span><br />
+                    <span class="quiet"
+                      >since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}, may run
+                      offline until ${moment(machine.offlineUntil)}</span
+                    >
+                  </div>
+                  ${
+                    mayChange
+                      ? html`<form method="post" action="/support/licenses/${license.id}/release">
+                          <input type="hidden" name="slot" value="${machine.slot}" />
+                          <button>Free place ${machine.slot} for another machine</button>
+                        </form>`
+                      : null
+                  }
+                </li>`,
+            )}
+          </ul>`
+    }
+  </section>`;
+
+const refusalsOf = ({ denials }: LicensePage) =>
+  html`<section>
+    <h2>Refused</h2>
+    ${
+      denials.length === 0
+        ? html`<p>No machine was refused this license.</p>`
+        : html`<ul>
+            ${denials.map(
+              ({ day: at, outcome, count, lastAt }) =>
+                html`<li>
+                  <div>
+                    ${whyRefused[outcome] ?? outcome}<br />
+                    <span class="quiet"
+                      >${at}: ${count === 1 ? 'once' : `${count} times`}, last ${moment(lastAt)}</span
+                    >
+                  </div>
+                </li>`,
+            )}
+          </ul>`
+    }
+  </section>`;
+
+const eventsOf = ({ events }: LicensePage) =>
+  html`<section>
+    <h2>What happened</h2>
+    <ul>
+      ${events.map(
+        ({ kind, actor, actorRef, at, data }) =>
+          html`<li>
+            <div class="wide">
+              ${kindWords[kind] ?? kind}<br />
+              <span class="quiet"
+                >${moment(at)}, by
+                ${actorRef ?? actorWords[actor] ?? actor}${detailsOf(data) === '' ? '' : `: ${detailsOf(data)}`}</span
+              >
+            </div>
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+
 export function licensePage(it: LicensePage): Page {
-  const { supporter, license, machines, events, denials, link, said } = it;
+  const { supporter, license, said } = it;
   const mayChange = supporter.rights.get(license.product)?.includes('change') === true;
   return {
     title: `License …${license.hint}`,
     beside: head(supporter),
     body: html`${said === undefined ? null : html`<section role="status"><p>${said}</p></section>`}
-      <section>
-        <h1>License …${license.hint}</h1>
-        <dl>
-          <dt>State</dt>
-          <dd>
-            ${stateMark(license)}${license.reason === null ? null : html` <span class="quiet">${license.reason}</span>`}
-          </dd>
-          <dt>Plan</dt>
-          <dd>${license.plan}${supporter.rights.size > 1 ? ` of ${license.product}` : ''}</dd>
-          <dt>Ends</dt>
-          <dd>
-            ${moment(license.expiresAt, license.durationSeconds === null ? 'never' : 'counts from the first activation')}
-          </dd>
-          <dt>Order</dt>
-          <dd>${license.orderRef ?? '–'}</dd>
-          <dt>Customer</dt>
-          <dd>${license.customerRef ?? '–'}</dd>
-          <dt>Transfers</dt>
-          <dd>${license.transfers} of ${license.transferLimit}</dd>
-          <dt>For the customer</dt>
-          <dd><a href="${link}">their page of this license</a></dd>
-        </dl>
-      </section>
-      <section>
-        <h2>Machines: ${machines.length} of ${license.machineLimit}</h2>
-        ${
-          machines.length === 0
-            ? html`<p>None. The next machine that asks with the key gets the license.</p>`
-            : html`<ul>
-                ${machines.map(
-                  (machine) =>
-                    html`<li>
-                      <div>
-                        Place ${machine.slot} <span class="quiet">${machine.hint}</span><br />
-                        <span class="quiet"
-                          >since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}, may run
-                          offline until ${moment(machine.offlineUntil)}</span
-                        >
-                      </div>
-                      ${
-                        mayChange
-                          ? html`<form method="post" action="/support/licenses/${license.id}/release">
-                              <input type="hidden" name="slot" value="${machine.slot}" />
-                              <button>Free place ${machine.slot} for another machine</button>
-                            </form>`
-                          : null
-                      }
-                    </li>`,
-                )}
-              </ul>`
-        }
-      </section>
-      ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null}
-      <section>
-        <h2>Refused</h2>
-        ${
-          denials.length === 0
-            ? html`<p>No machine was refused this license.</p>`
-            : html`<ul>
-                ${denials.map(
-                  ({ day: at, outcome, count, lastAt }) =>
-                    html`<li>
-                      <div>
-                        ${whyRefused[outcome] ?? outcome}<br />
-                        <span class="quiet"
-                          >${at}: ${count === 1 ? 'once' : `${count} times`}, last ${moment(lastAt)}</span
-                        >
-                      </div>
-                    </li>`,
-                )}
-              </ul>`
-        }
-      </section>
-      <section>
-        <h2>What happened</h2>
-        <ul>
-          ${events.map(
-            ({ kind, actor, actorRef, at, data }) =>
-              html`<li>
-                <div class="wide">
-                  ${kindWords[kind] ?? kind}<br />
-                  <span class="quiet"
-                    >${moment(at)}, by
-                    ${actorRef ?? actorWords[actor] ?? actor}${detailsOf(data) === '' ? '' : `: ${detailsOf(data)}`}</span
-                  >
-                </div>
-              </li>`,
-          )}
-        </ul>
-      </section>`,
+    ${aboutLicense(it)} ${machinesOf(it, mayChange)}
+    ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null} ${refusalsOf(it)}
+    ${eventsOf(it)}`,
   };
 }

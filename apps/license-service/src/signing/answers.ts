@@ -1,4 +1,4 @@
-/** What every answer carries: whether it is the last word, that nobody may keep it, and a signature. */
+/** What every answer carries: whether it is the last word, that no cache may keep it, and a signature. */
 import { createHash } from 'node:crypto';
 import { badRequest, malformed, missing } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -23,7 +23,7 @@ const nonceOf = (request: FastifyRequest): string | undefined => {
 };
 
 /**
- * `final`: the service has decided. `retry`: it has not, and nobody may take that for a refusal. A path that does not
+ * `final`: the service has decided. `retry`: it has not, and no client may take that for a refusal. A path that does not
  * exist says nothing of any license either.
  */
 const verdictOf = (status: number, isKnownPath: boolean): 'final' | 'retry' =>

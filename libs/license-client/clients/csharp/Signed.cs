@@ -241,7 +241,7 @@ namespace Muster.Licenses
             new TimeSeen { AheadMillis = seconds * 1000.0 - ClockMillis, LatestMillis = seconds * 1000.0 };
 
         /// <summary>
-        /// What an answer tells that people carried, for nobody knows how long: a clock that stands before it is set right by so much.
+        /// What an answer tells that people carried, for an unknown time: a clock that stands before it is set right by so much.
         /// </summary>
         internal static TimeSeen OfCarried(long seconds) =>
             new TimeSeen { AheadMillis = Math.Max(0, seconds * 1000.0 - ClockMillis), LatestMillis = seconds * 1000.0 };

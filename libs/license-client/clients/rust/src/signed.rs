@@ -262,7 +262,7 @@ impl TimeSeen {
         TimeSeen { ahead_millis: at - clock_millis, latest_millis: at }
     }
 
-    /// What an answer tells that people carried, for nobody knows how long: a clock that stands before it is set right by so much.
+    /// What an answer tells that people carried, for an unknown time: a clock that stands before it is set right by so much.
     pub fn of_carried(seconds: i64, clock_millis: f64) -> TimeSeen {
         let heard = TimeSeen::of(seconds, clock_millis);
         TimeSeen { ahead_millis: heard.ahead_millis.max(0.0), ..heard }

@@ -258,7 +258,7 @@ struct TimeSeen {
         self.init(aheadMillis: at - clockMillis, latestMillis: at)
     }
 
-    /// What an answer tells that people carried, for nobody knows how long: a clock that stands before it is set right by so much.
+    /// What an answer tells that people carried, for an unknown time: a clock that stands before it is set right by so much.
     init(carriedSeconds seconds: Int, clockMillis: Double) {
         self.init(seconds: seconds, clockMillis: clockMillis)
         aheadMillis = max(aheadMillis, 0)

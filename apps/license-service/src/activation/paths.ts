@@ -1,0 +1,73 @@
+/** What the three paths do for a question: one statement each, and how its verdict is answered. */
+import { newId, type Pool } from '@muster/database';
+import { type FastifyReply } from 'fastify';
+import { expiresAtOf, notActivated, refusals, refusedWith, unknownKey } from './answers.ts';
+import { certificateOf } from './certificate.ts';
+import { hintOfMachine } from './machine.ts';
+import { type Asked } from './question.ts';
+import { type Answer } from './recorded.ts';
+import { activateLicense, checkLicense, releaseLicense, type Seen } from './statements.ts';
+
+/** How many of its machines a license has, where it may have several: `2/3`. */
+function sayMachines(
+  reply: FastifyReply,
+  { used, machineLimit, leaseSeconds }: Pick<Seen, 'used' | 'machineLimit' | 'leaseSeconds'>,
+): void {
+  if (machineLimit > 1 || leaseSeconds !== null) reply.header('license-machines', `${used}/${machineLimit}`);
+}
+
+export async function activate(
+  { pool, certificateSeconds }: { readonly pool: Pool; readonly certificateSeconds: number },
+  { key, machineId, claim, hasher, product, reply }: Asked,
+): Promise<Answer> {
+  const granted = await activateLicense(pool, {
+    ...claim,
+    pepperId: hasher.pepperId,
+    machineHint: hintOfMachine(machineId),
+    eventId: newId(),
+    certificateSeconds,
+  });
+  if (granted === undefined) throw unknownKey();
+  const { id, plan, state, ends } = granted;
+  sayMachines(reply, granted);
+  // A machine that finds it free has it by now.
+  reply.header('license-state', state === 'unactivated' ? 'active' : state);
+  const refused = refusedWith(granted);
+  if (refused !== undefined) throw refused;
+  const { signer } = product.keys;
+  if (signer !== undefined)
+    reply.header('license-certificate', certificateOf(granted, product.name, machineId, signer));
+  const license = { key, plan, expiresAt: expiresAtOf(ends), machineId, activated: true };
+  return { licenseId: id, body: { success: true, license } };
+}
+
+export async function check({ pool }: { readonly pool: Pool }, { claim, reply }: Asked): Promise<Answer> {
+  const seen = await checkLicense(pool, claim);
+  if (seen === undefined) throw unknownKey();
+  const { id, plan, state, ends, holder } = seen;
+  sayMachines(reply, seen);
+  reply.header('license-state', state);
+  const body = { valid: state === 'active', plan, expiresAt: expiresAtOf(ends), active: holder };
+  return { licenseId: id, body };
+}
+
+export async function release(
+  { pool }: { readonly pool: Pool },
+  { key, machineId, claim, reply }: Asked,
+): Promise<Answer> {
+  const released = await releaseLicense(pool, { ...claim, eventId: newId() });
+  if (released === undefined) throw unknownKey();
+  const { id, plan, state, ends, transfersLeft, offlineUntil } = released;
+  sayMachines(reply, released);
+  if (state === 'active') throw new Error('a release that was neither done nor refused');
+  if (state === 'unactivated') throw notActivated();
+  if (state !== 'released') {
+    if (state !== 'transfers_exhausted') reply.header('license-state', state);
+    throw refusals[state]();
+  }
+  reply.header('license-state', 'unactivated').header('license-transfers-left', String(transfersLeft));
+  // Until then the machine may still run on its certificate.
+  if (offlineUntil !== null) reply.header('license-offline-until', offlineUntil);
+  const license = { key, plan, expiresAt: expiresAtOf(ends), machineId, activated: false };
+  return { licenseId: id, body: { success: true, license } };
+}

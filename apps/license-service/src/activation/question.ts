@@ -1,0 +1,55 @@
+/** What a machine asks of a license: a key and a machine that fit, and the product that the key names. */
+import { unavailable } from '@muster/http';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { hashOfKey, type Key, parseKey, prefixOf } from '../key/key.ts';
+import { type Opened, type ProductAtWork } from '../vault.ts';
+import { type invalidKey, unknownKey } from './answers.ts';
+import { readParams, requireUtf8Query } from './params.ts';
+import { type Answer } from './recorded.ts';
+import { type Claim } from './statements.ts';
+
+/** A question that is well put. */
+export interface Asked {
+  readonly key: Key;
+  readonly machineId: string;
+  readonly claim: Claim;
+  readonly hasher: Opened['hasher'];
+  readonly product: ProductAtWork;
+  readonly reply: FastifyReply;
+}
+
+export interface Path {
+  readonly name: 'activate' | 'check' | 'release';
+  readonly kind: 'ip' | 'check';
+  /** What a text is refused with that is no key. */
+  readonly refuseKey: typeof invalidKey;
+  /** What the path does for a question; throws where that is a refusal. */
+  readonly answer: (asked: Asked) => Promise<Answer>;
+}
+
+/** The question, or why there is none. */
+export function understand(
+  path: Path,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  now: Opened | undefined,
+): [Asked | undefined, unknown] {
+  try {
+    if (path.name === 'check') requireUtf8Query(request.raw.url ?? '');
+    const { licenseKey, machineId } = readParams(path.name === 'check' ? request.query : request.body);
+    const parsed = parseKey(
+      licenseKey,
+      now?.products.map(({ keyPrefix }) => keyPrefix),
+    );
+    if (parsed.kind !== 'key') throw path.refuseKey(parsed);
+    if (now === undefined) throw unavailable('database');
+    const product = now.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
+    // A program of one product knows no key of another.
+    if (product === undefined || (request.product ?? product.name) !== product.name) throw unknownKey();
+    request.product = product.name;
+    const claim = { keyHash: hashOfKey(parsed.key), machineHashes: now.hasher.hashes(machineId) };
+    return [{ key: parsed.key, machineId, claim, hasher: now.hasher, product, reply }, undefined];
+  } catch (error) {
+    return [undefined, error];
+  }
+}

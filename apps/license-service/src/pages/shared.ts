@@ -1,0 +1,36 @@
+/** What the pages of customers and of support share. */
+import { type Form, unavailable } from '@muster/http';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Ask, Refused } from '../operators/transaction.ts';
+import { type Opened } from '../vault.ts';
+import { type Answered, answerUpload, sendAnswer } from './answers.ts';
+import { problemPage } from './customer.ts';
+import { sendPage } from './layout.ts';
+import { type PeopleOptions } from './people.ts';
+
+export const slotOf = (form: Form): number => {
+  const slot = Number(form['slot']);
+  if (Number.isInteger(slot) && slot > 0) return slot;
+  throw new Refused('free_slot', 'there is no such machine');
+};
+
+export function openedNow(options: Pick<PeopleOptions, 'opened'>): Opened {
+  const opened = options.opened();
+  if (opened === undefined) throw unavailable('database');
+  return opened;
+}
+
+/** Answers the file of a form for this license. */
+export const upload = (
+  options: PeopleOptions,
+  ask: Ask,
+  request: FastifyRequest,
+  licenseId: string,
+): Promise<Answered> =>
+  answerUpload(ask, openedNow(options), { request, licenseId, seconds: options.airGapSeconds });
+
+/** The answer, as a file; in words where it is a refusal, which the transaction has counted. */
+export const sendAnswered = (reply: FastifyReply, { answer, refused }: Answered): FastifyReply =>
+  refused === undefined
+    ? sendAnswer(reply, answer)
+    : sendPage(reply, problemPage('Not possible', refused, 409));

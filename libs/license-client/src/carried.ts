@@ -1,0 +1,40 @@
+/** A machine that never comes online: what it asks, as a text that people carry, and what they carry back. */
+import { randomBytes } from 'node:crypto';
+import { answerTo, requestText } from './air-gap.ts';
+import { forgetRequest, keep, keepRequest, readRequest } from './cache.ts';
+import { timeOfCarried } from './clock.ts';
+import { sameKey, type Session } from './session.ts';
+import { refusal, type Standing } from './standing.ts';
+
+/** Another question, in place of one that was not answered yet. */
+export async function request({ folder, machineId }: Session, licenseKey: string): Promise<string> {
+  const nonce = randomBytes(18).toString('base64url');
+  await keepRequest(folder, { licenseKey, nonce, isAnswered: false });
+  return requestText({ licenseKey, machineId, nonce });
+}
+
+/** Takes in what people carried here; undefined where it was taken in before. */
+export async function accepted(session: Session, answer: string): Promise<Standing | undefined> {
+  const { folder, machineId, ring, publicKeys, kept } = session;
+  const asked = await readRequest(folder);
+  if (asked === undefined) return refusal('answer_of_another_request');
+  const outcome = answerTo({ ...asked, machineId }, answer, ring());
+  const isKept = kept !== undefined && sameKey(kept.licenseKey, asked.licenseKey);
+  if (outcome.kind === 'refused') {
+    if (outcome.isOwn && isKept) {
+      await keep(folder, { ...kept, certificate: null });
+      await forgetRequest(folder);
+    }
+    return outcome.refused;
+  }
+  // Its time was counted from the first time on: an answer of long ago is no younger for being taken in again.
+  if (asked.isAnswered && isKept) return undefined;
+  await keep(folder, {
+    ...{ licenseKey: outcome.licenseKey, certificate: outcome.text },
+    isLent: outcome.certificate.lease !== null,
+    publicKeys: publicKeys(),
+    time: timeOfCarried(outcome.serverSeconds),
+  });
+  await keepRequest(folder, { ...asked, isAnswered: true });
+  return undefined;
+}

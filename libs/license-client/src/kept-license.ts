@@ -1,0 +1,71 @@
+/** What was kept: what it lets the program do while the service does not answer, and when it counts no more. */
+import { type Heard, type NotHeard } from './asking.ts';
+import { forgetRequest, keep, type Kept } from './cache.ts';
+import { type Certificate, isOfMachine, readCertificate } from './certificate.ts';
+import { seenAt, timeNow, timeOfServer } from './clock.ts';
+import { entitledTo } from './features.ts';
+import { notHeard } from './refusals.ts';
+import { type Session } from './session.ts';
+import { type Allowed, refusal, type Standing } from './standing.ts';
+
+export const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+
+/** The license's, or the trial's. */
+export const certificateIn = (
+  { licenseKey, certificate }: Kept,
+  ring: Session['ring'],
+): Certificate | undefined =>
+  readCertificate(certificate ?? '', ring(), licenseKey === null ? 'trial1' : 'lic1');
+
+/** What is kept of a license, not of a trial. */
+export type KeptLicense = Kept & { readonly licenseKey: string };
+
+export const licenseOf = (kept: Kept | undefined): KeptLicense | undefined =>
+  kept === undefined || kept.licenseKey === null ? undefined : { ...kept, licenseKey: kept.licenseKey };
+
+/** By the certificate alone. Answers also until when the time was seen. */
+function byCertificate({ kept, writtenMillis, machineId, ring }: Session): [Standing, number | undefined] {
+  if (kept?.certificate == null) return [refusal('no_license', { isFinal: true }), undefined];
+  const certificate = certificateIn(kept, ring);
+  if (certificate === undefined) return [refusal('certificate_not_genuine'), undefined];
+  if (!isOfMachine(certificate, machineId)) return [refusal('certificate_of_another_machine'), undefined];
+  const now = timeNow(seenAt(kept.time, certificate.iat * 1_000), { writtenMillis });
+  if (now === undefined) return [refusal('clock_turned_back'), undefined];
+  if (now >= certificate.exp * 1_000) return [refusal('certificate_ended'), now];
+  const { plan, exp, features } = certificate;
+  const allowed: Allowed = {
+    ...{ mayRun: true, by: 'certificate', plan, expiresAt: null, offlineUntil: timeText(exp) },
+    isTrial: kept.licenseKey === null,
+    offlineSeconds: exp - now / 1_000,
+    ...entitledTo(features),
+  };
+  return [allowed, now];
+}
+
+/** Goes on without the service. A disk that is full is no reason to stop a program that may run. */
+export async function goOn(session: Session): Promise<Standing> {
+  const [standing, now] = byCertificate(session);
+  if (session.kept !== undefined && now !== undefined) {
+    const time = seenAt(session.kept.time, now);
+    if (time.latestMillis > session.kept.time.latestMillis) {
+      await keep(session.folder, { ...session.kept, time }).catch(() => undefined);
+    }
+  }
+  return standing;
+}
+
+/** Where there was no answer: what was kept counts, and else why there was none. */
+export async function without(session: Session, outcome: NotHeard): Promise<Standing> {
+  const standing = await goOn(session);
+  if (standing.mayRun || session.kept?.certificate != null) return standing;
+  return notHeard(outcome);
+}
+
+/** From here on it takes a yes of the service. What cannot be kept is a refusal all the same. */
+export async function drop({ folder, kept, publicKeys }: Session, { serverSeconds }: Heard): Promise<void> {
+  if (kept === undefined) return;
+  const time = timeOfServer(serverSeconds);
+  const refused = { ...kept, certificate: null, publicKeys: publicKeys(), time };
+  await keep(folder, refused).catch(() => undefined);
+  await forgetRequest(folder).catch(() => undefined);
+}
