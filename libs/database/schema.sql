@@ -1098,7 +1098,6 @@ alter table contract_stories add constraint contract_stories_pkey PRIMARY KEY (o
 alter table contract_versions add constraint contract_versions_content_check CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 262144)));
 alter table contract_versions add constraint contract_versions_kind_check CHECK ((kind = ANY (ARRAY['openapi'::text, 'json_schema'::text, 'typescript'::text, 'protobuf'::text, 'graphql'::text, 'markdown'::text])));
 alter table contract_versions add constraint contract_versions_org_id_project_id_contract_id_fkey FOREIGN KEY (org_id, project_id, contract_id) REFERENCES contracts(org_id, project_id, id) ON DELETE CASCADE;
-alter table contract_versions add constraint contract_versions_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id);
 alter table contract_versions add constraint contract_versions_pkey PRIMARY KEY (org_id, contract_id, version);
 alter table contract_versions add constraint contract_versions_version_check CHECK ((version >= 1));
 alter table contracts add constraint contracts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
@@ -2818,6 +2817,7 @@ AS $function$
 declare
   counts constant text := coalesce(current_setting('muster.counts', true), '');
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   perform set_config('muster.counts', 'by hand', true);
   update stories s set epic_id = null where s.org_id = old.org_id and s.epic_id = old.id;
   perform set_config('muster.counts', counts, true);
@@ -2832,6 +2832,7 @@ CREATE OR REPLACE FUNCTION app.let_go_of_execution()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   update agent_runs r set execution_id = null where r.org_id = old.org_id and r.execution_id = old.id;
   return old;
 end $function$
@@ -2844,6 +2845,7 @@ CREATE OR REPLACE FUNCTION app.let_go_of_story()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   update locks l set story_id = null where l.org_id = old.org_id and l.project_id = old.project_id and l.story_id = old.id;
   update agent_runs r set story_id = null where r.org_id = old.org_id and r.story_id = old.id;
   update contract_versions v set story_id = null where v.org_id = old.org_id and v.story_id = old.id;
@@ -3297,6 +3299,17 @@ AS $function$
 $function$
 ;
 alter function app.project_rank(uuid,uuid,text,uuid,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.project_stays(org uuid, project uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return exists (select 1 from projects p where p.org_id = org and p.id = project);
+end $function$
+;
+alter function app.project_stays(uuid,uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.put_document(org uuid, record uuid, record_kind text, project uuid, found_by text[], words text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -4333,6 +4346,7 @@ grant execute on function app.platform_subscriptions(text,text,integer,integer) 
 grant execute on function app.platform_teams(text,uuid,text,integer,integer) to muster_app;
 grant execute on function app.project_id() to public;
 grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
+grant execute on function app.project_stays(uuid,uuid) to public;
 grant execute on function app.put_document(uuid,uuid,text,uuid,text[],text[]) to public;
 grant execute on function app.release_agent() to public;
 grant execute on function app.release_assignments(uuid,uuid,uuid[]) to public;
