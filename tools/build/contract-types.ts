@@ -1,5 +1,5 @@
 /** The contract as types alone, for programs that have no zod: what clients use of `@muster/registry`, in one file. */
-import { type Json, schemaIn } from '@muster/reference';
+import { type Json, paramsIn, schemaIn } from '@muster/reference';
 import { ErrorBody, isOperation, type Operation, operations, reasons, registry } from '@muster/registry';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
@@ -54,7 +54,7 @@ export async function contractTypes(): Promise<string> {
   const calls: Json = {};
   schemaIn(records, z.object({ error: ErrorBody }), 'output');
   for (const operation of operations.values()) {
-    calls[paramsOf(operation)] = schemaIn(records, operation.params, 'input');
+    calls[paramsOf(operation)] = paramsIn(records, operation);
     calls[resultOf(operation)] = schemaIn(records, operation.result, 'output');
   }
   const document = JSON.stringify({

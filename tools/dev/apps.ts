@@ -106,7 +106,8 @@ export async function startApp(
   const kept = await keepRunning(app.name, start, say);
   let isStopped = false;
   if (!app.isNeeded) {
-    void untilReady(app.name, app.url, kept.current()).catch((error: unknown) => {
+    // It may make its pages first, beside whatever else this machine does.
+    void untilReady(app.name, app.url, kept.current(), 300).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (!isStopped) say(`${message}; all else runs on, and its log is ${log.file}`);
     });

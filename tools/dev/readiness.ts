@@ -4,8 +4,13 @@ import { describeExit, type ServiceProcess } from './service-process.ts';
 const READY_SECONDS = 60;
 
 /** Returns when the app answers `GET /readyz` with 200; throws when it ends before that, or takes too long. */
-export async function untilReady(name: string, url: string, service: ServiceProcess): Promise<void> {
-  const until = Date.now() + READY_SECONDS * 1000;
+export async function untilReady(
+  name: string,
+  url: string,
+  service: Pick<ServiceProcess, 'isAlive' | 'exited'>,
+  seconds = READY_SECONDS,
+): Promise<void> {
+  const until = Date.now() + seconds * 1000;
   let lastAnswer = 'no answer';
   while (Date.now() < until) {
     if (!service.isAlive()) {
@@ -20,5 +25,5 @@ export async function untilReady(name: string, url: string, service: ServiceProc
     if (response !== undefined) lastAnswer = `${response.status}: ${body ?? ''}`;
     await pause(10);
   }
-  throw new Error(`${name} is not ready after ${READY_SECONDS} s (${url}/readyz: ${lastAnswer})`);
+  throw new Error(`${name} is not ready after ${seconds} s (${url}/readyz: ${lastAnswer})`);
 }

@@ -1,16 +1,20 @@
 /** podman and buildah, on a store of their own: images of this machine are neither used nor replaced. */
-import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { DatabaseSync } from 'node:sqlite';
 import { aptGet, canInstall, findProgram } from '../dev/apt.ts';
 import { dataFolder } from '../dev/repository.ts';
+import { createPrograms } from './programs.ts';
 
 export const imagesFolder = path.join(dataFolder, 'images');
 
 /** Programs, each in the package of its name. */
-const programs = ['podman', 'buildah', 'mmdebstrap', 'runc', 'catatonit', 'netavark', 'aardvark-dns'];
+const packages = [
+  ...['podman', 'buildah', 'mmdebstrap', 'runc', 'catatonit'],
+  // The networks, and the firewall's program that they call.
+  ...['netavark', 'aardvark-dns', 'iptables'],
+];
 
 /** Some of them are no commands, and lie where podman looks for them. */
 const isThere = (name: string): boolean =>
@@ -20,7 +24,7 @@ const isThere = (name: string): boolean =>
   );
 
 async function installMissing(say: (line: string) => void): Promise<void> {
-  const missing = programs.filter((name) => !isThere(name));
+  const missing = packages.filter((name) => !isThere(name));
   if (missing.length === 0) return;
   const advice = `Missing on this machine: ${missing.join(', ')} ("sudo apt-get install ${missing.join(' ')}")`;
   if (!canInstall()) throw new Error(advice);
@@ -37,11 +41,38 @@ export interface Engine {
   /** Whether podman asks containers by itself if they are well: systemd has to run for that. */
   readonly hasTimers: boolean;
   readonly version: string;
-  stop(): Promise<void>;
+  /** Ends what runs in it, and removes all but its images, unless containers are kept. */
+  stop(isKept: boolean): Promise<void>;
+}
+
+/** What is in the store besides images: containers, their networks and volumes, and builds that were not finished. */
+const leftovers = [
+  ['podman', 'rm', '--all', '--force', '--time', '5'],
+  ['podman', 'network', 'prune', '--force'],
+  ['podman', 'volume', 'prune', '--force'],
+  ['buildah', 'rm', '--all'],
+];
+
+/** In the order in which they were made. */
+export async function mountsBelow(folder: string): Promise<string[]> {
+  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
+  const places = lines.map((line) => line.split(' ')[4] ?? '');
+  return places.filter((place) => place.startsWith(`${folder}/`));
 }
 
 /** More than a program here needs, and no more than any machine allows: an engine without the right to raise limits lowers them. */
 const limits = '"nofile=16384:16384", "nproc=16384:16384"';
+
+/** One run works on the store at a time. The system gives up a claim by itself when its process ends, however it ends. */
+function claim(file: string): DatabaseSync {
+  const held = new DatabaseSync(file);
+  try {
+    held.exec('BEGIN EXCLUSIVE');
+    return held;
+  } catch (error) {
+    throw new Error('npm run images already runs in this clone', { cause: error });
+  }
+}
 
 /** Brings up podman's service, which Compose talks to. */
 export async function startEngine(say: (line: string) => void): Promise<Engine> {
@@ -52,6 +83,7 @@ export async function startEngine(say: (line: string) => void): Promise<Engine> 
   const hasTimers = existsSync('/run/systemd/system');
   const place = (name: string): string => path.join(imagesFolder, name);
   await mkdir(imagesFolder, { recursive: true });
+  const claimed = claim(place('claim.sqlite'));
   await writeFile(
     place('containers.conf'),
     `[engine]
@@ -74,44 +106,38 @@ default_ulimits = [${limits}]
     place('registries.conf'),
     'unqualified-search-registries = ["docker.io"]\nshort-name-mode = "disabled"\n',
   );
-  const environment = {
+  const programs = createPrograms({
     ...process.env,
     CONTAINERS_CONF: place('containers.conf'),
     CONTAINERS_STORAGE_CONF: place('storage.conf'),
     CONTAINERS_REGISTRIES_CONF: place('registries.conf'),
     ...(hasTimers ? {} : { DISABLE_HC_SYSTEMD: 'true' }),
+  });
+  let isOver = false;
+  const execute = async (program: string, ...args: readonly string[]): Promise<string> => {
+    const { stdout, stderr } = await programs.run(program, args);
+    // Where a container wrote to standard error, its log does too.
+    return (args[0] === 'logs' ? stdout + stderr : stdout).trim();
   };
-  const run = async (program: string, ...args: readonly string[]): Promise<string> => {
-    try {
-      const { stdout, stderr } = await promisify(execFile)(program, args, {
-        env: environment,
-        maxBuffer: 64 * 1024 * 1024,
-      });
-      // Where a container wrote to standard error, its log does too.
-      return (args[0] === 'logs' ? stdout + stderr : stdout).trim();
-    } catch (error) {
-      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-      const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-15).join('\n');
-      throw new Error(`${program} ${args.slice(0, 2).join(' ')} failed:\n${said}`, { cause: error });
-    }
+  const run: Engine['run'] = (program, ...args) =>
+    isOver ? Promise.reject(new Error('the engine was stopped')) : execute(program, ...args);
+  const clear = async (): Promise<void> => {
+    for (const [program = '', ...args] of leftovers) await execute(program, ...args);
+    for (const mount of (await mountsBelow(imagesFolder)).toReversed()) await execute('umount', mount);
   };
+  // A run that was killed could not clear up after itself.
+  await clear();
   const socket = `unix://${place('podman.sock')}`;
-  const service = spawn('podman', ['system', 'service', '--time', '0', socket], {
-    env: environment,
-    stdio: 'ignore',
-  });
-  const ended = new Promise<void>((resolve) => {
-    service.once('exit', () => {
-      resolve();
-    });
-  });
+  programs.start('podman', ['system', 'service', '--time', '0', socket]);
   return {
     run,
     ...{ socket, hasTimers },
     version: await run('podman', 'version', '--format', '{{.Client.Version}}'),
-    stop: async () => {
-      service.kill();
-      await ended;
+    stop: async (isKept) => {
+      isOver = true;
+      await programs.endAll();
+      if (!isKept) await clear();
+      claimed.close();
     },
   };
 }

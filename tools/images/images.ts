@@ -123,9 +123,33 @@ async function goThrough(engine: Engine, installation: Installation): Promise<re
   return checks;
 }
 
+/** The exit codes of a shell for a program that a signal ended. */
+const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Ended midway, it takes with it what runs, and what is mounted. A terminal and npm both pass a signal on. */
+function endOnSignals(engine: Engine): { isUnderWay: boolean } {
+  const ending = { isUnderWay: false };
+  for (const [signal, code] of Object.entries(codes))
+    process.on(signal, () => {
+      if (ending.isUnderWay) return;
+      ending.isUnderWay = true;
+      show('Stopping: containers, mounts and builds that are not finished are removed');
+      void engine.stop(false).then(
+        () => process.exit(code),
+        (error: unknown) => {
+          show(String(error));
+          process.exit(1);
+        },
+      );
+    });
+  return ending;
+}
+
 async function run(): Promise<boolean> {
   const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
   const engine = await startEngine(show);
+  const ending = endOnSignals(engine);
+  let isKept = false;
   try {
     show(`Muster's images, by podman ${engine.version}`);
     const variables = await settings([await freePort(), await freePort(), await freePort()]);
@@ -153,11 +177,16 @@ async function run(): Promise<boolean> {
       show(`${checks.length - failed} of ${checks.length} checks hold`);
       return failed === 0;
     } finally {
-      await installation.end(values.keep);
-      if (values.keep) show(`It runs at ${installation.baseUrl}; its engine ends with this command.`);
+      isKept = values.keep;
+      if (!ending.isUnderWay) await installation.end(isKept);
+      if (isKept) show(`It runs at ${installation.baseUrl} until the next npm run images.`);
     }
+  } catch (error) {
+    // What was ended fails; the process ends once all of it has.
+    if (ending.isUnderWay) await new Promise(() => undefined);
+    throw error;
   } finally {
-    await engine.stop();
+    await engine.stop(isKept);
   }
 }
 

@@ -69,7 +69,7 @@ describe('an operation on the command line', () => {
     [['stories', 'get', 'WEB-1', 'WEB-2'], 'too many words: it takes [story] and flags'],
     [['stories', 'get', 'WEB-1', '--story', 'WEB-2'], 'give [story] or --story-id, not both'],
     [['stories', 'update-status', 'WEB-1', 'nowhere'], '[status]: It must be one of backlog'],
-    [['stories', 'update-status', 'WEB-1'], 'needs --status'],
+    [['stories', 'update-status', 'WEB-1'], 'needs <status> or --status'],
     [['policy', 'get', 'me'], 'too many words: it takes [params] and flags'],
   ])('refuses %j with words that say why', async (words, said) => {
     expect(await chloe(...words)).toMatchObject({ code: 2, err: expect.stringContaining(said) });
@@ -159,7 +159,7 @@ describe('what goes wrong', () => {
       expect.stringContaining('Did you mean create?'),
       expect.stringContaining('Did you mean stories?'),
       expect.stringContaining('Did you mean list?'),
-      'muster: needs --project-id (--help says more)\n',
+      'muster: needs <project> or --project-id (--help says more)\n',
       expect.stringMatching(/^muster: which API\? muster login/),
       expect.stringContaining('It must be a whole number.'),
     ]);

@@ -1,11 +1,9 @@
 /** The console as files: one page for every address, and what it is made of under names that change with it. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import files from '@fastify/static';
-import { createService, internal, type Service } from '@muster/http';
+import { type Service } from '@muster/http';
+import { createSite } from '@muster/http/site';
 import { type Logger } from 'pino';
-
-const mostInFlight = 200;
 
 /** Scripts of ours alone, and none made from text: DOMPurify's policy is the one way from text to elements. */
 export const contentSecurityPolicy = [
@@ -41,35 +39,21 @@ const fileHeaders = {
 /** What esbuild names a file after its content: `board-5XQ2MB3A.js`. */
 const isBuiltFile = /^[\w-]+-[A-Z0-9]{8}\.(js|css|svg)(\.map)?$/;
 
-/** Serves the console in a folder; until it is there it is not ready. */
-export function createConsole(folder: string, logger: Logger): Service {
-  const isThere = (): boolean => existsSync(path.join(folder, 'index.html'));
-  const service = createService({
-    name: 'console',
-    logger,
-    checks: [
-      {
-        name: 'site',
-        needed: true,
-        run: async () => (isThere() ? undefined : 'the pages are being made'),
-      },
-    ],
-    mostInFlight,
-    trustProxy: false,
-    toApiError: internal,
+export const createConsole = (folder: string, logger: Logger): Service =>
+  createSite({
+    ...{ name: 'console', folder, logger },
+    routes: (app) => {
+      app.get('/console', (_request, reply) => reply.redirect('/console/', 308));
+      app.get<{ Params: { file: string } }>('/console/assets/:file', (request, reply) => {
+        const { file } = request.params;
+        if (!isBuiltFile.test(file) || !existsSync(path.join(folder, 'assets', file)))
+          return reply
+            .code(404)
+            .header('cache-control', 'no-store')
+            .type('text/plain')
+            .send('There is no such file.');
+        return reply.headers(fileHeaders).sendFile(`assets/${file}`);
+      });
+      app.get('/console/*', (_request, reply) => reply.headers(pageHeaders).sendFile('index.html'));
+    },
   });
-  service.app.register(files, { root: folder, serve: false, cacheControl: false });
-  service.app.get('/console', (_request, reply) => reply.redirect('/console/', 308));
-  service.app.get<{ Params: { file: string } }>('/console/assets/:file', (request, reply) => {
-    const { file } = request.params;
-    if (!isBuiltFile.test(file) || !existsSync(path.join(folder, 'assets', file)))
-      return reply
-        .code(404)
-        .header('cache-control', 'no-store')
-        .type('text/plain')
-        .send('There is no such file.');
-    return reply.headers(fileHeaders).sendFile(`assets/${file}`);
-  });
-  service.app.get('/console/*', (_request, reply) => reply.headers(pageHeaders).sendFile('index.html'));
-  return service;
-}

@@ -1,41 +1,25 @@
 /** The pages, as files. */
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
-import files from '@fastify/static';
-import { createService, internal, type Service } from '@muster/http';
+import { type Service } from '@muster/http';
+import { createSite } from '@muster/http/site';
 import { type Logger } from 'pino';
 
 /** Names of built files change with what is in them; pages keep theirs. */
 const cacheControlOf = (file: string): string =>
   file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=300';
 
-const mostInFlight = 200;
-
-/** Serves the site in a folder; until it is there it is not ready. */
-export function createDocs(folder: string, logger: Logger): Service {
-  const isThere = (): boolean => existsSync(path.join(folder, 'index.html'));
-  const service = createService({
-    name: 'docs',
-    logger,
-    checks: [
-      {
-        name: 'site',
-        needed: true,
-        run: async () => (isThere() ? undefined : 'the pages are being made'),
-      },
-    ],
-    mostInFlight,
-    trustProxy: false,
-    toApiError: internal,
+export const createDocs = (folder: string, logger: Logger): Service =>
+  createSite({
+    ...{ name: 'docs', folder, logger },
+    routes: (app) => {
+      app.get('/*', (request, reply) => {
+        const file = fileFor(folder, request.url);
+        if (file === undefined) return reply.code(404).sendFile('404.html');
+        return reply.header('cache-control', cacheControlOf(file)).sendFile(file);
+      });
+    },
   });
-  service.app.register(files, { root: folder, serve: false, cacheControl: false });
-  service.app.get('/*', (request, reply) => {
-    const file = fileFor(folder, request.url);
-    if (file === undefined) return reply.code(404).sendFile('404.html');
-    return reply.header('cache-control', cacheControlOf(file)).sendFile(file);
-  });
-  return service;
-}
 
 const isFile = (file: string): boolean => {
   try {

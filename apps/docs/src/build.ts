@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { build } from 'vitepress';
+import { inTurn } from './turn.ts';
 import { writeReference } from './vitepress/reference.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -26,40 +26,20 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex');
 }
 
-const turn = path.join(repository, 'dist/docs-build.pid');
-const lookAgainMillis = 100;
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-
 /** VitePress renders from one folder of the project, whichever the site goes to: builds of one clone take turns. */
-async function inTurn(work: () => Promise<void>): Promise<void> {
-  await mkdir(path.dirname(turn), { recursive: true });
-  while (
-    !(await writeFile(turn, String(process.pid), { flag: 'wx' }).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    const holder = Number(await readFile(turn, 'utf8').catch(() => ''));
-    // One that was killed left it behind; an empty one is being written.
-    if (holder > 0 && !isRunning(holder)) await rm(turn, { force: true });
-    await pause(lookAgainMillis);
-  }
-  try {
-    await work();
-  } finally {
-    await rm(turn, { force: true });
-  }
+const turn = path.join(repository, 'dist/docs-build.turn');
+
+/** VitePress looks for packages above the pages, which are written beside the folder that the site goes to. */
+function refuseOutside(folder: string): void {
+  if (!folder.startsWith(repository + path.sep))
+    throw new Error(
+      `The site is made in a folder of the repository, such as dist/site: ${folder} is not in it`,
+    );
 }
 
 /** Into the folder, unless it has what would be made; what is there serves until the new one is whole. */
 export async function makeSite(folder: string): Promise<void> {
+  refuseOutside(folder);
   const wanted = await fingerprint();
   const note = path.join(folder, 'made-from.txt');
   if ((await readFile(note, 'utf8').catch(() => '')) === wanted) return;
@@ -71,7 +51,7 @@ export async function makeSite(folder: string): Promise<void> {
     await writeReference(pages);
     // The configuration is read by VitePress itself, from its own folder.
     process.env['PAGES_FOLDER'] = pages;
-    await inTurn(() => build(root, { outDir: fresh }));
+    await inTurn(turn, () => build(root, { outDir: fresh }));
   } finally {
     await rm(pages, { recursive: true, force: true });
   }
@@ -82,6 +62,11 @@ export async function makeSite(folder: string): Promise<void> {
 
 if (process.argv[1] === import.meta.filename) {
   const [folder] = process.argv.slice(2);
-  if (folder === undefined) throw new Error('usage: build.ts <folder>');
-  await makeSite(path.resolve(folder));
+  try {
+    if (folder === undefined) throw new Error('usage: build.ts <folder>');
+    await makeSite(path.resolve(folder));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
 }

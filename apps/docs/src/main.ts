@@ -1,21 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
+import { placeSite } from '@muster/http/site';
 import { createDocs } from './app.ts';
 import { readConfig } from './config.ts';
 
-/** Beside a bundle. */
-const bundled = path.join(import.meta.dirname, 'site');
 const made = path.resolve(import.meta.dirname, '../../../dist/site');
 
 await main(async () => {
   const config = readConfig();
   await beginTracing('docs', config);
   const logger = createLogger('docs', config.LOG_LEVEL);
-  const isBundle = existsSync(bundled);
-  const folder = config.SITE_FOLDER ?? (isBundle ? bundled : made);
+  const { folder, isMadeHere } = placeSite(config.SITE_FOLDER, { beside: import.meta.dirname, made });
   const service = createDocs(folder, logger);
   const stopping = new AbortController();
   stopOnSignal({
@@ -28,7 +25,7 @@ await main(async () => {
     },
   });
   logger.info(await service.listen(config), 'listening');
-  if (isBundle || config.SITE_FOLDER !== undefined) return;
+  if (!isMadeHere) return;
   // From the sources it makes them first, in a process of their own, which needs four times the memory of serving them.
   const builder = spawn(process.execPath, [path.join(import.meta.dirname, 'build.ts'), folder], {
     stdio: 'inherit',

@@ -35,7 +35,7 @@ export class UnauthorizedError extends MusterError {}
 export class ForbiddenError extends MusterError {}
 /** 404: there is none, or none that you may see. */
 export class NotFoundError extends MusterError {}
-/** 409: something changed, or somebody holds it; the reason says what. */
+/** 409: something changed, or another caller holds it; the reason says what. */
 export class ConflictError extends MusterError {}
 /** 422: a rule is against it; the reason says which. */
 export class UnprocessableError extends MusterError {}

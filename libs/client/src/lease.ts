@@ -12,7 +12,7 @@ type ParamsOf<Name extends keyof Operations> = Omit<
 export type LeaseTarget = InputOf<Operations['acquire']>;
 
 export interface LeaseOptions {
-  /** Told of each signal once, also of those that come while nobody calls. */
+  /** Told of each signal once, also of those that come while no call is made. */
   readonly onSignal?: (signal: Signal) => void;
 }
 
@@ -94,7 +94,7 @@ export function holdLease(
     }
   };
   const renew = (): Promise<Execution> => asHolder(api.renew(grip));
-  // A failure that passes is no loss: expiry makes the lease claimable, and until somebody claims it it is ours.
+  // A failure that passes is no loss: expiry makes the lease claimable, and until another caller claims it, it is ours.
   const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(tryAgainAfter));
   const ending = async (call: Promise<ResultOf<Operations['release']>>): Promise<Execution> => {
     const after = await asHolder(call);

@@ -11,7 +11,7 @@ export type QueueName = (typeof queueNames)[number];
 /**
  * What asks for a job:
  * - `row`: a row of the outbox whose topic is the job's name; each row is a job.
- * - `batch`: such rows too. Nothing of the work leaves the house, so that several of an organization share a job and a
+ * - `batch`: such rows too. Nothing of the work leaves the product, so that several of an organization share a job and a
  *   transaction; where one of them spoils it, each is done by itself.
  * - `rows`: such rows too, but they only say that something changed. One job answers all of an organization's, from
  *   the state as it is, so that loss, doubles and order do not matter.

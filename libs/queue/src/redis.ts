@@ -46,7 +46,7 @@ export async function awaitRedis(url: string, onError: OnError, signal: AbortSig
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
     redis.disconnect();
-    // Between two attempts to connect, that alone tells nobody.
+    // Between two attempts to connect, that alone tells no caller.
     reject(new Error('nobody waits for Redis any more'));
   };
   signal.addEventListener('abort', stop, { once: true });

@@ -7,7 +7,7 @@ const silenceMillis = 120_000;
 
 /**
  * The queues in which work waits though this process has shown no sign for so long and has a hand free. Where other
- * workers serve a queue nothing waits in it, and a silent one is no harm. Empty while Redis is away: nobody can work.
+ * workers serve a queue nothing waits in it, and a silent one is no harm. Empty while Redis is away: no worker can work.
  */
 export async function silentQueues(
   working: readonly Working[],

@@ -11,7 +11,7 @@ const lockMillis = 2_000;
 const lookMillis = 500;
 /**
  * What a worker had that was killed is freed after so long at most: its time is over, one look finds that, the next acts
- * on it. Until then whoever adds it again finds its id taken.
+ * on it. Until then a caller that adds it again finds its id taken.
  */
 export const freedAfterMillis = lockMillis + 2 * lookMillis;
 
@@ -34,7 +34,7 @@ export interface Ended {
 export interface Work extends QueueAddress {
   readonly queue: QueueName;
   readonly concurrency: number;
-  /** Does one job. The signal says that its time is up: what goes on after it is nobody's. */
+  /** Does one job. The signal says that its time is up: what goes on after it counts for nothing. */
   readonly run: (name: JobName, data: unknown, signal: AbortSignal) => Promise<Outcome>;
   readonly onEnd: (ended: Ended) => void;
 }
@@ -134,7 +134,7 @@ export function work(options: Work): Working {
       patience.catch(() => undefined);
       const closed = await Promise.race([worker.close(), patience]);
       over.abort();
-      // Its own connection, on which it waits for jobs, goes with it; where it did not close, that stays. Nobody waits
+      // Its own connection, on which it waits for jobs, goes with it; where it did not close, that stays. No caller waits
       // for it to go: between two attempts to reach a Redis that is away it never says that it has gone.
       if (closed === 'too long') void worker.disconnect().catch(() => undefined);
       redis.disconnect();

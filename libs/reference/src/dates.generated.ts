@@ -4,11 +4,11 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
-    sha256: '5130fe5dcb2a97a1b906a97fc3aa0c31596596afdf24c5e07267c1ef29cfe2a6',
+    sha256: 'db04e4af714b70bf18707aebd942574f05a0efb72a7c2f6ffb92e3d439e566a5',
     since: '2026-11-26',
   },
   'reference/deliveryGroups': {
-    sha256: '0b664f06da84efeb73c26a3d19c9182ba365c073f01aa9ce59f74ea727f0cac0',
+    sha256: 'dfc732ec827c8c99e04b9b42e3e7532cc4ddd2f04d0dd8077c4fa0878306622e',
     since: '2026-11-26',
   },
   'reference/agents': {
@@ -16,7 +16,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/agents.catalog': {
-    sha256: '5552fa86f9062b3fe2a3470dad55894070f2a9fe17ec6b4a619647be624af0e2',
+    sha256: '2941ab1096fa87bec1e56a31202118456b9347b436283608be93265459226552',
     since: '2026-11-26',
   },
   'reference/locks': {
@@ -40,31 +40,31 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/passkeys': {
-    sha256: 'e2be0e8e2602caa78f9ea0822671365d774cf17daa08702d5e0c50be25134302',
+    sha256: '82e038e87b59b3631a11cf4628509fd7f425440e700fb9b29f9b435ab1608a4c',
     since: '2026-11-26',
   },
   'reference/identityProviders': {
-    sha256: '0ecf0e1f91d62cbd6cec609fb406f6af5814786230f74cf6afcfaa5d94eb664b',
+    sha256: 'aeb327d833ce7591967face47448989a3ee9b32fbb68414971f8db0b910109a0',
     since: '2026-11-26',
   },
   'reference/orgs': {
-    sha256: '756c9a751eeb681e05807e2cda10762e93b5ae1a932f9542a2c05c4285d263ac',
+    sha256: '7fd5e1810d78bdc1b85151586579093d51d9af697390742535df9eb24048e80a',
     since: '2026-11-26',
   },
   'reference/members': {
-    sha256: '57e5961f28e7464997a52e22ab0bc7d6b0a6ced607dc38f4e4b5fc28b82afe9c',
+    sha256: '925137be1531a9a29398a26adb43fb2cf31e8aa1d2aade5c31c1f43b4a29fabc',
     since: '2026-11-26',
   },
   'reference/invitations': {
-    sha256: 'cf464159c96b98c9c52c0a89f7651a84718a0354bfcc510a961636eb15e0c296',
+    sha256: 'cb351ad1581109f3ab3343883bcfe90f9f2970b4bd234627ab654838fda9ae83',
     since: '2026-11-26',
   },
   'reference/policy': {
-    sha256: '9ce04f16e20f1e10096df5c8c71b4d93fff4258b2b1eeec69961ebe598d3ac71',
+    sha256: '5a5ab3c1b362570a93406b95eb4bc079f5b4f55fb6e3b88e1f4a366879e1667a',
     since: '2026-11-26',
   },
   'reference/teams': {
-    sha256: '9dd358f56c9f7ae3405200d4721c1c66ae41541abf926f813ae6e07a8957cb9a',
+    sha256: '09f4d3296757f151663c3eb9d4ae3af9c0a2d04d6097027bfd3aacf181a1a4b8',
     since: '2026-11-26',
   },
   'reference/teams.members': {
@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/projects': {
-    sha256: '8f6b7bd21b36ca50a3d34ee9c2223facff35506bb7cca326dc152bb9940c5ea3',
+    sha256: '44da79e2f478d08c0cb7de525de1473f7315fa2e36a2a0c4cbe18fa1e60fd57d',
     since: '2026-11-26',
   },
   'reference/projects.members': {
@@ -92,23 +92,23 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/projects.accessRequests': {
-    sha256: '1b91a3c2e8be8451c51a4eeff1960f3cb15afcadbe0f398d56207333a4e30aa6',
+    sha256: 'af919a2a5c3d4703fd04085c978dc7f80e7f1342bd4380fa644cbbb088fae8f3',
     since: '2026-11-26',
   },
   'reference/boardColumns': {
-    sha256: '19ae8e7262ae4c28c1bc51ac2e3d81f1e3730f4f9561c07c80412d02e635f0f8',
+    sha256: 'cbf7a91cf5ea8df86fc144e2c5acee45d64d1b11d74287c38f20076c76ade289',
     since: '2026-11-26',
   },
   'reference/epics': {
-    sha256: '692ba57fd959bbf6a6f3306ccca5b8f71fcc72a2fdf8b19e0c8ec56a97d037a9',
+    sha256: 'fb3f3e7d23817f3c70531c0c03a0895cc01efab922c886e342951015683e0728',
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '1c2842569a97c305efb9f7176b6b4afff954855cd36c726eef6e02a0badae6d7',
+    sha256: '42c60523ef55d3142e586807460b8f938361688c452541a5dd92a8145f147d1b',
     since: '2026-11-26',
   },
   'reference/storySpec': {
-    sha256: 'd37f273e26b459e96d077795aadf6b9130845a7170e356947f079ac8d51b074a',
+    sha256: '399ccbfcdd060b0f4d6f100f6e9ac6105e9212df00754be2ae283d51f4029a23',
     since: '2026-11-26',
   },
   'reference/storyCollaboration': {
@@ -116,27 +116,27 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/comments': {
-    sha256: '1e0499f012d1201bb83c81a213af483a6f3adab4bb93feab6b7f8a1e161262bf',
+    sha256: 'd010d3ef9e5e7fc27ab9ff33130635744fcfc78b19cfd45f51813eee0b435a8d',
     since: '2026-11-26',
   },
   'reference/assignments': {
-    sha256: '9e49f3f2361336edfead8694d7ddd7ab324891445bca667a1b96888795be389a',
+    sha256: '259dc74a671109dc73d63da37968f251ec0b26ceb86b4df45256446593483fc7',
     since: '2026-11-26',
   },
   'reference/reviewers': {
-    sha256: '3907eb878924104f3c1b46269932a118ad0ccd932a944e28b41753e4427952dd',
+    sha256: '7a643e9d98883c79f18269067c11660907ef814d662e528f458cc5cea2c11f23',
     since: '2026-11-26',
   },
   'reference/prompts.org': {
-    sha256: 'c87883ddeb7db15f997a270a882d00f5745c8f20698b5bdf9edb88a6772e55ee',
+    sha256: '6867fad42b86d384d53235aead5758d2b13ac57f4f301d471864475c6e58ee04',
     since: '2026-11-26',
   },
   'reference/prompts.project': {
-    sha256: '05fb48ed1ddd5cd523a37175a2fde6aeecc6ed8fc7c5b55a2d3790af0632c16a',
+    sha256: '36a74552962b92850f29c672becd5ea5f7d19ca62ae855db1abee75d00a0f238',
     since: '2026-11-26',
   },
   'reference/contracts': {
-    sha256: 'efc746a35a7385a92625a0e7c479e98320cb52faa64f8d3f5df6bdd7c60637db',
+    sha256: '8b57b917975773e0908210fdd9943d24d1978e00d2e6c58e91314db0776f3e52',
     since: '2026-11-26',
   },
   'reference/search': {
@@ -156,7 +156,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/forges': {
-    sha256: '9ace481a1cc1889998ba1c1654cd6328d84fe3758c821631167a8437f3e3a5fd',
+    sha256: '111db7af60be1cdc982875bd8b31783e81f083875b97c23ee30002a52c36e3ef',
     since: '2026-11-26',
   },
   'reference/forges.repositories': {
@@ -180,7 +180,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/webhooks': {
-    sha256: 'cdf5dc66abdb71f7b5a178b3423f30e7fddccc1ade2feac301f65f008b24f4c9',
+    sha256: '3e49e7efe45d232d0eb710d2dc7dfc66a0b8af47de2430d21230f26f563eb01b',
     since: '2026-11-26',
   },
   'reference/webhooks.deliveries': {
@@ -188,11 +188,11 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/gamification': {
-    sha256: '8abf93d4a4704ccc5bc21e63aa610236a97b3b111146bebda0ea05b192a9b94f',
+    sha256: '86bacff5d6570f368637e1959da942827651854d81c5fa64976a6fe002e58a5c',
     since: '2026-11-26',
   },
   'reference/billing': {
-    sha256: '25979651cc0e2d711da9a04a4154a772b193bcf0fb6defef41d4435560d930d7',
+    sha256: '674fa257d816899bd35f4a640871f74d30c7338e7479444e29ac50366b61089b',
     since: '2026-11-26',
   },
   'reference/admin.platform': {
@@ -200,11 +200,11 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/records': {
-    sha256: '9805ce78e4cb1c24ec294d032346c39cc7341f8658555c116665b07a667da31c',
+    sha256: 'c5795f08c21e499cd8c62acabb77ce3e09589d3c57fb0790baefbf161c37541d',
     since: '2026-11-26',
   },
   'reference/errors': {
-    sha256: 'bd6697ecca5a9c4a4c5d9227623de83f2cc8cd92e26a8408a9fa5004feb6f980',
+    sha256: '85df65714f400adfea0e5bf14231fb1f57b306da3fe537906da3c1078e700069',
     since: '2026-11-26',
   },
   'reference/event-kinds': {

@@ -35,7 +35,7 @@ export interface Page {
 type Head = Pick<Page, 'path' | 'title' | 'summary'>;
 type Content = Pick<Page, 'markdown' | 'json'>;
 
-/** A page whose content is made when somebody first wants it: all of them take longer than a server may to start. */
+/** A page whose content is made when a reader first wants it: all of them take longer than a server may to start. */
 function page(head: Head, content: () => Content): Page {
   let made: Content | undefined;
   const get = (): Content => (made ??= content());

@@ -1,6 +1,6 @@
 /**
  * What one domain asks of another: stated and performed like operations, in the caller's own transaction, and on no
- * surface. Nobody outside can call these.
+ * surface. No caller outside can call these.
  */
 import { z } from 'zod';
 import { org, project } from './kernel/access.ts';
@@ -116,7 +116,7 @@ export const inside = {
     name: 'inside.nextStories',
     effect: 'read',
     summary: 'Find what a caller may begin next',
-    description: `Answers stories of these statuses that pass the filters, the most urgent first and then in the board's order, with what the board says against them. Nothing is locked, so whoever takes one asks again (inside.beginStory).`,
+    description: `Answers stories of these statuses that pass the filters, the most urgent first and then in the board's order, with what the board says against them. Nothing is locked, so the caller that takes one asks again (inside.beginStory).`,
     access: project('contributor'),
     params: z.strictObject({
       ...nextFilters,
@@ -161,7 +161,7 @@ export const inside = {
     name: 'inside.endWork',
     effect: 'write',
     summary: 'End all work in a project',
-    description: `Every lease in it is free, every execution that was open is canceled and every lock gone; whoever held a lease is told.`,
+    description: `Every lease in it is free, every execution that was open is canceled and every lock gone; each holder of a lease is told.`,
     access: org('admin'),
     params: z.strictObject({ projectId: ProjectRef }),
     result: z.object({ ended: z.int().describe('Executions that were open') }),

@@ -88,7 +88,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   note: 'A sentence about this change or decision',
   reason: 'Why, for people to read',
   spec: 'The first version of the spec, in Markdown',
-  summary: 'What was done and how it stands, for whoever goes on',
+  summary: 'What was done and how it stands, for the next holder',
   nextSteps: 'What is left to do, one step each',
   tag: 'Only agents with this tag',
   title: 'Its title',
@@ -107,7 +107,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'orgs.update:slug': 'The short name of the organization in addresses and commands',
   'arguments.name': 'The name of the argument',
   'arguments.description': 'What the argument is for',
-  arguments: 'What whoever uses the prompt fills in',
+  arguments: 'What the user of the prompt fills in',
   required: 'Whether the prompt needs it',
 
   // Where it stands.
@@ -235,7 +235,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'members.invite:teamIds': 'The teams that the member joins, by id',
   'projects.assignTeam:role': 'The role that everybody in the team gets',
   'projects.requestAccess:role': 'The role that you ask for',
-  'projects.accessRequests.resolve:note': 'What to say to whoever asked',
+  'projects.accessRequests.resolve:note': 'What to say to the member who asked',
 
   // The organization's rules.
   defaultLeaseTtlSeconds: 'How long a lease holds where the holder does not say, in seconds',
@@ -283,7 +283,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
 
   // What a list shows.
   before: 'Only notifications up to this moment',
-  effective: "Also the organization's prompts, as somebody who works there sees them",
+  effective: "Also the organization's prompts, as a member who works there sees them",
   from: 'Only from this moment on',
   to: 'Only up to this moment',
   'webhooks.replay:from': 'The first: its number, or the time of its event',

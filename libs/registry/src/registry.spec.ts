@@ -182,7 +182,7 @@ describe('events and refusals', () => {
 
   it('all come from somewhere', () => {
     const said = new Set<string>(all.flatMap((operation) => operation.emits));
-    // Whoever accepts an invitation calls no operation: there is no token yet. Expiries are the worker's to say.
+    // A person who accepts an invitation calls no operation: there is no token yet. Expiries are the worker's to say.
     const saidElsewhere = ['invitation.accepted', 'lease.expired'];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));

@@ -30,7 +30,7 @@ export type PerformAsSystem = <O extends Operation>(
   params: InputOf<O>,
 ) => Promise<ResultOf<O>>;
 
-/** No member has it: whatever compares members finds nobody. */
+/** No member has it: whatever compares members finds none. */
 const noId = '00000000-0000-0000-0000-000000000000';
 
 const systemCaller = (orgId: string, actor: Actor): Caller => ({

@@ -3,7 +3,7 @@ import { type AuditFacts } from '@muster/database';
 import { type Operation } from '@muster/registry';
 import { type Call } from './execute.ts';
 
-/** What names a record: never what somebody wrote into one, since the trail outlives it. */
+/** What names a record: never what a member wrote into one, since the trail outlives it. */
 const isName = (param: string): boolean => /(?:Id|^slug|^key)$/.test(param);
 
 /**

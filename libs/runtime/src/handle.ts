@@ -67,7 +67,7 @@ export interface HandlerContext<O extends Operation> {
   readonly emit: <Kind extends EmittedOf<O>>(kind: Kind, subject: Subject, data: EventData<Kind>) => void;
   /**
    * Another operation's handler, in this transaction and for this caller; what it refuses is refused. It checks no
-   * access: whoever calls it has the access that it needs. Its record is named by id, or as this call names the same one.
+   * access: its caller has the access that it needs. Its record is named by id, or as this call names the same one.
    */
   readonly perform: <Other extends Operation>(
     operation: Other,

@@ -204,7 +204,7 @@ describe('an Idempotency-Key', () => {
       let bursts = 0;
       stream.write = (bytes) => {
         bursts += 1;
-        // The second burst carries COMMIT: it reaches the server, and its answer reaches nobody.
+        // The second burst carries COMMIT: it reaches the server, and its answer reaches no caller.
         if (cut && bursts === 2) {
           setImmediate(() => {
             stream.destroySoon();

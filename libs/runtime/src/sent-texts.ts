@@ -1,6 +1,6 @@
 /**
  * An answer often repeats a long text that the caller sent: a spec, a contract, a prompt. What is kept of it for an
- * Idempotency-Key leaves such texts out and says where they stood. Whoever repeats the key sends them again, and the
+ * Idempotency-Key leaves such texts out and says where they stood. A caller that repeats the key sends them again, and the
  * fingerprint has shown that they are the same; so the answer is put together as it was, letter for letter.
  */
 

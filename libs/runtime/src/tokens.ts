@@ -56,7 +56,7 @@ export interface AuthenticatedToken {
   readonly forget: () => void;
   /** Who it is now, since what is remembered is of before. Throws the same 401 as authenticate. */
   readonly renew: () => Promise<AuthenticatedToken>;
-  /** For whoever is refused before the door: looks whether it still holds. Throws the same 401 as authenticate. */
+  /** For a caller that is refused before the door: looks whether it still holds. Throws the same 401 as authenticate. */
   readonly confirm: () => Promise<void>;
 }
 

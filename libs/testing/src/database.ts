@@ -46,7 +46,7 @@ export async function cloneDatabase(): Promise<TestDatabase> {
     // Two clones at once would each find the template in use.
     await admin.query('select pg_advisory_lock(4100)');
     await admin.query(`create database ${name} template muster_template strategy file_copy`);
-    // The pipeline runs the loser of a deadlock again, so nobody would notice one. Here nobody looks for them: whoever
+    // The pipeline runs the loser of a deadlock again, so no caller would notice one. Here no spec looks for them: one that
     // is in one comes to the lock timeout, and is refused.
     await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);
   } finally {

@@ -7,7 +7,7 @@ const lowest = 10_081;
 const beyond = 32_768;
 
 /**
- * A port that nobody listens on, for what has to be known by its address before it is there. It is drawn where
+ * A port that no process listens on, for what has to be known by its address before it is there. It is drawn where
  * no outgoing connection takes it meanwhile; another listener still may.
  */
 export async function freePort(): Promise<number> {

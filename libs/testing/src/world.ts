@@ -16,7 +16,7 @@ import {
 } from '@muster/runtime';
 import { type TestDatabase } from './database.ts';
 
-/** Somebody with a token: the typed client, and who they are. */
+/** A member or an agent with a token: the typed client, and who they are. */
 export type Person = Client & {
   readonly me: {
     readonly memberId: string;
@@ -147,7 +147,7 @@ export function openWorld(
       }
     };
 
-  /** Members that were made here, so that nobody has to ask for them. */
+  /** Members that were made here, so that no spec has to ask for them. */
   const names = new Map<string, { readonly handle: string; readonly name: string }>();
   const namesOf = async (orgId: string, memberId: string) => {
     const [member] = await rows<{ handle: string; name: string }>(

@@ -52,7 +52,7 @@ const samplers: Readonly<Record<SamplerName, (share: number) => Sampler>> = {
 /** A stopping process waits no longer for a collector. */
 const mostStopMillis = 3_000;
 
-/** A refusal is an answer, not a failure. Of anything else the name alone: messages quote what somebody wrote. */
+/** A refusal is an answer, not a failure. Of anything else the name alone: messages quote what a member wrote. */
 function failureOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return 'unknown';
   const isRefusal = 'status' in error && typeof error.status === 'number' && error.status < 500;

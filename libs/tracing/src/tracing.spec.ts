@@ -174,7 +174,7 @@ describe('with one', () => {
     await inRequest({ traceparent }, async () => void (flags = traceParent()?.slice(-2) ?? ''));
     await stopTracing();
     expect(sent).toHaveLength(kept);
-    // Whoever is asked next decides the same.
+    // The service that is asked next decides the same.
     expect(flags).toBe(`0${kept}`);
   });
 

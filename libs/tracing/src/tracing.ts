@@ -1,6 +1,6 @@
-/** What a trace can be told, in words of ours: whoever says them loads nothing of OpenTelemetry. */
+/** What a trace can be told, in words of ours: a caller that says them loads nothing of OpenTelemetry. */
 
-/** Of operations, routes, statements and queues; never what somebody wrote, and no secret. */
+/** Of operations, routes, statements and queues; never what a member wrote, and no secret. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanStart {

@@ -7,7 +7,7 @@ import { report, UsageError } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
 import { pageOfStdout, showResult } from '../output/show.ts';
 import { type Connection, findConnection } from '../session/connection.ts';
-import { type Flag, flagName } from '@muster/reference';
+import { argumentOf, type Flag, flagName, positionalsOf } from '@muster/reference';
 import { shortcuts } from './shortcuts.ts';
 import { jsonOf, paramsOf, positionalParams, textOrFile } from './typed.ts';
 
@@ -47,7 +47,11 @@ function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): 
 function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, unknown>>): void {
   const missing = flags.filter(({ required, path: [first = ''] }) => required && params[first] === undefined);
   if (missing.length === 0) return;
-  throw new UsageError(`needs ${missing.map(({ name }) => `--${name}`).join(', ')} (--help says more)`);
+  const words = positionalsOf(flags);
+  const ways = missing.map((flag) =>
+    words.includes(flag) ? `<${argumentOf(flag).slice(1, -1)}> or --${flag.name}` : `--${flag.name}`,
+  );
+  throw new UsageError(`needs ${ways.join(', ')} (--help says more)`);
 }
 
 /** How long a command goes on trying before it says that nobody answers; somebody waits for it. */

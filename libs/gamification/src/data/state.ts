@@ -50,6 +50,6 @@ export const setCounted = (seq: number, hasMore: boolean) =>
        synced_at = case when ${hasMore}::boolean then synced_at else now() end
      where ${of()}`;
 
-/** Notes that whoever asked for a count gets none. */
+/** Notes that the caller who asked for a count gets none. */
 export const setIdle = () =>
   sql`update gamification_state set state = 'done' where ${of()} and state <> 'done'`;

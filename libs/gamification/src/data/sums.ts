@@ -45,7 +45,7 @@ export function addToSums(db: Db, { tallies, scores, days }: SumChanges): void {
   );
 }
 
-/** Leaderboards that nobody can ask for any more. */
+/** Leaderboards that no caller can ask for any more. */
 export const deleteOldScores = () =>
   sql`delete from point_scores where ${of()} and (
        period = 'week' and starts_on < (date_trunc('week', now()) - interval '1 week')::date

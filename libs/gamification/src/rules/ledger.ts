@@ -25,7 +25,7 @@ export interface TakenBack {
 export interface Known {
   /** What stands, of the subjects that the occurrences are about. */
   readonly standing: readonly Given[];
-  /** Who it was assigned to when a story was done, by the number of that entry; whoever did it where nobody was. */
+  /** Who it was assigned to when a story was done, by the number of that entry; the actor where no member was. */
   readonly assignees: ReadonlyMap<number, string>;
   /** Up to which entry a member's history counts no more. */
   readonly resets: ReadonlyMap<string, number>;

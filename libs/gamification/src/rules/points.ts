@@ -27,7 +27,7 @@ export interface Verdict {
   readonly does: 'give' | 'takeBack';
   /** What points of this kind stand for once at most per member: a story, a comment, a contract. */
   readonly subjectId: string;
-  /** Whose: of whoever did it, or for a story of whoever it is assigned to; all is everybody's that stand. */
+  /** Whose: of the actor, or for a story of its assignee; all is everybody's that stand. */
   readonly whose: 'actor' | 'assignee' | 'all';
 }
 

@@ -12,7 +12,7 @@ export const errorCodes = {
   },
   not_found: { status: 404, meaning: 'No such record, or none that you may see; no such path' },
   unknown_operation: { status: 404, meaning: 'No operation has this name' },
-  conflict: { status: 409, meaning: 'Somebody was faster, or holds it' },
+  conflict: { status: 409, meaning: 'Another caller was faster, or holds it' },
   payload_too_large: { status: 413, meaning: 'The body is too large' },
   unsupported_media_type: { status: 415, meaning: 'The body is not application/json in UTF-8' },
   unprocessable: { status: 422, meaning: 'The state or a rule does not allow it' },

@@ -63,7 +63,7 @@ interface Statement<
   readonly surfaces?: readonly Surface[];
   /** Largest body in bytes, where the general 256 KiB is too little. */
   readonly bodyLimit?: number;
-  /** The field of the result that nobody may ever read again; it is not kept with an Idempotency-Key. */
+  /** The field of the result that no caller may ever read again; it is not kept with an Idempotency-Key. */
   readonly secret?: keyof z.output<Result> & string;
 }
 

@@ -14,7 +14,7 @@ export interface Row {
 /** 409. */
 export const conflict = {
   version_mismatch: {
-    meaning: 'Somebody changed it since the version you named; read it again.',
+    meaning: 'Another caller changed it since the version you named; read it again.',
     remedy: 'Read it again, redo the change on what it says now, and send details.currentVersion.',
   },
   already_exists: {
@@ -31,7 +31,7 @@ export const conflict = {
     retryable: true,
   },
   lease_held: {
-    meaning: 'Somebody holds the lease; details say who, and until when.',
+    meaning: 'Another caller holds the lease; details say who, and until when.',
     remedy: 'Take other work, ask the holder, or come back after details.expiresAt.',
   },
   stale_lease: {
@@ -132,11 +132,11 @@ export const unprocessable = {
     remedy: 'Name records of one project.',
   },
   no_role_in_project: {
-    meaning: 'Whoever is named has no role in the project and could not see it; give one first.',
+    meaning: 'The member or agent you named has no role in the project and could not see it; give one first.',
     remedy: 'Give them a role in the project first.',
   },
   owner_required: {
-    meaning: 'There is exactly one owner, whom nobody changes but the owner by transferring.',
+    meaning: 'There is exactly one owner, whom no one changes but the owner by transferring.',
     remedy: 'Have the owner transfer the organization first.',
   },
   seat_required: {

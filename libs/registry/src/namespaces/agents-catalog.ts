@@ -37,7 +37,7 @@ export const catalog = {
     idempotent: true,
     summary: 'Publish a version of an agent',
     keywords: 'upload register agent definition package',
-    description: `A version says the same for ever: published again with the same content it is answered as it is, with other content it is refused, also after it was deleted. Whoever published the first version of an agent publishes the next ones, or an admin. An agent has at most 500 versions.`,
+    description: `A version says the same for ever: published again with the same content it is answered as it is, with other content it is refused, also after it was deleted. The publisher of an agent's first version publishes the next ones, or an admin. An agent has at most 500 versions.`,
     access: org('member', 'publisher', 'admin'),
     params: z.strictObject({
       slug: CatalogSlug,
@@ -120,7 +120,7 @@ export const catalog = {
     destructive: true,
     summary: 'Delete a version of an agent, or the agent',
     keywords: 'remove withdraw unpublish agent definition',
-    description: `By whoever published the agent, or an admin. With its last version the agent is gone, and its slug free; no version comes back with other content.`,
+    description: `By the publisher of the agent, or an admin. With its last version the agent is gone, and its slug free; no version comes back with other content.`,
     access: org('member', 'publisher', 'admin'),
     auditsRefusal: true,
     params: z.strictObject({

@@ -14,7 +14,7 @@ export const assignments = {
     summary: 'Assign a story, an epic or a delivery group',
     keywords:
       'give owner responsible person colleague teammate developer agent ticket task to somebody assignee',
-    description: `To a person, an agent or both, side by side. What is left out stays, null clears; when both are null nobody is assigned. Whoever is named, or the member whose agent it is, must be able to see the project. Repeating it changes nothing.`,
+    description: `To a person, an agent or both, side by side. What is left out stays, null clears; when both are null the story has no assignee. The named member, or the member whose agent it is, must be able to see the project. Repeating it changes nothing.`,
     access: project('contributor'),
     params: z
       .strictObject({
@@ -45,7 +45,7 @@ export const assignments = {
     destructive: true,
     summary: 'Take an assignment back',
     keywords: 'unassign remove assignee responsible nobody ticket task card person agent',
-    description: `Neither a person nor an agent is assigned any more. Where nobody was, there is nothing to be found.`,
+    description: `Neither a person nor an agent is assigned any more. Where none was, there is nothing to be found.`,
     access: project('contributor'),
     params: z.strictObject({ targetType: TargetType, targetId: TargetRef }).refine(isTargetRef, noTargetRef),
     result: Deleted,

@@ -161,7 +161,7 @@ export const deliveryExecutions = {
     summary: 'Say where the work stands, or ask its holder to stop',
     keywords:
       'progress percent phase wait for an answer waiting blocked stop somebody cancel abort another agent branch',
-    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null goes on. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work that nobody holds ends as canceled.`,
+    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null goes on. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work without a holder ends as canceled.`,
     access: project('contributor'),
     params: z
       .strictObject({
@@ -195,7 +195,7 @@ export const deliveryExecutions = {
   handoff: operation({
     name: 'deliveryExecutions.handoff',
     effect: 'write',
-    summary: 'Offer the work to somebody',
+    summary: 'Offer the work to another member or agent',
     keywords: 'hand over give pass transfer my work to another person agent colleague',
     description: `To exactly one member or agent, for whom it is reserved until the offer ends. Needs a checkpoint to go on from. The lease ends with it.`,
     access: project('contributor'),
@@ -298,7 +298,7 @@ export const deliveryExecutions = {
     effect: 'read',
     summary: 'Get the execution of a story or a delivery group',
     keywords: 'who works holds is working on this story ticket lease state last checkpoint notes',
-    description: `The one that is not completed, else the last; null where nobody ever worked on it.`,
+    description: `The one that is not completed, else the last; null where no one ever worked on it.`,
     access: project('viewer'),
     params: z
       .strictObject({ targetType: ExecutionTarget, targetId: TargetRef })

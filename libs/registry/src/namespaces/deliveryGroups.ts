@@ -24,7 +24,7 @@ export const deliveryGroups = {
     summary: 'Deliver stories together',
     keywords:
       'batch bundle group release train stack together ship several at once combine integration branch',
-    description: `The stories are of the project, and in no other group that is open: else details name that group, and every story that is in one. Begins as a draft. Work on its stories goes on undisturbed, whoever does it.`,
+    description: `The stories are of the project, and in no other group that is open: else details name that group, and every story that is in one. Begins as a draft. Work on its stories goes on undisturbed.`,
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -144,7 +144,7 @@ export const deliveryGroups = {
     effect: 'write',
     summary: 'Take the lease to coordinate a delivery group',
     keywords: 'claim start coordinate batch bundle release take over',
-    description: `Of many at once exactly one wins; the others hear who holds it and until when. The same holder (member, agent and runId) keeps its epoch and gets a fresh token; another holder's expired lease may be taken. It keeps nobody from working on the group or its stories. leaseToken is shown here and nowhere else.`,
+    description: `Of many at once exactly one wins; the others hear who holds it and until when. The same holder (member, agent and runId) keeps its epoch and gets a fresh token; another holder's expired lease may be taken. It keeps no one from working on the group or its stories. leaseToken is shown here and nowhere else.`,
     access: project('contributor'),
     params: z.strictObject({ groupId, ttlSeconds: TtlSeconds.optional(), runId: RunId.optional() }),
     result: z.object({ group: Group, leaseToken: z.string(), signals: z.array(Signal) }),

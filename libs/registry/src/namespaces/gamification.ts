@@ -11,7 +11,7 @@ export const gamification = {
     effect: 'read',
     summary: "Show a member's points",
     keywords: 'score level badges streak',
-    description: `Your own where no member is named. What a member's agents did counts for the member. Level n begins at 25·n·(n−1) points. As it was counted last: syncedAt says when. Where the policy switches gamification off, nobody has points.`,
+    description: `Your own where no member is named. What a member's agents did counts for the member. Level n begins at 25·n·(n−1) points. As it was counted last: syncedAt says when. Where the policy switches gamification off, no member has points.`,
     access: org('viewer'),
     params: z.strictObject({ memberId: Id.optional() }),
     result: z.object({ profile: PointsProfile }),

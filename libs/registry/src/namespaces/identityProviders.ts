@@ -14,7 +14,7 @@ import {
 
 const providerId = '01936d5c-0000-7000-8000-0000000000d4';
 
-/** For admins, by themselves: whoever says who vouches for people can be each of them. */
+/** For admins, by themselves: an admin who says who vouches for people can be each of them. */
 const byAdmins = { access: org('admin'), byMemberOnly: true, surfaces: notAsTool } as const;
 const writes = { ...byAdmins, effect: 'write', auditsRefusal: true, needsProof: true } as const;
 
@@ -35,7 +35,7 @@ export const identityProviders = {
     name: 'identityProviders.upsert',
     summary: 'Let people sign in by an issuer of OpenID Connect, or change how',
     keywords: 'sso single sign-on oidc openid connect okta entra google keycloak issuer company login',
-    description: `Without providerId it makes one, or changes the one of this issuer and client. Whoever types an address of its domains at /sign-in is led there; it speaks for a domain only once the TXT record of that is found. It is tested at once: list says what came of it. policy.update with allowedIdentityProviders lets in only who came by one. At most 20 in an organization.`,
+    description: `Without providerId it makes one, or changes the one of this issuer and client. A person who types an address of its domains at /sign-in is led there; it speaks for a domain only once the TXT record of that is found. It is tested at once: list says what came of it. policy.update with allowedIdentityProviders lets in only who came by one. At most 20 in an organization.`,
     params: z.strictObject({
       providerId: Id.optional(),
       name: ProviderName.optional().meta({ description: 'On the button; its host unless said' }),

@@ -39,7 +39,7 @@ export const invitations = {
     destructive: true,
     summary: 'Take an invitation back',
     keywords: 'cancel invite withdraw',
-    description: `Only a pending one. Its seat is free at once, and its secret lets nobody in.`,
+    description: `Only a pending one. Its seat is free at once, and its secret lets no one in.`,
     access: org('admin'),
     params: z.strictObject({ invitationId: Id }),
     result: z.object({ invitation: Invitation }),

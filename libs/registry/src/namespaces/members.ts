@@ -15,9 +15,9 @@ export const members = {
   invite: operation({
     name: 'members.invite',
     effect: 'write',
-    summary: 'Invite somebody into the organization by e-mail',
+    summary: 'Invite a person into the organization by e-mail',
     keywords: 'add new user colleague person people join email developer teammate coworker bring in onboard',
-    description: `The e-mail has the secret that lets them in, good for 7 days. All but viewers need a free seat, which is theirs from now on. Whoever accepts is in these teams, and in these projects as contributor (a viewer as viewer). An invitation that expired is renewed. One address gets at most six of these e-mails in a week, by whatever invitations. Only the owner invites an admin.`,
+    description: `The e-mail has the secret that lets them in, good for 7 days. All but viewers need a free seat, which is theirs from now on. The person who accepts is in these teams, and in these projects as contributor (a viewer as viewer). An invitation that expired is renewed. One address gets at most six of these e-mails in a week, by whatever invitations. Only the owner invites an admin.`,
     access: org('admin'),
     params: z.strictObject({
       email: EmailAddress,
@@ -75,7 +75,7 @@ export const members = {
     idempotent: true,
     summary: "Change a member's role in the organization",
     keywords: 'make admin promote demote permissions user viewer',
-    description: `Only the owner makes or unmakes an admin, and nobody changes the owner's role. A viewer who becomes more takes a seat; who becomes a viewer leads no team any more. The role one has succeeds and changes nothing.`,
+    description: `Only the owner makes or unmakes an admin, and no one changes the owner's role. A viewer who becomes more takes a seat; who becomes a viewer leads no team any more. The role one has succeeds and changes nothing.`,
     access: org('admin'),
     params: z.strictObject({ memberId: Id, role: GivenRole }),
     result: z.object({ member: Member }),

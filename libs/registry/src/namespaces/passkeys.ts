@@ -39,7 +39,7 @@ export const passkeys = {
     destructive: true,
     summary: 'Remove one of your passkeys',
     keywords: 'webauthn security key lost device stolen',
-    description: `It signs nobody in any more. Sessions that were begun with it go on: sessions.revoke ends them. You are told by e-mail.`,
+    description: `It no longer signs anyone in. Sessions that were begun with it go on: sessions.revoke ends them. You are told by e-mail.`,
     auditsRefusal: true,
     needsProof: true,
     params: z.strictObject({ passkeyId: Id }),

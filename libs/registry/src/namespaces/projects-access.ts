@@ -69,7 +69,7 @@ export const projectAccess = {
     idempotent: true,
     summary: 'Give a team a role in a project',
     keywords: 'share grant access squad crew permission see give',
-    description: `Everybody in the team has it there, whoever joins later too. Again, it changes the role. The last lead of a private project may be in a team.`,
+    description: `Every member of the team has it there, later ones too. Again, it changes the role. The last lead of a private project may be in a team.`,
     access: project('lead'),
     params: z.strictObject({ projectId: ProjectRef, teamId: Id, role: RoleInProject }),
     result: z.object({ projectTeam: ProjectTeam }),
@@ -111,7 +111,7 @@ export const projectAccess = {
     idempotent: true,
     summary: 'Ask for a role in a project',
     keywords: 'get access permission join',
-    description: `Also in a private one, of which one must know the id or key: the only operation that tells it from none, and it tells no more than the id. A request that waits for an answer is answered again as it is. Whoever has that role, or a higher one, is refused. After a denial it waits a day: 409 already_resolved with details.retryAt.`,
+    description: `Also in a private one, of which one must know the id or key: the only operation that tells it from none, and it tells no more than the id. A request that waits for an answer is answered again as it is. A member who has that role, or a higher one, is refused. After a denial it waits a day: 409 already_resolved with details.retryAt.`,
     access: org('member'),
     params: z.strictObject({
       projectId: ProjectRef,

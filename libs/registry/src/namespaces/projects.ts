@@ -119,7 +119,7 @@ export const projects = {
     idempotent: true,
     summary: 'Change a project, archive it or bring it back',
     keywords: 'rename archive unarchive restore settings visibility private',
-    description: `Fields left out stay as they are; description and repository are cleared by null. An archived project takes no writes but the one that brings it back. Whoever makes a project private that has no lead of its own becomes its lead.`,
+    description: `Fields left out stay as they are; description and repository are cleared by null. An archived project takes no writes but the one that brings it back. A caller who makes a project private that has no lead of its own becomes its lead.`,
     access: project('lead'),
     params: z.strictObject({
       projectId: ProjectRef,

@@ -106,7 +106,7 @@ export const prompts = {
       effect: 'read',
       summary: 'List the prompts of a project',
       keywords: 'templates instructions guidelines conventions',
-      description: `By slug. Texts of more than 4 KiB are left out (body is null, bodyBytes says how long it is) unless includeBody is true or one slug is asked for. With effective, those of the organization too, but for the slugs that the project has a prompt of its own for: what somebody who works there gets.`,
+      description: `By slug. Texts of more than 4 KiB are left out (body is null, bodyBytes says how long it is) unless includeBody is true or one slug is asked for. With effective, those of the organization too, but for the slugs that the project has a prompt of its own for: what a member who works there gets.`,
       access: project('viewer'),
       params: z.strictObject({ projectId: ProjectRef, effective: z.boolean().default(false), ...listed }),
       result: pageOf(Prompt),

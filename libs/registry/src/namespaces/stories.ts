@@ -104,7 +104,7 @@ export const stories = {
         storyIds: z.array(Id).min(1).max(200).optional().meta({ description: 'Only these' }),
         updatedSince: Instant.optional().meta({
           description:
-            'Changed at this moment or later. A change carries the time its transaction began, and may show later: whoever syncs asks again from 10 s before the newest updatedAt',
+            'Changed at this moment or later. A change carries the time its transaction began, and may show later: a caller that syncs asks again from 10 s before the newest updatedAt',
         }),
         sort: z.enum(['board', 'updated', 'created']).default('board'),
         view: z.enum(['summary', 'card']).default('summary'),
@@ -259,7 +259,7 @@ export const stories = {
     destructive: true,
     summary: 'Delete a story',
     keywords: 'remove throw away discard trash ticket issue task card rid drop',
-    description: `With its spec, comments and executions; cannot be undone, and not while somebody works on it under a live lease. Its number is not given again. To take it off the board only, move it to canceled.`,
+    description: `With its spec, comments and executions; cannot be undone, and not while it is held under a live lease. Its number is not given again. To take it off the board only, move it to canceled.`,
     access: project('lead'),
     params: z.strictObject({ storyId: StoryRef }),
     result: Deleted,

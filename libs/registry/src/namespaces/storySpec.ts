@@ -25,7 +25,7 @@ export const storySpec = {
     idempotent: true,
     summary: "Write a story's spec",
     keywords: 'edit specification requirements document acceptance criteria write',
-    description: `Each change is a new version; the same content makes none. With baseVersion, a spec that somebody changed since is not overwritten. Approvals of an older version turn stale.`,
+    description: `Each change is a new version; the same content makes none. With baseVersion, a spec that another caller changed since is not overwritten. Approvals of an older version turn stale.`,
     access: project('contributor'),
     params: z.strictObject({
       storyId: StoryRef,

@@ -49,7 +49,7 @@ export type AccessDecision = z.infer<typeof AccessDecision>;
 
 export const AccessMessage = text(2_000, 1);
 
-/** Says nothing of the project but its id: whoever asks may not see it. */
+/** Says nothing of the project but its id: the caller may not see it. */
 export const AccessRequest = z
   .object({
     id: Id,

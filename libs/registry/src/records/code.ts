@@ -1,5 +1,5 @@
 /**
- * The code of a story that is under review: the one statement of it. Whoever hears of the code says it here, members and
+ * The code of a story that is under review: the one statement of it. A caller that hears of the code says it here, members and
  * holders by `codeSaid`, the forge by `codeSeen`; verdicts, gates and lists go by what comes of it.
  */
 
@@ -12,7 +12,7 @@ export interface KnownCode {
 export interface CodeUnderReview extends KnownCode {
   /** Rises each time the code becomes other code, and never falls: a verdict is about the number it was given at. */
   readonly seq: number;
-  /** Since when this is the head: by the database's clock where somebody said so, by the forge's where that saw it. */
+  /** Since when this is the head: by the database's clock where a caller said so, by the forge's where that saw it. */
   readonly at: string;
   /** The newest fact of the forge that told of a head. */
   readonly fact: { readonly at: string; readonly dedupeKey: string } | null;
@@ -20,7 +20,7 @@ export interface CodeUnderReview extends KnownCode {
   readonly before: readonly string[];
 }
 
-/** Nobody has told of any code yet. */
+/** No caller has told of any code yet. */
 export const noCode: CodeUnderReview = {
   seq: 0,
   headSha: null,
@@ -67,7 +67,7 @@ function become(code: CodeUnderReview, next: KnownCode, at: string): CodeUnderRe
 }
 
 /**
- * Somebody says where the code stands: a member, a reviewer, or the holder of its lease. What is left out stays, null
+ * A caller says where the code stands: a member, a reviewer, or the holder of its lease. What is left out stays, null
  * clears; but of another head the diff is not known, unless it is said with it.
  */
 export function codeSaid(

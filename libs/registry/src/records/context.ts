@@ -1,4 +1,4 @@
-/** Everything that somebody needs to begin work on a story, as far as it has room. */
+/** Everything that a worker needs to begin work on a story, as far as it has room. */
 import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { Assignment } from './assignment.ts';
@@ -38,13 +38,13 @@ export const obstacles = {
   archived: 'The project is archived.',
   finished: 'The story is done or canceled.',
   blocked_by: 'Stories that it waits for are not finished.',
-  blocked: 'Somebody has to lift what it is blocked by.',
+  blocked: 'A member has to lift what it is blocked by.',
   spec_missing: 'The policy asks for a spec.',
   policy: 'The policy asks for something else.',
   no_column: 'The board has no column for work in progress.',
   wip_limit: 'The column for work in progress is at its limit.',
-  lease_held: 'Somebody else holds the lease.',
-  stop_requested: 'Somebody asked to stop.',
+  lease_held: 'Another caller holds the lease.',
+  stop_requested: 'A member asked to stop.',
 } as const;
 export type Obstacle = keyof typeof obstacles;
 const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];

@@ -54,7 +54,7 @@ export const Lease = z
     epoch: z.int().describe('The fencing number: one more with each new grant, never given twice'),
     ttlSeconds: z.int(),
     expiresAt: Time.describe(
-      'From then on anybody entitled may acquire; until somebody does, the holder goes on',
+      'From then on each entitled caller may acquire; until one does, the holder goes on',
     ),
     renewBy: Time.describe('When two thirds of the time are over'),
   })

@@ -43,7 +43,7 @@ export const Group = z
     mergeStrategy: MergeStrategy,
     git: Git.nullable(),
     upstream: Upstream.nullable(),
-    lease: Lease.nullable().describe('Who coordinates the group; whoever works on it has an execution'),
+    lease: Lease.nullable().describe('Who coordinates the group; each worker on it has an execution'),
     checkpoint: Checkpoint.nullable(),
     progress: GroupProgress,
     ...stamps,

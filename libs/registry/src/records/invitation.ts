@@ -7,7 +7,7 @@ export const invitationStates = ['pending', 'expired', 'accepted', 'revoked'] as
 export const InvitationState = z.enum(invitationStates);
 export type InvitationState = z.infer<typeof InvitationState>;
 
-/** Somebody asked into the organization. The secret that lets them in is in the e-mail alone. */
+/** A person asked into the organization. The secret that lets them in is in the e-mail alone. */
 export const Invitation = z
   .object({
     id: Id,

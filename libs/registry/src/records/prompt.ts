@@ -13,7 +13,7 @@ export const PromptTags = z
   .overwrite((tags) => [...new Set(tags)])
   .meta({ description: 'Its tags, at most 20; the same twice counts once' });
 
-/** What whoever uses the prompt fills in. */
+/** What the user of the prompt fills in. */
 const PromptArgument = z.strictObject({
   name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'must be a word such as storyKey'),
   description: text(500).default(''),

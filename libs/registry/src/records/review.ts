@@ -17,7 +17,7 @@ export const ReviewerRef = z.object({
 });
 export type ReviewerRef = z.infer<typeof ReviewerRef>;
 
-/** What a story's verdicts have to be about to be fresh, from whomever it is known: members, the holder, the forge. */
+/** What a story's verdicts have to be about to be fresh, from whichever caller it is known: members, the holder, the forge. */
 export const UnderReview = z
   .object({
     specVersion: z.int().min(0),

@@ -1,5 +1,5 @@
 /**
- * Delivery of the examples: Ana works on WEB-2 under a lease that nobody took from her, and may hand it to Otto; she
+ * Delivery of the examples: Ana works on WEB-2 under a lease that no other caller took from her, and may hand it to Otto; she
  * coordinates the group that it is in under another.
  */
 import { type People, type Makers } from '../world.ts';

@@ -30,7 +30,7 @@ export const exampleIds = {
   rightColumn: '01936d5c-0000-7000-8000-000000000012',
 } as const;
 
-/** The records of one organization, by kind, for whoever wants to name one. */
+/** The records of one organization, by kind, for a spec that names one. */
 export interface Records {
   readonly project: string;
   readonly column: string;

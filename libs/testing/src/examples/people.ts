@@ -49,7 +49,7 @@ export async function arrangePeople(
   return { team };
 }
 
-/** Gives the organization the slug that the examples name; a slug is given once, so whoever had it loses it. */
+/** Gives the organization the slug that the examples name; a slug is given once, so an organization that had it loses it. */
 export async function takeSlug({ rows }: Makers, orgId: string, slug: string): Promise<void> {
   await rows(`update orgs set slug = 'org-' || right(id::text, 12) where slug = $1`, slug);
   await rows('update orgs set slug = $2 where id = $1', orgId, slug);
@@ -64,6 +64,6 @@ export function callerOf({ name, access }: Operation, org: People & { readonly o
   return name === 'members.leave' || name === 'projects.requestAccess' ? org.chloe : org.ana;
 }
 
-/** Its caller's token ends with it, so nobody asks again. */
+/** Its caller's token ends with it, so no caller asks again. */
 export const endsItsCaller = ({ name }: Operation): boolean =>
   name === 'members.leave' || name === 'orgs.delete';

@@ -1,4 +1,4 @@
-/** Values for a JSON Schema: what fits, what nearly does, and what somebody would send who means no good. */
+/** Values for a JSON Schema: what fits, what nearly does, and what an attacker would send. */
 import fc, { type Arbitrary } from 'fast-check';
 
 export interface Json {
@@ -106,7 +106,7 @@ const broken = (cursor: string, at: number): string =>
     .with(at % cursor.length, cursor.at(at % cursor.length) === 'A' ? 'B' : 'A')
     .join('');
 
-/** Those that were given, with a part that is another; and such as nobody gave. */
+/** Those that were given, with a part that is another; and such as were not given. */
 function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
   const part = fc.oneof(
     hostile,

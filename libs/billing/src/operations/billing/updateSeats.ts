@@ -18,7 +18,7 @@ export const updateSeats = (prices: SeatPrices) =>
   handle(registry.billing.updateSeats, async ({ params, caller, db, access, emit, refuse }) => {
     const { seats: wanted, expectedVersion, preview } = params;
     const [seats, subscription, byRole, { at }] = await Promise.all([
-      // A preview gives nothing away, so nobody waits for it.
+      // A preview gives nothing away, so no caller waits for it.
       preview ? getSeats(db) : lockSeats(db),
       getSubscription(db),
       countByRole(db),
