@@ -24,7 +24,7 @@ const hmac = (pepper: KeyObject, text: string): Buffer => createHmac('sha256', p
 /** Made once: Node takes four times as long for an HMAC whose key it must make first. */
 const toSecretKey = (pepper: string | Buffer): KeyObject => createSecretKey(Buffer.from(pepper));
 
-/** Names a pepper without telling it, so that it can be seen which machines still hang on an old one. */
+/** Names a pepper without showing it, so that it can be seen which machines still hang on an old one. */
 const idOf = (pepper: KeyObject): string =>
   hmac(pepper, 'muster license-service pepper').toString('hex').slice(0, 8);
 

@@ -114,7 +114,7 @@ const secretOperations: readonly AnyOperation[] = [
   }),
 ];
 
-/** What an address was told, and telling it. */
+/** The messages to an address: what became of them, and sending one. */
 const deliveryOperations: readonly AnyOperation[] = [
   operation({
     path: 'webhooks/test',

@@ -1,4 +1,4 @@
-/** Who is told of what happens to licenses, and what became of telling them. */
+/** Who hears of what happens to licenses, and what became of each message. */
 import { randomBytes } from 'node:crypto';
 import { newId } from '@muster/database';
 import { seal, unseal } from '../signing/seal.ts';
