@@ -3,7 +3,7 @@
 /** Statements that calls by chance do not come to: how many of a file, and why. */
 export const unreached: Readonly<Record<string, readonly [number, string]>> = {
   'apps/delivery-worker/src/figures.ts': [1, 'a figure is looked up when it is scraped'],
-  'apps/delivery-worker/src/retention.ts': [1, 'it names a table that has a rule, and any text is none'],
+  'apps/delivery-worker/src/purge.ts': [1, 'it names a table that has a rule, and any text is none'],
   'apps/sign-in/src/data/links.ts': [3, 'what a browser sends is parsed first'],
   'apps/sign-in/src/data/sessions.ts': [4, 'what a browser sends is parsed first'],
   'libs/board/src/data/ranks.ts': [
@@ -56,8 +56,8 @@ export const overOrganizations: Readonly<Record<string, readonly [number, string
   'apps/delivery-worker/src/figures.ts': [4, 'figures are of the installation'],
   'apps/delivery-worker/src/months.ts': [1, 'a month goes when no organization keeps it any more'],
   'apps/delivery-worker/src/relay.ts': [2, 'what is due anywhere, claimed and given back'],
+  'apps/delivery-worker/src/purge.ts': [1, 'in which organizations notifications are too old'],
   'apps/delivery-worker/src/remove.ts': [3, 'what was deleted anywhere'],
-  'apps/delivery-worker/src/retention.ts': [1, 'in which organizations notifications are too old'],
   'apps/delivery-worker/src/seats.ts': [1, 'which organizations there are'],
   'apps/delivery-worker/src/sweep.ts': [2, 'which leases expired, and when the next one does'],
   'apps/delivery-worker/src/token-ends.ts': [1, 'in which organizations tokens end soon'],

@@ -60,7 +60,6 @@ const runsJobs = 'it dispatches jobs and marks them done';
 export const otherWriters: Readonly<Record<string, readonly (readonly [file: string, reason: string])[]>> = {
   devices: [['apps/delivery-worker/src/deliver.ts', 'a push service says that a device is gone']],
   lock_counters: [['libs/board/src/data/projects.ts', 'a project comes with its counters']],
-  notifications: [['apps/delivery-worker/src/retention.ts', 'what nobody read for a year counts as read']],
   outbox: [
     ['apps/delivery-worker/src/perform.ts', runsJobs],
     ['apps/delivery-worker/src/relay.ts', runsJobs],

@@ -1,10 +1,9 @@
 /**
  * What becomes of the rows of each table: the only statement of it. A table without an entry fails a spec, and the page
- * docs/decisions/retention.md shows the same. Purges go in portions, oldest first, short enough that no caller waits for
- * them; a purge that is stopped goes on at the next turn.
+ * docs/decisions/retention.md shows the same. The purges (purge.ts) go by it.
  */
-import { acrossOrganizations, inOrganizationAsSystem, of, type Part, type Pool, sql } from '@muster/database';
-import { markRead, webhookDeliveriesKeptDays } from '@muster/notifications';
+import { type Part, sql } from '@muster/database';
+import { webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
 import { type Plan, plans, Policy } from '@muster/registry';
 
@@ -17,25 +16,24 @@ export type Retention =
       readonly kept: 'purged';
       readonly grows: string;
       readonly after: string;
-      readonly purge: Purge | 'by removal';
+      readonly purge: readonly Purge[] | 'by removal';
     };
 
-interface Purge {
+export interface Purge {
   readonly key: readonly string[];
   /** Which rows are due; `days` is how long what is over is kept. */
   readonly due: (days: Part) => Part;
+  /** The order of an index where the table is large: each portion finds its rows by it, however many are due. */
   readonly oldestFirst: Part;
-  /** Taken along from other tables. */
-  readonly from?: Part;
+  /** For how many days an organization `o` with the subscription `s` keeps its rows, where each says so for itself. */
+  readonly daysOf?: Part;
 }
 
 const forGood = (grows: string, because: string): Retention => ({ kept: 'for good', grows, because });
 const capped = (grows: string, at: string): Retention => ({ kept: 'capped', grows, at });
-const purged = (grows: string, after: string, purge: Purge | 'by removal'): Retention => ({
-  kept: 'purged',
-  grows,
-  after,
-  purge,
+const purged = (grows: string, after: string, ...purge: Purge[]): Retention => ({
+  ...{ kept: 'purged', grows, after },
+  purge: purge.length === 0 ? 'by removal' : purge,
 });
 
 const byId = ['org_id', 'id'];
@@ -61,11 +59,20 @@ export const retention: Readonly<Record<string, Retention>> = {
     oldestFirst: sql.part`t.resolved_at`,
   }),
   activity: forGood('each write', 'it is what members read of the past, and points are counted from it'),
-  agent_runs: purged('agents', `${isOver} after it ended, or after it was last heard of`, {
-    key: byId,
-    due: (days) => sql.part`coalesce(t.ended_at, t.last_seen_at) < now() - ${days}`,
-    oldestFirst: sql.part`coalesce(t.ended_at, t.last_seen_at)`,
-  }),
+  agent_runs: purged(
+    'agents',
+    `${isOver} after it ended, or after it was last heard of`,
+    {
+      key: byId,
+      due: (days) => sql.part`t.ended_at < now() - ${days}`,
+      oldestFirst: sql.part`t.ended_at`,
+    },
+    {
+      key: byId,
+      due: (days) => sql.part`t.ended_at is null and t.last_seen_at < now() - ${days}`,
+      oldestFirst: sql.part`t.last_seen_at`,
+    },
+  ),
   agents: forGood('any member', 'what they did names them; they go with their member'),
   assignments: capped(writes, 'one for each story, epic and group'),
   audit: purged(
@@ -73,8 +80,8 @@ export const retention: Readonly<Record<string, Retention>> = {
     'as many days as the policy says, and no more than the plan lets',
     {
       key: ['org_id', 'seq', 'at'],
-      from: sql.part`join orgs o on o.id = t.org_id left join subscriptions s on s.org_id = t.org_id`,
-      due: () => sql.part`t.at < now() - make_interval(days => ${daysOfAudit})`,
+      daysOf: daysOfAudit,
+      due: (days) => sql.part`t.at < now() - ${days}`,
       oldestFirst: sql.part`t.at`,
     },
   ),
@@ -170,13 +177,21 @@ export const retention: Readonly<Record<string, Retention>> = {
       oldestFirst: sql.part`coalesce(t.read_at, t.created_at)`,
     },
   ),
-  orgs: purged('operators', '30 days after its owner deleted it', 'by removal'),
-  outbox: purged('each write', 'a day after it was done, 30 days after it was given up', {
-    key: byId,
-    due: () =>
-      sql.part`(t.done_at < now() - interval '1 day' or (t.done_at is null and t.dead_at < now() - interval '30 days'))`,
-    oldestFirst: sql.part`coalesce(t.done_at, t.dead_at)`,
-  }),
+  orgs: purged('operators', '30 days after its owner deleted it'),
+  outbox: purged(
+    'each write',
+    'a day after it was done, 30 days after it was given up',
+    {
+      key: byId,
+      due: () => sql.part`t.done_at < now() - interval '1 day'`,
+      oldestFirst: sql.part`t.done_at`,
+    },
+    {
+      key: byId,
+      due: () => sql.part`t.done_at is null and t.dead_at < now() - interval '30 days'`,
+      oldestFirst: sql.part`t.dead_at`,
+    },
+  ),
   point_days: forGood('the activity', 'a day of a member; it goes with the member'),
   point_entries: forGood('the activity', 'points are taken back by it; it goes with the member'),
   point_resets: capped(admins, 'one for each member'),
@@ -185,7 +200,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   project_counters: capped('nothing', 'one for each project'),
   project_members: capped('leads', 'one for each member and project'),
   project_teams: capped('leads', 'one for each team and project'),
-  projects: purged(admins, 'at once when it was deleted', 'by removal'),
+  projects: purged(admins, 'at once when it was deleted'),
   prompts: forGood('leads', 'it goes with its project or organization'),
   rights_epochs: capped('nothing', 'one for each organization'),
   search_documents: capped(writes, 'one for each story, epic, spec, comment and member'),
@@ -213,59 +228,8 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: () => sql.part`t.done_at < now() - make_interval(days => ${sql.literal(webhookDeliveriesKeptDays)})`,
     oldestFirst: sql.part`t.done_at`,
   }),
-  webhooks: purged(admins, 'at once when it was deleted', 'by removal'),
+  webhooks: purged(admins, 'at once when it was deleted'),
 };
-
-const portion = 2_000;
-
-const purges = new Map(
-  Object.entries(retention).flatMap(([table, entry]): [string, Purge][] =>
-    entry.kept === 'purged' && entry.purge !== 'by removal' ? [[table, entry.purge]] : [],
-  ),
-);
-export const purgedTables: readonly string[] = [...purges.keys()];
-
-/** Removes what is due of a table, and answers how much that was. */
-export async function purge(pool: Pool, signal: AbortSignal, table: string, days: number): Promise<number> {
-  const rule = purges.get(table);
-  if (rule === undefined) throw new Error(`${table} is not purged`);
-  const { key, due, oldestFirst, from } = rule;
-  const isDue = due(sql.part`make_interval(days => ${days})`);
-  const named = sql.columns('t', key);
-  // Asked again of the row as it is by then: a holder may have renewed it in between.
-  const removal = sql`
-    delete from ${sql.word(table)} t where (${named}) in (
-      select ${named} from ${sql.word(table)} t ${from ?? sql.empty}
-      where ${isDue} and ${days}::int > 0 order by ${oldestFirst} limit ${portion})
-      ${from === undefined ? sql.part`and ${isDue}` : sql.empty} returning 1`;
-  let removed = 0;
-  for (;;) {
-    signal.throwIfAborted();
-    const rows = await acrossOrganizations(pool, (db) => db.all(removal));
-    removed += rows.length;
-    if (rows.length < portion) return removed;
-  }
-}
-
-/** Unread notifications of more than a year count as read. */
-export async function readForThem(pool: Pool, signal: AbortSignal): Promise<number> {
-  const isOld = sql.part`n.in_inbox and n.read_at is null and n.created_at < now() - interval '365 days'`;
-  const orgs = await acrossOrganizations(pool, (db) =>
-    db.all(sql<{ org_id: string }>`select distinct n.org_id from notifications n where ${isOld}`),
-  );
-  let read = 0;
-  for (const { org_id: orgId } of orgs) {
-    for (;;) {
-      signal.throwIfAborted();
-      const { updated } = await inOrganizationAsSystem(pool, orgId, (db) =>
-        db.one(markRead(sql.part`${of('n')} and ${isOld}`, portion)),
-      );
-      read += updated;
-      if (updated < portion) break;
-    }
-  }
-  return read;
-}
 
 /** As the page shows it. */
 export function retentionTable(): string {

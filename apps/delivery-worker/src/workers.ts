@@ -30,7 +30,7 @@ import { endAbandoned } from './abandoned-runs.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
 import { type Progress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
 import { keepMonths } from './months.ts';
-import { purge, purgedTables, readForThem } from './retention.ts';
+import { purge, purgedTables, readForThem } from './purge.ts';
 import { findOverdrawn } from './seats.ts';
 import { warnOfEnds } from './token-ends.ts';
 

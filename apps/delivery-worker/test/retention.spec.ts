@@ -5,7 +5,8 @@ import { newId } from '@muster/database';
 import { useWorld } from '@muster/testing';
 import { removeOrganizations, removeProjects } from '../src/remove.ts';
 import { keepMonths } from '../src/months.ts';
-import { purge, purgedTables, readForThem, retention, retentionTable } from '../src/retention.ts';
+import { purge, purgedTables, readForThem } from '../src/purge.ts';
+import { retention, retentionTable } from '../src/retention.ts';
 import { findOverdrawn } from '../src/seats.ts';
 
 const world = useWorld({});
