@@ -187,6 +187,7 @@ describe('the roles', () => {
         order by 1`),
     ).toEqual([
       'audit.at',
+      'audit.seq',
       'members.email',
       'members.name',
       'members.role',
@@ -199,6 +200,10 @@ describe('the roles', () => {
       'outbox.done_at',
       'outbox.topic',
       'stories.project_id',
+      'streams.audit',
+      'streams.audit_lost_after',
+      'streams.lost_after',
+      'streams.lost_until',
       'subscriptions.current_period_end',
       'subscriptions.plan',
       'subscriptions.seats',
