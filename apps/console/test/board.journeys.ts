@@ -171,6 +171,41 @@ export function boardJourneys(house: House): void {
     });
   });
 
+  journey('shows the latest of a card, though an answer from before comes after it', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    let isHeld = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (isHeld = resolve));
+    await page.route(
+      '**/api/stories/list',
+      async (route) => {
+        const response = await route.fetch();
+        isHeld();
+        await held;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    // Neither makes a new version of the story.
+    const ben = house.client(people.ben.me.token);
+    const [alpha, memberId] = [{ storyId: 'WEB-1' }, people.ben.me.memberId];
+    await ben.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId });
+    await answered;
+    await ben.reviewers.add({ ...alpha, memberId });
+    const reviewed = page.locator('.card', { hasText: 'Alpha' }).getByText('1 reviewer');
+    await reviewed.waitFor({ state: 'attached' });
+    const late = page.waitForResponse('**/api/stories/list');
+    letGo();
+    await (await late).finished();
+    // What was answered after that is on the page, and so that is, too.
+    await ben.stories.update({ storyId: 'WEB-2', title: 'Later' });
+    await shows(page, 'Backlog', ['Alpha', 'Later', 'Gamma']);
+    expect(await reviewed.count()).toBe(1);
+  });
+
   journey('says quietly that it lost the wire, and misses nothing by it', async () => {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');

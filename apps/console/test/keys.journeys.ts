@@ -166,6 +166,21 @@ export function keysJourneys(house: House): void {
     expect(await page.getByText('1 selected').count()).toBe(0);
   });
 
+  journey('leaves the entries of an open menu where they are while they are read anew', async () => {
+    const page = await openBoard();
+    await press(page, 'r');
+    await menu(page).getByText('Chloé').waitFor();
+    // What happens to the story meanwhile makes the page ask again, and no answer comes.
+    const asked = page.waitForRequest('**/api/reviewers/list');
+    await page.route('**/api/reviewers/list', () => undefined);
+    await house
+      .client(people.ben.me.token)
+      .reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
+    await asked;
+    await press(page, 'c', 'Enter');
+    await page.locator('.card', { hasText: 'Alpha' }).getByText('2 reviewers').waitFor({ state: 'attached' });
+  });
+
   journey('shows a priority that another set beside mine, and overwrites neither', async () => {
     const page = await openBoard();
     await press(page, 'p');

@@ -6,7 +6,7 @@ import ts from 'typescript';
 
 const web = path.resolve(import.meta.dirname, '../web');
 const files = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => /\.tsx?$/.test(file) && !file.startsWith('texts/'),
+  (file) => /(?<!\.spec)\.tsx?$/.test(file) && !file.startsWith('texts/'),
 );
 /** Attributes and properties whose value is read or heard. */
 const spoken = new Set([

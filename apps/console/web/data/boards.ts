@@ -1,6 +1,15 @@
 /** The boards that are open: cards as the server has them, kept so by its events, with moves shown before they are answered. */
-import { type Client, isRefusal, MusterError } from '@muster/client';
-import { type BoardColumn, type Event, type Project, type Story, type StoryCard } from '@muster/registry';
+import { type Client, ForbiddenError, isRefusal, MusterError, NotFoundError } from '@muster/client';
+import {
+  type BoardColumn,
+  type Event,
+  type InputOf,
+  type Project,
+  type Registry,
+  type Story,
+  type StoryCard,
+} from '@muster/registry';
+import { Cards } from './cards.ts';
 import { type Lane, movedLanes, neighbourOf, type Place, standingLanes } from './lanes.ts';
 
 export interface BoardView {
@@ -36,6 +45,8 @@ export type Changed =
 
 /** Between two reads of cards at least so long; what is said to have changed meanwhile is read together. */
 const gatherMillis = 100;
+/** After a read that failed so much later. */
+const againMillis = 1_000;
 /** More changed cards than that are read with their board. */
 const mostAtOnce = 200;
 const pageSize = 1_000;
@@ -48,7 +59,7 @@ const importMillis = 2_000;
 export class Board {
   readonly #client: Client;
   readonly projectId: string;
-  readonly #cards = new Map<string, StoryCard>();
+  readonly #cards = new Cards(() => (this.#isStirred = true));
   readonly #moves = new Map<string, Place>();
   /** Moves that were asked for and are not answered yet. */
   readonly #asked = new Set<string>();
@@ -80,7 +91,7 @@ export class Board {
     return () => this.#watchers.delete(changed);
   };
   readonly card = (id: string): StoryCard | undefined => this.#cards.get(id);
-  readonly cards = (): Iterable<StoryCard> => this.#cards.values();
+  readonly cards = (): Iterable<StoryCard> => this.#cards.all().values();
 
   /** All of it anew. What is shown stays until the new cards are there. */
   async read(): Promise<void> {
@@ -89,9 +100,8 @@ export class Board {
     const isOld = (): boolean => read !== this.#reads;
     try {
       const page = (cursor?: string) =>
-        this.#client.stories.list({
-          ...{ projectId: this.projectId, view: 'card', sort: 'board' },
-          limit: cursor === undefined ? firstPageSize : pageSize,
+        this.#list({
+          ...{ sort: 'board', limit: cursor === undefined ? firstPageSize : pageSize },
           ...(cursor !== undefined && { cursor }),
         });
       const [{ project, columns }, first] = await Promise.all([
@@ -102,41 +112,37 @@ export class Board {
       this.#columns = columns.filter(({ archivedAt }) => archivedAt === null);
       this.#isStirred = true;
       const seen = new Set<string>();
-      let { items, nextCursor } = first;
+      let { question, items, nextCursor } = first;
       for (;;) {
-        for (const card of items) {
-          seen.add(card.id);
-          this.#keep(card);
-        }
+        for (const { id } of items) seen.add(id);
+        this.#cards.keep(items, question);
         this.#show({ state: 'ready', failure: null, project, isWhole: nextCursor === null });
         if (nextCursor === null) break;
-        ({ items, nextCursor } = await page(nextCursor));
+        ({ question, items, nextCursor } = await page(nextCursor));
         if (isOld()) return;
       }
-      for (const id of this.#cards.keys()) if (!seen.has(id) && !this.#asked.has(id)) this.#forget(id);
+      for (const id of this.#cards.all().keys())
+        if (!seen.has(id) && !this.#asked.has(id)) this.#cards.drop(id, first.question);
       this.#show({});
     } catch (failure) {
       if (!isOld()) this.#show({ state: this.#view.state === 'ready' ? 'ready' : 'failed', failure });
     }
   }
 
-  /** A newer version never gives way to an older one: answers overtake each other. */
-  #keep(card: StoryCard): void {
-    const known = this.#cards.get(card.id);
-    if (known !== undefined && known.version > card.version) return;
-    this.#cards.set(card.id, card);
-    this.#isStirred = true;
-  }
-
-  #forget(id: string): void {
-    if (this.#cards.delete(id)) this.#isStirred = true;
+  /** Cards, and by which question they were asked for. */
+  async #list(wanted: Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>) {
+    const question = this.#cards.ask();
+    const { items, nextCursor } = await this.#client.stories.list({
+      ...{ ...wanted, projectId: this.projectId, view: 'card' },
+    });
+    return { question, items, nextCursor };
   }
 
   #show(more: Partial<BoardView>): void {
     const { standing: before, lanes: shown } = this.#view;
-    const standing = this.#isStirred ? standingLanes(this.#columns, this.#cards, before) : before;
+    const standing = this.#isStirred ? standingLanes(this.#columns, this.#cards.all(), before) : before;
     this.#isStirred = false;
-    const lanes = movedLanes(standing, this.#cards, this.#moves, shown);
+    const lanes = movedLanes(standing, this.#cards.all(), this.#moves, shown);
     this.#view = { ...this.#view, ...more, standing, lanes };
     for (const changed of this.#watchers) changed();
   }
@@ -173,19 +179,19 @@ export class Board {
       return;
     }
     try {
-      const { items } = await this.#client.stories.list({
-        ...{ projectId: this.projectId, view: 'card', storyIds: ids, limit: mostAtOnce },
-      });
+      const { question, items } = await this.#list({ storyIds: ids, limit: mostAtOnce });
       const found = new Set(items.map(({ id }) => id));
       const others = items.filter(
         (card) => card.version !== this.#cards.get(card.id)?.version && !this.#asked.has(card.id),
       );
-      for (const id of ids) if (!found.has(id)) this.#forget(id);
-      for (const card of items) this.#keep(card);
+      for (const id of ids) if (!found.has(id)) this.#cards.drop(id, question);
+      this.#cards.keep(items, question);
       this.#show({ fresh: new Set([...this.#view.fresh, ...others.map(({ id }) => id)]) });
       if (others.length > 0) setTimeout(() => this.#wither(others), freshMillis);
-    } catch {
-      // The stream is away too then, and what it says when it is back is read again.
+    } catch (error) {
+      // Who may not see the project any more would hear the same again.
+      if (error instanceof ForbiddenError || error instanceof NotFoundError) return;
+      this.#gathered += againMillis;
       this.ask(ids);
     }
   }
@@ -246,12 +252,9 @@ export class Board {
   }
 
   async #readOne(id: string): Promise<StoryCard | undefined> {
-    const { items } = await this.#client.stories.list({
-      ...{ projectId: this.projectId, view: 'card', storyIds: [id] },
-    });
-    const [card] = items;
-    if (card !== undefined) this.#keep(card);
-    return card;
+    const { question, items } = await this.#list({ storyIds: [id] });
+    this.#cards.keep(items, question);
+    return items[0];
   }
 
   /** What a write answered, before its event is heard. */
@@ -259,7 +262,7 @@ export class Board {
     const known = this.#cards.get(story.id);
     const { title, rank, columnId, status, priority, labels, estimate, epicId, blocked, updatedAt, version } =
       story;
-    this.#keep({
+    this.#cards.adopt({
       ...{ id: story.id, key: story.key, title, rank, columnId, status, priority, labels, estimate, epicId },
       ...{ blocked, updatedAt, version },
       assignees: known?.assignees ?? { member: null, agent: null },
@@ -332,11 +335,8 @@ export class Board {
   }
 
   #patch(id: string, patch: Partial<StoryCard>): void {
-    const card = this.#cards.get(id);
-    if (card === undefined) return;
     this.#asked.add(id);
-    this.#cards.set(id, { ...card, ...patch });
-    this.#isStirred = true;
+    this.#cards.patch(id, patch);
     this.#show({});
   }
 }

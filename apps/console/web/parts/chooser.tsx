@@ -136,7 +136,8 @@ function Reviewers(props: ChooserProps) {
     }
     await queries.invalidateQueries({ queryKey: ['story', key] });
   };
-  const isThere = members.data !== undefined && reviewers.data !== undefined && !reviewers.isFetching;
+  // What was read before the menu opened may be old; what is read anew while it is open takes nothing from under the hand.
+  const isThere = members.data !== undefined && reviewers.data !== undefined && reviewers.isFetchedAfterMount;
   const items: readonly MenuItem[] = isThere
     ? // A verdict that was given stays.
       members.data

@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type StoryCard } from '@muster/registry';
+import { Cards } from './cards.ts';
+
+describe('cards of a board', () => {
+  let cards: Cards;
+  let changes = 0;
+  beforeEach(() => {
+    cards = new Cards(() => (changes += 1));
+    changes = 0;
+  });
+
+  const card = (version: number, reviewers: number, id = 'one'): StoryCard => ({
+    ...{ id, key: 'WEB-1', title: 'Alpha', rank: 'a', columnId: 'c', status: 'backlog', priority: 'none' },
+    ...{ labels: [], estimate: null, epicId: null, blocked: null, updatedAt: '2026-01-01T00:00:00.000Z' },
+    ...{ version, assignees: { member: null, agent: null }, execution: null },
+    counts: { openThreads: 0, openBlockers: 0, reviewers },
+  });
+  const shown = (id = 'one'): readonly [number, number] | undefined => {
+    const found = cards.get(id);
+    return found && [found.version, found.counts.reviewers];
+  };
+
+  it('keeps what the later question was answered with, whichever answer comes first', () => {
+    const [first, second] = [cards.ask(), cards.ask()];
+    cards.keep([card(1, 1)], second);
+    cards.keep([card(1, 0)], first);
+    expect(shown()).toEqual([1, 1]);
+    expect(changes).toBe(1);
+  });
+
+  it('takes a higher version of any question, and a lower one of none', () => {
+    const [first, second] = [cards.ask(), cards.ask()];
+    cards.keep([card(1, 0)], second);
+    cards.keep([card(2, 1)], first);
+    expect(shown()).toEqual([2, 1]);
+    cards.keep([card(1, 0)], cards.ask());
+    expect(shown()).toEqual([2, 1]);
+  });
+
+  it('leaves a card away that a later question was answered without, and one there that it was answered with', () => {
+    const [first, second] = [cards.ask(), cards.ask()];
+    cards.drop('one', second);
+    cards.keep([card(1, 0)], first);
+    expect(shown()).toBeUndefined();
+    const [third, fourth] = [cards.ask(), cards.ask()];
+    cards.keep([card(1, 0)], fourth);
+    cards.drop('one', third);
+    expect(shown()).toEqual([1, 0]);
+    cards.drop('one', cards.ask());
+    expect(shown()).toBeUndefined();
+  });
+
+  it('has a card that was made here while a question of before is answered without it', () => {
+    const question = cards.ask();
+    cards.adopt(card(1, 0));
+    cards.drop('one', question);
+    expect(shown()).toEqual([1, 0]);
+    cards.drop('one', cards.ask());
+    expect(shown()).toBeUndefined();
+  });
+
+  it('lets a question of before tell more of the version that a write answered', () => {
+    cards.keep([card(1, 0)], cards.ask());
+    const question = cards.ask();
+    cards.adopt(card(2, 0));
+    cards.keep([card(2, 1)], question);
+    expect(shown()).toEqual([2, 1]);
+    cards.adopt(card(1, 0));
+    expect(shown()).toEqual([2, 1]);
+  });
+});
