@@ -1,5 +1,6 @@
 /** Programs that Debian and Ubuntu have packages of, installed where we are root and may. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -20,6 +21,16 @@ export function findProgram(names: readonly string[]): string | undefined {
 }
 
 export const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+
+/** The first of these packages that there is here; the first of all where there is none. */
+export async function aptKnows(names: readonly [string, ...string[]]): Promise<string> {
+  for (const name of names) {
+    const child = spawn('apt-cache', ['show', name], { stdio: 'ignore' });
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code === 0) return name;
+  }
+  return names[0];
+}
 
 /** Throws what apt-get said last, behind the advice. */
 export async function aptGet(advice: string, ...args: string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { aptGet, canInstall, findProgram } from './apt.ts';
+import { aptGet, aptKnows, canInstall, findProgram } from './apt.ts';
 
 /** A program that some specs run, and are skipped without. */
 interface OptionalProgram {
@@ -7,8 +7,8 @@ interface OptionalProgram {
   readonly loss: string;
   /** What it may be called on the PATH. */
   readonly programs: readonly string[];
-  /** Of Debian. */
-  readonly packageName: string;
+  /** Of Debian: the first of them that there is. */
+  readonly packages: readonly [string, ...string[]];
   /** Names one that is there. */
   readonly variable: string;
 }
@@ -16,15 +16,15 @@ interface OptionalProgram {
 const chromium: OptionalProgram = {
   name: 'Chromium',
   loss: 'the console is not tried in a browser',
-  programs: ['chromium', 'chromium-browser', 'google-chrome'],
-  packageName: 'chromium',
+  programs: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
+  packages: ['chromium-headless-shell', 'chromium'],
   variable: 'CHROMIUM',
 };
 const caddy: OptionalProgram = {
   name: 'Caddy',
   loss: 'the edge of docker-compose.yml is not tried',
   programs: ['caddy'],
-  packageName: 'caddy',
+  packages: ['caddy'],
   variable: 'CADDY',
 };
 
@@ -42,7 +42,7 @@ export async function provideOptionalPrograms(say: (line: string) => void): Prom
   if (missing.length === 0) return;
   const advice = missing
     .map(
-      ({ name, loss, packageName, variable }) =>
+      ({ name, loss, packages: [packageName], variable }) =>
         `${name} is missing, and ${loss}: install it (Debian: "sudo apt-get install ${packageName}"), or set ${variable} to one that is there`,
     )
     .join('\n');
@@ -50,10 +50,8 @@ export async function provideOptionalPrograms(say: (line: string) => void): Prom
     say(advice);
     return;
   }
-  const packages = missing.map(({ packageName }) => packageName);
-  say(
-    `Missing on this machine: ${missing.map(({ name }) => name).join(', ')}: installing with apt-get install ${packages.join(' ')}`,
-  );
+  say(`Missing on this machine, and installed with apt-get: ${missing.map(({ name }) => name).join(', ')}`);
   await aptGet(advice, 'update', '-q');
+  const packages = await Promise.all(missing.map(({ packages: names }) => aptKnows(names)));
   await aptGet(advice, 'install', '-y', '-q', '--no-install-recommends', ...packages);
 }

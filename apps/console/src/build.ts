@@ -13,8 +13,11 @@ export interface Site {
   readonly first: { readonly scripts: readonly string[]; readonly styles: readonly string[] };
 }
 
-/** Into the folder; what is there serves until the new one is whole. */
-export async function makeSite(folder: string): Promise<Site> {
+/** Into the folder; what is there serves until the new one is whole. Packages may stand for others, by name. */
+export async function makeSite(
+  folder: string,
+  inPlace: Readonly<Record<string, string>> = {},
+): Promise<Site> {
   const fresh = `${folder}.new-${process.pid}`;
   await rm(fresh, { recursive: true, force: true });
   const { metafile } = await build({
@@ -34,7 +37,7 @@ export async function makeSite(folder: string): Promise<Site> {
     sourcesContent: false,
     legalComments: 'none',
     // Files of other trackers are read in the window.
-    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
+    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync', ...inPlace },
     define: { 'process.env.NODE_ENV': '"production"' },
     tsconfig: path.join(web, 'tsconfig.json'),
     metafile: true,

@@ -2,6 +2,7 @@
 import { describe } from '@jest/globals';
 import { accessJourneys } from './access.journeys.ts';
 import { boardJourneys } from './board.journeys.ts';
+import { controlsJourneys } from './controls.journeys.ts';
 import { editJourneys } from './edit.journeys.ts';
 import { useHouse } from './house.ts';
 import { forcedJourneys } from './forced.journeys.ts';
@@ -28,3 +29,4 @@ describe('settings', () => settingsJourneys(house));
 describe('access', () => accessJourneys(house));
 describe('forced colours and small screens', () => forcedJourneys(house));
 describe('states', () => statesJourneys(house));
+describe('controls', () => controlsJourneys(house));

@@ -1,7 +1,10 @@
 /** Ten thousand stories in one column: what a page holds of them is bounded by budgets.json, and each is reached by keys. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import budgets from '../budgets.json' with { type: 'json' };
+import { makeSite } from '../src/build.ts';
 import { journey } from './browser.ts';
 import { arrange, useHouse, type Window } from './house.ts';
 
@@ -33,8 +36,8 @@ afterAll(async () => {
   await window.close();
 });
 
-const nodes = (): Promise<number> =>
-  page.evaluate('document.querySelectorAll("*").length') as Promise<number>;
+const nodes = (of = page): Promise<number> =>
+  of.evaluate('document.querySelectorAll("*").length') as Promise<number>;
 
 journey('holds few elements and little memory, however many there are', async () => {
   expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
@@ -55,4 +58,27 @@ journey('leads to the last of them by one key, and back, with the focus on the c
   await page.keyboard.press('Home');
   await page.locator('[data-card]:focus', { hasText: 'First' }).waitFor();
   expect(window.faults).toEqual([]);
+});
+
+journey('would hold too many with a twentieth of them, were all of them drawn', async () => {
+  const some = count / 20;
+  const people = await house.world.org();
+  const { project } = await arrange(house, people, { backlog: ['First'], ready: [], in_progress: [] });
+  await house.world.rows(fill, project.id, some);
+  const folder = path.join(path.dirname(house.folder()), 'all-drawn');
+  await makeSite(folder, { '@tanstack/react-virtual': path.join(import.meta.dirname, 'all-drawn.ts') });
+  const { page: other, faults, close } = await house.visit('/nowhere');
+  await other.route('**/console/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const file = pathname.startsWith('/console/assets/') ? pathname.slice('/console/'.length) : 'index.html';
+    const contentType = { '.js': 'text/javascript', '.css': 'text/css' }[path.extname(file)] ?? 'text/html';
+    await route.fulfill({ contentType, body: await readFile(path.join(folder, file)) });
+  });
+  await other.goto(`${house.url()}/console/p/WEB`);
+  await other.getByLabel('Token').fill(people.ana.me.token);
+  await other.keyboard.press('Enter');
+  await other.getByRole('link', { name: `number ${some}` }).waitFor();
+  expect(await nodes(other)).toBeGreaterThan(budgets.nodesWithTenThousandStories);
+  expect(faults).toEqual([]);
+  await close();
 });

@@ -1,4 +1,4 @@
-/** The machine's own Chromium. */
+/** The machine's own Chromium: the one without windows first, which starts sooner and takes less of the processor. */
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
@@ -7,10 +7,8 @@ export function findBrowser(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM !== undefined) return CHROMIUM;
   const folders = [...PATH.split(path.delimiter), '/usr/bin'];
-  return folders
-    .flatMap((folder) =>
-      ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(folder, name)),
-    )
+  return ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
     .find((file) => {
       try {
         accessSync(file, constants.X_OK);
