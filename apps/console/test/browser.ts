@@ -33,10 +33,10 @@ export function faultsOf(page: Page): Faults {
   const found: string[] = [];
   const hearError = (error: Error): void => void found.push(String(error));
   const hearLine = (message: ConsoleMessage): void => {
-    const text = message.text();
-    // The first call asks whether a cookie is there.
-    const isAnswer = text.startsWith('Failed to load resource');
-    if (message.type() === 'error' && !isAnswer) found.push(text);
+    const [text, { url }] = [message.text(), message.location()];
+    // What calls are refused is the pages' own to say; files of the console are always there.
+    const isRefusal = text.startsWith('Failed to load resource') && !url.includes('/console/assets/');
+    if (message.type() === 'error' && !isRefusal) found.push(`${text} ${url}`);
   };
   page.on('pageerror', hearError);
   page.on('console', hearLine);

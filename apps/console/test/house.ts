@@ -78,7 +78,8 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
         ...{ TRUST_PROXY: '127.0.0.1', HOME_PATH: '/console/' },
       });
     api = await startApi();
-    browser = await launch(isForPictures ? ['--font-render-hinting=none', '--disable-lcd-text'] : []);
+    // The browser without windows has to be told how letters are drawn by the one with windows.
+    browser = await launch(isForPictures ? ['--font-render-hinting=slight', '--disable-lcd-text'] : []);
     if (browser !== undefined) windows = windowsOf(browser);
   });
   afterAll(async () => {
@@ -93,7 +94,8 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     if (windows === undefined) throw new Error('there is no browser');
     const { page, giveBack } = await windows.take({ viewport: { width: 1440, height: 900 }, ...options });
     const { found: faults, leave } = faultsOf(page);
-    await page.goto(`${url()}/console${address}`);
+    const answer = await page.goto(`${url()}/console${address}`);
+    if (answer?.ok() !== true) throw new Error(`/console${address} answered ${String(answer?.status())}`);
     const close = async (): Promise<void> => {
       leave();
       await giveBack();

@@ -15,6 +15,8 @@ interface Options {
 }
 
 const answerMillis = 10_000;
+/** A page without one of its scripts shows nothing: a busy machine is no reason for that. */
+const connectMillis = 5_000;
 
 export function addConsoleForward(
   app: FastifyInstance,
@@ -22,7 +24,7 @@ export function addConsoleForward(
 ): { readonly close: () => Promise<void> } {
   const pool = new Pool(new URL(consoleUrl).origin, {
     connections: 32,
-    connectTimeout: 1_000,
+    connectTimeout: connectMillis,
     headersTimeout: answerMillis,
     bodyTimeout: answerMillis,
   });
