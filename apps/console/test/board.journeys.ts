@@ -310,20 +310,26 @@ export function boardJourneys(house: House): void {
     await bar.getByRole('combobox', { name: 'Move to…' }).selectOption({ label: 'Ready' });
     await shows(page, 'Ready', ['Delta', 'Alpha', 'Gamma']);
     await bar.waitFor({ state: 'detached' });
-    // One that is refused stays selected, and is named.
+    // One that another changed meanwhile stays selected, and shows both.
     const ben = house.client(people.ben.me.token);
     await card(page, 'Delta').focus();
     await page.keyboard.press('x');
-    await page.route('**/api/stories/update', async (route) => {
-      await ben.stories.update({ storyId: 'WEB-4', estimate: 5 });
-      await route.continue();
-    });
+    await page.route(
+      '**/api/stories/update',
+      async (route) => {
+        await ben.stories.update({ storyId: 'WEB-4', priority: 'low' });
+        await route.continue();
+      },
+      { times: 1 },
+    );
     await bar.getByRole('combobox', { name: 'Priority…' }).selectOption({ label: 'High' });
-    await page.locator('.notice', { hasText: 'Not changed: WEB-4' }).waitFor();
+    const met = page.locator('.notice', { hasText: '1 story was changed meanwhile' });
+    await met.getByText('Theirs: WEB-4 Low · Yours: High').waitFor();
     await bar.getByText('1 selected').waitFor();
-    expect((await ben.stories.get({ storyId: 'WEB-4' })).story).toMatchObject({
-      estimate: 5,
-      priority: 'none',
-    });
+    const delta = async () => (await ben.stories.get({ storyId: 'WEB-4' })).story;
+    expect(await delta()).toMatchObject({ priority: 'low' });
+    await met.getByRole('button', { name: 'Change them anyway' }).click();
+    await bar.waitFor({ state: 'detached' });
+    expect(await delta()).toMatchObject({ priority: 'high' });
   });
 }

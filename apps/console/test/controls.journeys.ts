@@ -40,7 +40,8 @@ export function controlsJourneys(house: House): void {
 
   journey('would take text for elements, were Trusted Types not required', async () => {
     // What the policy refused are faults of this page.
-    const { page, close } = await house.visit('/');
+    const window = await house.visit('/');
+    const { page } = window;
     const write = () =>
       page.evaluate(
         `(() => { try { document.body.innerHTML = '<b>x</b>'; return 'let'; } catch { return 'refused'; } })()`,
@@ -59,6 +60,6 @@ export function controlsJourneys(house: House): void {
     await page.reload();
     await page.getByLabel('Token').waitFor();
     expect(await write()).toBe('refused');
-    await close();
+    await window.close();
   });
 }

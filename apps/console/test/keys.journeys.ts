@@ -30,6 +30,16 @@ export function keysJourneys(house: House): void {
   const menu = (page: Page): Locator => page.getByRole('menu');
   const story = async (storyId = 'WEB-1') =>
     (await house.client(people.ana.me.token).stories.get({ storyId })).story;
+  const refusal = {
+    ...{ status: 403, contentType: 'application/json' },
+    body: JSON.stringify({
+      code: 'forbidden',
+      message: 'Not now.',
+      status: 403,
+      requestId: 'r',
+      details: {},
+    }),
+  };
   /** Calls that change something, from now on. */
   function writesOf(page: Page): string[] {
     const found: string[] = [];
@@ -78,6 +88,45 @@ export function keysJourneys(house: House): void {
     expect(
       (await assignments.listForProject({ projectId: 'WEB' })).items.map((one) => one.member?.name),
     ).toEqual(['Ben']);
+  });
+
+  journey('sets the priority and the status of all that are selected, and says how many', async () => {
+    const page = await openBoard();
+    const { stories } = house.client(people.ben.me.token);
+    await stories.update({ storyId: 'WEB-2', priority: 'low' });
+    await page.locator('.card', { hasText: 'Beta' }).getByText('Low').waitFor({ state: 'attached' });
+    await press(page, 'x', 'ArrowDown', 'x', 'p');
+    const menuOf = (name: string): Locator => page.getByRole('menu', { name, exact: true });
+    const chosen = page.getByRole('toolbar', { name: 'All selected stories' });
+    // They differ: Enter alone takes nothing.
+    await menuOf('Priority of 2 stories').and(page.locator(':focus')).waitFor();
+    await press(page, 'Enter', 'u', 'Enter');
+    await page.locator('.notice', { hasText: '2 stories were changed' }).waitFor();
+    expect([(await story()).priority, (await story('WEB-2')).priority]).toEqual(['urgent', 'urgent']);
+    // One of them is refused: it stays selected, and is named.
+    await focused(page, 'Beta').waitFor();
+    await press(page, 'x', 'ArrowUp', 'x');
+    await chosen.getByText('2 selected').waitFor();
+    await press(page, 's');
+    await menuOf('Status of 2 stories')
+      .getByRole('menuitemradio', { name: 'Backlog', checked: true })
+      .waitFor();
+    await page.route('**/api/stories/reorder', (route) => route.fulfill(refusal), { times: 1 });
+    await press(page, 'd', 'Enter');
+    await page.locator('.notice', { hasText: 'Not changed: WEB-1' }).getByText('Not now.').waitFor();
+    await chosen.getByText('1 selected').waitFor();
+    await page.getByRole('region', { name: 'Done', exact: true }).getByText('Beta').waitFor();
+    expect([(await story()).status, (await story('WEB-2')).status]).toEqual(['backlog', 'done']);
+    // Off the board, and the focus goes to one that stays.
+    await focused(page, 'Alpha').waitFor();
+    await stories.create({ projectId: 'WEB', title: 'Delta', columnId: (await story()).columnId ?? '' });
+    await page.getByRole('link', { name: 'Delta' }).waitFor();
+    await stories.create({ projectId: 'WEB', title: 'Epsilon', columnId: (await story()).columnId ?? '' });
+    await page.getByRole('link', { name: 'Epsilon' }).waitFor();
+    await press(page, 'ArrowDown', 'x', 's', 'End', 'Enter');
+    await page.locator('.notice', { hasText: '2 stories were changed' }).first().waitFor();
+    await focused(page, 'Epsilon').waitFor();
+    expect([(await story()).status, (await story('WEB-4')).status]).toEqual(['canceled', 'canceled']);
   });
 
   journey('writes nothing where a choice is given up, or is what holds already', async () => {

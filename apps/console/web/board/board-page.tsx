@@ -19,7 +19,7 @@ import { type Board } from '../data/boards.ts';
 import { useConsole } from '../data/context.ts';
 import { type Place } from '../data/lanes.ts';
 import { useRoleIn } from '../data/roles.ts';
-import { choosingOf } from '../parts/choosing.ts';
+import { type Choosing, choosingOf } from '../parts/choosing.ts';
 import { Icon } from '../parts/icons.tsx';
 import { usePageKeys, isSingle } from '../parts/keys.ts';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
@@ -117,7 +117,17 @@ function BoardView({ board }: { readonly board: Board }) {
     flushSync(() => setActiveId(id));
     area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`)?.focus();
   };
-  const { isChoosing, choose, giveUp: giveUpChoosing, chooser } = useChoosing(board, move, focusCard);
+  const {
+    isChoosing,
+    choose,
+    giveUp: giveUpChoosing,
+    chooser,
+  } = useChoosing(board, move, focusCard, setSelected);
+  /** Of a card that is selected with others, its status and priority are chosen for all of them. */
+  const actedOn = (what: Choosing, card: StoryCard): readonly StoryCard[] =>
+    selected.has(card.id) && (what === 'status' || what === 'priority')
+      ? view.lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id))
+      : [card];
   const menuOf = useSteady((card: StoryCard): MenuItem[] => {
     const lane = view.lanes.find(({ column }) => column.id === card.columnId);
     const to = (place: Place) => () => void move(card, place);
@@ -136,7 +146,7 @@ function BoardView({ board }: { readonly board: Board }) {
       },
       ...(['assignee', 'priority', 'reviewer'] as const).map((what) => ({
         ...{ id: what, name: t.choose[what] },
-        run: () => choose(what, card),
+        run: () => choose(what, card, actedOn(what, card)),
       })),
       { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
       { id: 'bottom', name: t.board.moveBottom, run: to({ columnId, beforeId: null }) },
@@ -185,7 +195,7 @@ function BoardView({ board }: { readonly board: Board }) {
       if (found !== undefined) focusCard(found.id);
     } else if (event.key === 'm' && canWrite) begin(lanes, card);
     else if (event.key === 'x' && canWrite) toggle(card.id);
-    else if (choice !== undefined && canWrite) choose(choice, card);
+    else if (choice !== undefined && canWrite) choose(choice, card, actedOn(choice, card));
     else if (event.key === 'Escape' && selected.size > 0) setSelected(new Set());
     else return;
     event.preventDefault();

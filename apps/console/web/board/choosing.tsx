@@ -9,14 +9,31 @@ import { t } from '../texts/index.ts';
 
 export interface Chosen {
   readonly what: Choosing;
-  /** As it was when the menu opened. */
+  /** At which the menu is. */
   readonly card: StoryCard;
+  /** What it is for, as it was when the menu opened. */
+  readonly cards: readonly StoryCard[];
+}
+
+/** What all of them have; null where they differ. */
+function common<Value>(cards: readonly StoryCard[], of: (card: StoryCard) => Value): Value | null {
+  const [first, ...others] = cards.map(of);
+  return first === undefined || others.some((value) => value !== first) ? null : first;
+}
+
+/** The nearest card of its column that stays. */
+function besides(gone: readonly StoryCard[], { id, columnId }: StoryCard, lanes: readonly Lane[]) {
+  const cards = lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
+  const at = cards.findIndex((card) => card.id === id);
+  const stays = (card: StoryCard): boolean => !gone.some((one) => one.id === card.id);
+  return cards.slice(at + 1).find(stays) ?? cards.slice(0, at).findLast(stays);
 }
 
 export function useChoosing(
   board: Board,
   move: (card: StoryCard, place: Place) => Promise<void>,
   focusCard: (id: string) => void,
+  onSelect: (ids: ReadonlySet<string>) => void,
 ) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   useEffect(loadChooser, []);
@@ -43,9 +60,7 @@ export function useChoosing(
   const setStatus = async (card: StoryCard, status: StoryCard['status'], lanes: readonly Lane[]) => {
     const column = lanes.find((lane) => lane.column.status === status)?.column;
     if (column !== undefined) return move(card, { columnId: column.id, beforeId: null });
-    const cards = lanes.find((lane) => lane.column.id === card.columnId)?.cards ?? [];
-    const at = cards.findIndex(({ id }) => id === card.id);
-    const next = cards[at + 1] ?? cards[at - 1];
+    const next = besides([card], card, lanes);
     try {
       await board.cancel(card);
       announce(t.move.set(card.key, t.status[status]));
@@ -59,20 +74,50 @@ export function useChoosing(
     settle(card, await board.assign(card, who), name);
   };
 
+  /** Of several, those that have it already are left alone. What does it came with the bar of the selection. */
+  const setPriorities = async (cards: readonly StoryCard[], priority: StoryCard['priority']) => {
+    const { changeEach, toPriority } = await import('./each.ts');
+    const others = cards.filter((card) => card.priority !== priority);
+    await changeEach(others, toPriority(board, priority), onSelect);
+  };
+  const setStatuses = async (
+    { card, cards }: Chosen,
+    status: StoryCard['status'],
+    lanes: readonly Lane[],
+  ) => {
+    const { changeEach, offTheBoard, toColumn } = await import('./each.ts');
+    const others = cards.filter((one) => one.status !== status);
+    const column = lanes.find((lane) => lane.column.status === status)?.column;
+    if (column !== undefined) return changeEach(others, toColumn(board, column.id), onSelect);
+    const next = besides(cards, card, lanes);
+    await changeEach(others, offTheBoard(board), onSelect);
+    if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
+  };
+
   const chooser = (lanes: readonly Lane[], area: () => HTMLElement | null) => {
     if (chosen === null) return null;
-    const { what, card } = chosen;
+    const { what, card, cards } = chosen;
+    const isOne = cards.length === 1;
     const statuses = new Set(lanes.map(({ column }) => column.status));
     return (
       <Suspense fallback={null}>
         <Chooser
           key={`${what} ${card.id}`}
           what={what}
-          story={card}
+          story={{
+            ...card,
+            status: common(cards, ({ status }) => status),
+            priority: common(cards, ({ priority }) => priority),
+          }}
+          count={cards.length}
           statuses={[...statuses, 'canceled']}
           anchor={() => area()?.querySelector<HTMLElement>(`[data-card="${card.id}"]`) ?? null}
-          onStatus={(status) => void setStatus(card, status, lanes)}
-          onPriority={(priority) => void setPriority(card, priority)}
+          onStatus={(status) =>
+            void (isOne ? setStatus(card, status, lanes) : setStatuses(chosen, status, lanes))
+          }
+          onPriority={(priority) =>
+            void (isOne ? setPriority(card, priority) : setPriorities(cards, priority))
+          }
           onAssign={(who) => void assign(card, who)}
           onClose={(isBack) => {
             setChosen(null);
@@ -84,7 +129,8 @@ export function useChoosing(
   };
   return {
     isChoosing: chosen !== null,
-    choose: (what: Choosing, card: StoryCard) => setChosen({ what, card }),
+    choose: (what: Choosing, card: StoryCard, cards: readonly StoryCard[] = [card]) =>
+      setChosen({ what, card, cards }),
     giveUp: () => setChosen(null),
     chooser,
   };

@@ -12,11 +12,17 @@ import { MenuList, type MenuItem } from './menu.tsx';
 import { announce, notify, reasonFor } from './notices.tsx';
 import { Avatar } from './people.tsx';
 
-export type Chosen = Pick<StoryCard, 'id' | 'key' | 'status' | 'priority' | 'assignees'>;
+/** Of several at once, null where they differ. */
+export type Chosen = Pick<StoryCard, 'id' | 'key' | 'assignees'> & {
+  readonly status: StoryStatus | null;
+  readonly priority: StoryCard['priority'] | null;
+};
 
 export interface ChooserProps {
   readonly what: Choosing;
   readonly story: Chosen;
+  /** How many stories it is for. */
+  readonly count?: number;
   readonly statuses: readonly StoryStatus[];
   readonly anchor: () => HTMLElement | null;
   /** What holds already is not asked for. */
@@ -52,13 +58,14 @@ export default function Chooser(props: ChooserProps) {
 const List = ({
   what,
   story,
+  count = 1,
   anchor,
   onClose,
   items,
   isOneOf = false,
 }: ChooserProps & { readonly items: readonly MenuItem[]; readonly isOneOf?: boolean }) => (
   <MenuList
-    label={c.titles[what](story.key)}
+    label={c.titles[what](count > 1 ? c.selected(count) : story.key)}
     items={items}
     anchor={anchor}
     isOneOf={isOneOf}

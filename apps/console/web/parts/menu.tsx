@@ -38,7 +38,8 @@ interface MenuListProps {
 
 function startAt(menu: HTMLElement, isOneOf: boolean): void {
   const chosen = isOneOf ? menu.querySelector<HTMLElement>('[aria-checked="true"]') : null;
-  (chosen ?? menu.querySelector<HTMLElement>('button'))?.focus();
+  // Where none of them holds, Enter alone takes none of them.
+  (chosen ?? (isOneOf ? menu : menu.querySelector<HTMLElement>('button')))?.focus();
 }
 
 /** The list of a menu, open as long as it is there. */
@@ -85,7 +86,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
     const at = entries.findIndex((entry) => entry === document.activeElement);
     const steps: Record<string, number> = {
       ArrowDown: (at + 1) % entries.length,
-      ArrowUp: (at - 1 + entries.length) % entries.length,
+      ArrowUp: (Math.max(at, 0) - 1 + entries.length) % entries.length,
       Home: 0,
       End: entries.length - 1,
     };

@@ -7,6 +7,7 @@ export const c = {
     priority: (key: string) => `Priority of ${key}`,
     reviewer: (key: string) => `Who reviews ${key}`,
   },
+  selected: (count: number) => `${count.toLocaleString()} stories`,
   loading: 'Loading…',
   asked: (key: string, name: string) => `${name} is asked to review ${key}`,
   notAsked: (key: string, name: string) => `${name} is asked to review ${key} no longer`,

@@ -157,6 +157,10 @@ export const en = {
     clear: 'Clear the selection',
     done: (count: number) => `${several(count, 'story was', 'stories were')} changed`,
     failed: (keys: string) => `Not changed: ${keys}`,
+    met: (count: number) => `${several(count, 'story was', 'stories were')} changed meanwhile`,
+    theirs: (stories: readonly (readonly [key: string, value: string])[], mine: string) =>
+      `Theirs: ${stories.map(([key, value]) => `${key} ${value}`).join(', ')} · Yours: ${mine}`,
+    anyway: 'Change them anyway',
   },
   choose: { assignee: 'Assign…', priority: 'Priority…', reviewer: 'Reviewers…' },
   move: {

@@ -1,0 +1,83 @@
+/** What is done to many stories at once: one after the other, in the order of the board, so that they arrive in it. */
+import { type StoryCard } from '@muster/registry';
+import { type Board, type Changed } from '../data/boards.ts';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { t } from '../texts/index.ts';
+
+export interface EachChange {
+  readonly act: (card: StoryCard) => Promise<Changed>;
+  /** What a story has of what is changed, for people. */
+  readonly valueOf: (card: StoryCard) => string;
+  readonly mine: string;
+}
+
+export const toPriority = (board: Board, priority: StoryCard['priority']): EachChange => ({
+  act: (card) => board.setPriority(card, priority),
+  valueOf: (card) => t.priority[card.priority],
+  mine: t.priority[priority],
+});
+
+export function toColumn(board: Board, columnId: string): EachChange {
+  const nameOf = (id: string | null): string =>
+    board.view().lanes.find(({ column }) => column.id === id)?.column.name ?? t.status.canceled;
+  return {
+    act: async (card) => {
+      const outcome = await board.move(card.id, { columnId, beforeId: null }, card);
+      if (outcome.type === 'moved') return { type: 'changed' };
+      const theirs = board.view().conflict?.theirs;
+      if (outcome.type === 'refused' || theirs === undefined)
+        return { error: undefined, ...outcome, type: 'refused' };
+      board.settle();
+      return { type: 'met', theirs };
+    },
+    valueOf: (card) => nameOf(card.columnId),
+    mine: nameOf(columnId),
+  };
+}
+
+export const offTheBoard = (board: Board): EachChange => ({
+  act: (card) =>
+    board.cancel(card).then(
+      () => ({ type: 'changed' }) as const,
+      (error: unknown) => ({ type: 'refused', error }) as const,
+    ),
+  valueOf: (card) => t.status[card.status],
+  mine: t.status.canceled,
+});
+
+/** Those that are not changed stay selected, and are named: what another wrote meanwhile beside what was wanted. */
+export async function changeEach(
+  cards: readonly StoryCard[],
+  change: EachChange,
+  onSelect: (ids: ReadonlySet<string>) => void,
+): Promise<void> {
+  const refused: StoryCard[] = [];
+  const met: StoryCard[] = [];
+  let reason: unknown;
+  for (const card of cards) {
+    const outcome = await change.act(card);
+    if (outcome.type === 'met') met.push(outcome.theirs);
+    if (outcome.type !== 'refused') continue;
+    refused.push(card);
+    reason = outcome.error;
+  }
+  onSelect(new Set([...refused, ...met].map(({ id }) => id)));
+  if (refused.length > 0)
+    notify({
+      ...{ tone: 'bad', title: t.select.failed(refused.map(({ key }) => key).join(', ')) },
+      body: reasonFor(reason),
+    });
+  if (met.length > 0)
+    notify({
+      ...{ tone: 'warn', title: t.select.met(met.length) },
+      body: t.select.theirs(
+        met.map((card) => [card.key, change.valueOf(card)]),
+        change.mine,
+      ),
+      acts: [
+        { name: t.move.keepTheirs, run: () => undefined, isMain: true },
+        { name: t.select.anyway, run: () => void changeEach(met, change, onSelect) },
+      ],
+    });
+  if (refused.length + met.length === 0) notify({ tone: 'good', title: t.select.done(cards.length) });
+}
