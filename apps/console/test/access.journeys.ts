@@ -32,6 +32,28 @@ export function accessJourneys(house: House): void {
       scrollWidth - clientWidth + (document.querySelector('.shell') === null ? 0 : scrollHeight - clientHeight);
     }`);
 
+  /** What looks the same with and without the focus of the keyboard. */
+  async function unseenFocus(page: Page): Promise<unknown> {
+    await page.keyboard.press('Tab');
+    return page.evaluate(`{
+      const look = (element) => {
+        const { outlineStyle, outlineColor, boxShadow, borderColor } = getComputedStyle(element);
+        const hasOutline = outlineStyle !== 'none' && outlineColor !== 'rgba(0, 0, 0, 0)';
+        return [hasOutline, boxShadow, borderColor].join();
+      };
+      const all = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]');
+      // Those that are drawn alike are tried once.
+      const kinds = new Map([...all].map((element) => [element.tagName + element.className + element.type, element]));
+      [...kinds.values()].filter((element) => {
+        element.focus({ preventScroll: true });
+        if (document.activeElement !== element) return false;
+        const focused = look(element);
+        element.blur();
+        return focused === look(element);
+      }).map(({ outerHTML }) => outerHTML.slice(0, 160));
+    }`);
+  }
+
   /** A walk takes the page through all it is looked at in: so each page is waited for once. */
   const windows = 2;
   const wide = { width: 1440, height: 900 };
@@ -51,9 +73,10 @@ export function accessJourneys(house: House): void {
     const small = await brokenRules(page, wcag, butColours);
     const over = await overhang(page);
     await page.setViewportSize(wide);
-    return { light, dark, small, overhang: [await overhang(page), over] };
+    const overhangs = [await overhang(page), over];
+    return { light, dark, small, overhang: overhangs, unseenFocus: await unseenFocus(page) };
   }
-  const nothing = { light: [], dark: [], small: [], overhang: [0, 0] };
+  const nothing = { light: [], dark: [], small: [], overhang: [0, 0], unseenFocus: [] };
 
   let people: People;
   let isFurnished = false;

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { until } from '@muster/testing';
 import { type Page } from 'playwright-core';
 import budgets from '../budgets.json' with { type: 'json' };
 import { makeSite } from '../src/build.ts';
@@ -16,7 +17,7 @@ let page: Page;
 /** Behind the few that the API made; a hundred thousand calls would take longer than all of it. */
 const fill = `
   insert into stories (org_id, id, project_id, number, title, description, status, column_id, rank, labels, created_by)
-  select c.org_id, uuidv7(), c.project_id, n, 'A story of some length, number ' || n, '', c.status, c.id,
+  select c.org_id, uuidv7(), c.project_id, n, 'A story' || repeat(' of some length', n % 7) || ', number ' || n, '', c.status, c.id,
     'z' || to_char(n, 'FM00000000'), array['backend', 'bug'],
     jsonb_build_object('kind', 'member', 'memberId', null, 'agentId', null, 'name', 'Ana')
   from board_columns c, generate_series((select last_story_number + 1 from project_counters where project_id = $1), $2::int) n
@@ -39,6 +40,12 @@ afterAll(async () => {
 const nodes = (of = page): Promise<number> =>
   of.evaluate('document.querySelectorAll("*").length') as Promise<number>;
 
+/** So much of the focused card is below what its column shows. */
+const hiddenBelow = `{
+  const card = document.activeElement;
+  Math.max(0, Math.round(card.getBoundingClientRect().bottom - card.closest('.column-scroll').getBoundingClientRect().bottom));
+}`;
+
 journey('holds few elements and little memory, however many there are', async () => {
   expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
   const session = await page.context().newCDPSession(page);
@@ -53,11 +60,24 @@ journey('leads to the last of them by one key, and back, with the focus on the c
   await page.keyboard.press('End');
   await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
   expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
+  // However high the cards around it turned out to be, it is in view.
+  await until(async () => (await page.evaluate(hiddenBelow)) === 0);
   await page.keyboard.press('ArrowUp');
   await page.locator('[data-card]:focus', { hasText: `number ${count - 1}` }).waitFor();
   await page.keyboard.press('Home');
   await page.locator('[data-card]:focus', { hasText: 'First' }).waitFor();
   expect(window.faults).toEqual([]);
+});
+
+journey('begins at the top with what a filter finds, wherever the column was', async () => {
+  await page.keyboard.press('j');
+  await page.keyboard.press('End');
+  await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
+  await page.getByRole('searchbox', { name: 'Filter stories' }).fill('some 77 number');
+  await page.getByText(/^\d+ of 10,000$/).waitFor();
+  await page.getByRole('link', { name: 'number 77', exact: false }).first().waitFor();
+  expect(await page.evaluate(`document.querySelector('.column-scroll').scrollTop`)).toBe(0);
+  await page.getByRole('searchbox', { name: 'Filter stories' }).fill('');
 });
 
 journey('would hold too many with a twentieth of them, were all of them drawn', async () => {

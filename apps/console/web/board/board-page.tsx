@@ -55,6 +55,8 @@ function BoardView({ board }: { readonly board: Board }) {
   const area = useRef<HTMLDivElement>(null);
   const filterField = useRef<HTMLInputElement>(null);
   const [activeId, setActiveId] = useState<string | null>(null);
+  /** The card that a key led to last: it is brought into view. */
+  const [reachedId, setReachedId] = useState<string | null>(null);
   const [addingIn, setAddingIn] = useState<string | null>(null);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const wantsFocus = useRef(false);
@@ -83,6 +85,14 @@ function BoardView({ board }: { readonly board: Board }) {
     [lanes, activeId],
   );
   const { mayWrite: canWrite } = useRoleIn(project);
+
+  // What is found begins at the top.
+  const shownFilter = useRef(filter);
+  useLayoutEffect(() => {
+    if (shownFilter.current === filter) return;
+    shownFilter.current = filter;
+    for (const column of area.current?.querySelectorAll('.column-scroll') ?? []) column.scrollTop = 0;
+  }, [filter]);
 
   // A card that another moves keeps the focus of whoever is on it.
   useLayoutEffect(() => {
@@ -114,7 +124,10 @@ function BoardView({ board }: { readonly board: Board }) {
   const focusCard = (id: string): void => {
     wantsFocus.current = true;
     // At once: the next key may come within the same frame, and goes to what has the focus.
-    flushSync(() => setActiveId(id));
+    flushSync(() => {
+      setActiveId(id);
+      setReachedId(id);
+    });
     area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`)?.focus();
   };
   const {
@@ -204,7 +217,9 @@ function BoardView({ board }: { readonly board: Board }) {
   const onFocus = (event: FocusEvent): void => {
     const id = event.target instanceof HTMLElement ? event.target.dataset['card'] : undefined;
     wantsFocus.current = id !== undefined;
-    if (id !== undefined) setActiveId(id);
+    if (id === undefined) return;
+    setActiveId(id);
+    if (id !== reachedId) setReachedId(null);
   };
   const walkIn = (): void => {
     const card = lanes.find(({ cards }) => cards.length > 0)?.cards[0];
@@ -290,6 +305,7 @@ function BoardView({ board }: { readonly board: Board }) {
               isFiltered={filtered}
               canWrite={canWrite}
               activeId={lane === activeLane ? activeId : null}
+              reachedId={lane === activeLane ? reachedId : null}
               movingId={lane === activeLane ? (moving?.card.id ?? null) : null}
               selected={selected}
               fresh={view.fresh}

@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, useCallback, useRef } from 'react';
+import { memo, type ReactNode, useCallback, useLayoutEffect, useRef } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Lane, type Place } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
@@ -22,6 +22,8 @@ export interface ColumnProps {
   readonly isFiltered: boolean;
   readonly canWrite: boolean;
   readonly activeId: string | null;
+  /** The card that a key led to. */
+  readonly reachedId: string | null;
   readonly movingId: string | null;
   readonly selected: ReadonlySet<string>;
   readonly fresh: ReadonlySet<string>;
@@ -95,7 +97,8 @@ function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
 
 /** Drawn again where something of its own changed: what it is given stays the same otherwise. */
 export const Column = memo(function Column(props: ColumnProps) {
-  const { lane, isWhole, isFiltered, canWrite, activeId, movingId, selected, fresh, over, menuOf } = props;
+  const { lane, isWhole, isFiltered, canWrite, activeId, reachedId, movingId } = props;
+  const { selected, fresh, over, menuOf } = props;
   const { column, cards } = lane;
   const section = useRef<HTMLElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -121,6 +124,10 @@ export const Column = memo(function Column(props: ColumnProps) {
     ),
   });
   const items = virtualizer.getVirtualItems();
+  // Cards on the way are as high as they turn out to be: the scroll goes on until this one is in view.
+  useLayoutEffect(() => {
+    if (reachedId !== null && active >= 0) virtualizer.scrollToIndex(active);
+  }, [reachedId]);
   useDropColumn(section, scroller, column.id, () => {
     const last = items.findLast(({ index }) => index !== stop)?.index ?? items.at(-1)?.index ?? -1;
     return cards[last + 1]?.id ?? null;

@@ -52,13 +52,14 @@ const doing: Record<WorkFilter, (card: StoryCard) => boolean> = {
   blocked: ({ blocked, counts }) => blocked !== null || counts.openBlockers > 0,
 };
 
+const wordsOf = (q: string): readonly string[] => q.trim().toLocaleLowerCase().split(/\s+/);
+
 /** Filters of one kind widen each other, those of different kinds narrow. */
 export function fits(card: StoryCard, { q, who, label, priority, work, epic }: BoardSearch): boolean {
   if (epic !== undefined && card.epicId !== epic) return false;
   if (q !== undefined) {
-    const text = q.trim().toLocaleLowerCase();
-    if (!card.title.toLocaleLowerCase().includes(text) && !card.key.toLocaleLowerCase().includes(text))
-      return false;
+    const text = `${card.key} ${card.title}`.toLocaleLowerCase();
+    if (!wordsOf(q).every((word) => text.includes(word))) return false;
   }
   const { member, agent } = card.assignees;
   const isOneOf = (id: string): boolean =>

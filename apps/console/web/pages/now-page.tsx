@@ -11,6 +11,7 @@ import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { toneFor } from '../parts/work.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
 import { ago, t } from '../texts/index.ts';
 
@@ -31,11 +32,11 @@ function Waiting({
   readonly why: string;
   readonly act: string;
 }) {
-  const { story, group, lease, updatedAt } = execution;
+  const { story, group, lease, updatedAt, state, needsRework } = execution;
   return (
     <Row
       lead={
-        <span className="state" data-tone="wait">
+        <span className="state" data-tone={toneFor(state, needsRework)}>
           <Icon name="warn" />
         </span>
       }

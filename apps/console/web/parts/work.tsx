@@ -3,7 +3,7 @@ import { type ExecutionState } from '@muster/registry';
 import { t } from '../texts/index.ts';
 import { Icon } from './icons.tsx';
 
-export const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' | 'none'> = {
+const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' | 'none'> = {
   leased: 'live',
   waiting_input: 'wait',
   stalled: 'bad',
@@ -13,9 +13,15 @@ export const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | '
   completed: 'none',
 };
 
+/** Work that came back needs somebody, until somebody holds it. */
+const needsSomebody = (state: ExecutionState, needsRework: boolean): boolean =>
+  needsRework && state !== 'leased';
+export const toneFor = (state: ExecutionState, needsRework: boolean) =>
+  needsSomebody(state, needsRework) ? 'bad' : toneOf[state];
+
 export const WorkState = ({
   state,
-  needsRework,
+  needsRework = false,
   isStopAsked = false,
 }: {
   readonly state: ExecutionState;
@@ -30,8 +36,8 @@ export const WorkState = ({
         {state === 'available' ? t.stop.done : t.stop.waits}
       </span>
     );
-  const isRework = needsRework === true && state !== 'leased';
-  const tone = isRework ? 'bad' : toneOf[state];
+  const isRework = needsSomebody(state, needsRework);
+  const tone = toneFor(state, needsRework);
   return (
     <span className="state" data-tone={tone}>
       {tone === 'bad' ? <Icon name="warn" size={13} /> : <span className="pulse" data-state={state} />}

@@ -1,0 +1,29 @@
+import { expect, it } from '@jest/globals';
+import { type StoryCard } from '@muster/registry';
+import { fits } from './filter.ts';
+
+const card: StoryCard = {
+  ...{
+    id: 'one',
+    key: 'WEB-12',
+    title: 'Let a guest reach Payment',
+    rank: 'a',
+    columnId: 'c',
+    status: 'backlog',
+  },
+  ...{ priority: 'high', labels: ['bug'], estimate: null, epicId: null, blocked: null, version: 1 },
+  ...{ updatedAt: '2026-01-01T00:00:00.000Z', assignees: { member: null, agent: null }, execution: null },
+  counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
+};
+
+it('finds a story by all of the words, in any order, in its title and its key', () => {
+  const found = (q: string): boolean => fits(card, { q });
+  expect(['payment guest', 'web-12  reach', ' PAY '].map(found)).toEqual([true, true, true]);
+  expect(['guest invoice', 'web-13 reach', 'guestreach'].map(found)).toEqual([false, false, false]);
+});
+
+it('widens by filters of one kind, and narrows by those of different kinds', () => {
+  expect(fits(card, { label: ['ops', 'bug'], priority: ['high'] })).toBe(true);
+  expect(fits(card, { label: ['bug'], priority: ['low'] })).toBe(false);
+  expect(fits(card, { who: ['none'], work: ['live', 'blocked'] })).toBe(false);
+});
