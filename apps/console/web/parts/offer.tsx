@@ -5,10 +5,10 @@ import { type Execution, type Offer } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useRole } from '../data/roles.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
-import { span, t } from '../texts/index.ts';
+import { span } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
+import { Ask } from './ask.tsx';
 import { useNow } from './clock.tsx';
-import { Dialog } from './dialog.tsx';
 import { useWorkWrite } from './work-write.ts';
 
 type Offered = Pick<Execution, 'state' | 'offer' | 'projectId' | 'targetType' | 'targetId'>;
@@ -75,7 +75,6 @@ function Act({
   const { mayWrite, isLead } = useRole(execution.projectId);
   const addressee = useAddressee(offer);
   const write = useWorkWrite(storyKey);
-  const [isAsking, setAsking] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const isMine = offer.toMemberId === member.id;
   if (agent !== null || !(isMine ? mayWrite : isLead)) return null;
@@ -87,9 +86,7 @@ function Act({
       w.takenOver(name),
     );
     setBusy(false);
-    setAsking(false);
   };
-  const hidden = <span className="sr-only"> {name}</span>;
   if (isMine)
     return (
       <button
@@ -100,37 +97,17 @@ function Act({
         onClick={() => void acquire(false)}
       >
         {w.accept}
-        {hidden}
+        <span className="sr-only"> {name}</span>
       </button>
     );
   return (
-    <>
-      <button type="button" className="button" onClick={() => setAsking(true)}>
-        {w.takeOffer}
-        {hidden}
-      </button>
-      {isAsking && (
-        <Dialog label={w.takeOfferTitle(name)} onClose={() => setAsking(false)}>
-          <div className="dialog-body">
-            <h2>{w.takeOfferTitle(name)}</h2>
-            <p>{w.takeOfferWhy(addressee ?? w.somebody)}</p>
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={() => setAsking(false)}>
-                {t.cancel}
-              </button>
-              <button
-                type="button"
-                className="button"
-                data-kind="stop"
-                disabled={isBusy}
-                onClick={() => void acquire(true)}
-              >
-                {w.takeOffer}
-              </button>
-            </div>
-          </div>
-        </Dialog>
-      )}
-    </>
+    <Ask
+      act={w.takeOffer}
+      about={name}
+      title={w.takeOfferTitle(name)}
+      why={w.takeOfferWhy(addressee ?? w.somebody)}
+      run={() => acquire(true)}
+      kind="plain"
+    />
   );
 }

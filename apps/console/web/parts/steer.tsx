@@ -9,7 +9,8 @@ import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { Dialog } from './dialog.tsx';
 import { nameOf } from './people.tsx';
-import { useWorkWrite, type WorkWrite } from './work-write.ts';
+import { useWorkWrite } from './work-write.ts';
+import { type Write } from './write.ts';
 
 interface SteerProps {
   readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'lease' | 'checkpoint'>;
@@ -18,7 +19,7 @@ interface SteerProps {
 
 type Doing = 'handOff' | 'takeOver';
 
-function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: WorkWrite }) {
+function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: Write }) {
   const client = useClient();
   const { member } = useIdentity();
   const members = useQuery(membersQuery(client));
@@ -115,7 +116,7 @@ export function Steer({ execution, storyKey }: SteerProps) {
     return null;
   const isMine = lease.holder.kind === 'member' && lease.holder.memberId === member.id;
   if (!isMine && !isLead && state !== 'stalled') return null;
-  const run: WorkWrite = async (work, done) => {
+  const run: Write = async (work, done) => {
     const isDone = await write(work, done);
     if (isDone) setDoing(null);
     return isDone;

@@ -1,26 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { w } from '../texts/story.ts';
-import { notify, reasonFor } from './notices.tsx';
-
-/** True where it was done; else the reason was said. */
-export type WorkWrite = (work: () => Promise<unknown>, done: string) => Promise<boolean>;
+import { useWriteOf, type Write } from './write.ts';
 
 /** A write about work, after which whatever shows that work is read anew. */
-export function useWorkWrite(storyKey: string | null): WorkWrite {
-  const queries = useQueryClient();
-  return async (work, done) => {
-    let isDone = false;
-    try {
-      await work();
-      notify({ tone: 'good', title: done });
-      isDone = true;
-    } catch (error) {
-      notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
-    }
-    await Promise.all([
-      queries.invalidateQueries({ queryKey: ['work'] }),
-      ...(storyKey === null ? [] : [queries.invalidateQueries({ queryKey: ['story', storyKey] })]),
-    ]);
-    return isDone;
-  };
-}
+export const useWorkWrite = (storyKey: string | null): Write =>
+  useWriteOf({
+    about: [['work'], ...(storyKey === null ? [] : [['story', storyKey]])],
+    failed: w.notDone,
+  });

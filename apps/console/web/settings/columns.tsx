@@ -5,7 +5,8 @@ import { useClient } from '../data/context.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
-import { Ask, Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { Ask } from '../parts/ask.tsx';
+import { Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
 import { columnsQuery } from './queries.ts';
 
 type Status = BoardColumn['status'];

@@ -5,7 +5,8 @@ import { type ForgeConnection, type ForgeKind, type ForgeRepository } from '@mus
 import { useClient } from '../data/context.ts';
 import { ago } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
-import { Ask, Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
+import { Ask } from '../parts/ask.tsx';
+import { Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
 import { forgesQuery, repositoriesQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 

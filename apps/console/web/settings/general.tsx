@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { type Project } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { s } from '../texts/settings.ts';
-import { Ask, Choice, Form, Label, Section, useWrite } from './parts.tsx';
+import { Ask } from '../parts/ask.tsx';
+import { Choice, Form, Label, Section, useWrite } from './parts.tsx';
 import { useIsAdmin } from './rights.ts';
 
 export function OrganizationGeneral() {

@@ -1,11 +1,9 @@
 /** What all settings are made of: a section, a list with its states, a form, an act that is asked about first. */
-import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
+import { type UseQueryResult } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useId, useState } from 'react';
-import { isRefusal } from '@muster/client';
-import { Dialog } from '../parts/dialog.tsx';
 import { useFormFocus } from '../parts/focus.ts';
-import { notify, reasonFor } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { useWriteOf, type Write } from '../parts/write.ts';
 import { t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 
@@ -83,30 +81,14 @@ export const Item = ({
 export const facts = (...all: readonly (string | false | null | undefined)[]): string =>
   all.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
 
-export interface Write {
-  readonly isBusy: boolean;
-  /** True where it was done; else the reason was said. */
-  readonly run: (work: () => Promise<unknown>, done?: string) => Promise<boolean>;
-}
-
 /** A write, after which all settings are read anew. */
-export function useWrite(): Write {
-  const queries = useQueryClient();
+export function useWrite(): { readonly isBusy: boolean; readonly run: Write } {
+  const write = useWriteOf({ about: [['settings']], failed: s.failed, met: s.changedMeanwhile });
   const [isBusy, setBusy] = useState(false);
-  const run: Write['run'] = async (work, done) => {
+  const run: Write = async (work, done) => {
     setBusy(true);
-    try {
-      await work();
-      if (done !== undefined) notify({ tone: 'good', title: done });
-      return true;
-    } catch (error) {
-      const body = isRefusal(error, 'version_mismatch') ? s.changedMeanwhile : reasonFor(error);
-      notify({ tone: 'bad', title: s.failed, body });
-      return false;
-    } finally {
-      setBusy(false);
-      await queries.invalidateQueries({ queryKey: ['settings'] });
-    }
+    const isDone = await write(() => work().finally(() => setBusy(false)), done);
+    return isDone;
   };
   return { isBusy, run };
 }
@@ -225,65 +207,6 @@ export function Form({
         )}
       </div>
     </form>
-  );
-}
-
-/** An act that cannot be taken back is asked about first. */
-export function Ask({
-  act,
-  about,
-  title,
-  why,
-  run,
-  children,
-}: {
-  readonly act: string;
-  /** What it is about, for those who hear the button alone. */
-  readonly about: string;
-  readonly title: string;
-  readonly why: string;
-  readonly run: () => Promise<unknown>;
-  readonly children?: ReactNode;
-}) {
-  const [isOpen, setOpen] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const close = (): void => setOpen(false);
-  return (
-    <>
-      <button type="button" className="button" data-kind="quiet" onClick={() => setOpen(true)}>
-        {act}
-        <span className="sr-only"> {about}</span>
-      </button>
-      {isOpen && (
-        <Dialog label={title} onClose={close}>
-          <div className="dialog-body">
-            <h2>{title}</h2>
-            <p>{why}</p>
-            {children}
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                {t.cancel}
-              </button>
-              <button
-                type="button"
-                className="button"
-                data-kind="stop"
-                disabled={isBusy}
-                onClick={() => {
-                  setBusy(true);
-                  void run().finally(() => {
-                    setBusy(false);
-                    close();
-                  });
-                }}
-              >
-                {act}
-              </button>
-            </div>
-          </div>
-        </Dialog>
-      )}
-    </>
   );
 }
 

@@ -5,7 +5,8 @@ import { type Passkey } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { ago, t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
-import { Ask, facts, Item, Listed, Section, useWrite } from './parts.tsx';
+import { Ask } from '../parts/ask.tsx';
+import { facts, Item, Listed, Section, useWrite } from './parts.tsx';
 import { passkeysQuery } from './queries.ts';
 
 function One({ passkey }: { readonly passkey: Passkey }) {

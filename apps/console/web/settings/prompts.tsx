@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { type Prompt } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { s } from '../texts/settings.ts';
-import { Ask, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { Ask } from '../parts/ask.tsx';
+import { facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
 import { promptsQuery } from './queries.ts';
 
 interface Where {

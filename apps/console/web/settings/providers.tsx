@@ -5,7 +5,8 @@ import { type IdentityProvider } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { ago } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
-import { Ask, Copy, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { Ask } from '../parts/ask.tsx';
+import { Copy, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
 import { providersQuery } from './queries.ts';
 
 function Edit({

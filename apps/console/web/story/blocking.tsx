@@ -1,19 +1,18 @@
 /** What a story waits for: other stories, and a reason with the member who can lift it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useDeferredValue, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icons.tsx';
 import { notify } from '../parts/notices.tsx';
+import { StoryOptions, useFoundStories } from '../parts/story-search.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { Fact, OwnFact } from './fact.tsx';
 import { type StoryEdits } from './story-edits.ts';
-
-const fewestLetters = 2;
 
 function useBlockers({ projectId, key, blockedBy }: Story) {
   const client = useClient();
@@ -54,17 +53,11 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
   const client = useClient();
   const listId = useId();
   const [text, setText] = useState('');
-  const query = useDeferredValue(text.trim());
   const { shown, save } = edits;
   const { id: ownId, projectId, blockedBy } = shown;
   const blockers = useBlockers(shown);
-  const found = useQuery({
-    queryKey: ['found', projectId, query],
-    queryFn: async () => (await client.search.find({ query, projectId, kinds: ['story'], limit: 12 })).items,
-    enabled: query.length >= fewestLetters,
-    staleTime: 5_000,
-  });
-  const offered = (found.data ?? []).filter(({ id }) => id !== ownId && !blockedBy.includes(id));
+  const found = useFoundStories(projectId, text);
+  const offered = found.filter(({ id }) => id !== ownId && !blockedBy.includes(id));
   const add = async (): Promise<void> => {
     const wanted = text.trim();
     if (wanted === '') return;
@@ -118,13 +111,7 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
           event.preventDefault();
         }}
       />
-      <datalist id={listId}>
-        {offered.map(({ id, key, title }) => (
-          <option key={id} value={key ?? ''}>
-            {title}
-          </option>
-        ))}
-      </datalist>
+      <StoryOptions id={listId} stories={offered} />
     </OwnFact>
   );
 }

@@ -11,7 +11,7 @@ import { Met } from '../parts/met.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
-import { Ask } from '../settings/parts.tsx';
+import { Ask } from '../parts/ask.tsx';
 import { exactDay } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
 import { Bar } from './bar.tsx';

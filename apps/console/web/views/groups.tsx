@@ -1,11 +1,11 @@
 /** Delivery groups: made, renamed, their stories and their state. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { isRefusal } from '@muster/client';
 import { type Group } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { Ask, Choice, Form, Label } from '../settings/parts.tsx';
+import { useWriteOf, type Write } from '../parts/write.ts';
+import { Ask } from '../parts/ask.tsx';
+import { Choice, Form, Label } from '../settings/parts.tsx';
 import { g } from '../texts/groups.ts';
 import { v } from '../texts/views.ts';
 import { Bar } from './bar.tsx';
@@ -23,22 +23,8 @@ const next: Readonly<Record<State, readonly State[]>> = {
   abandoned: [],
 };
 
-/** True where it was done. */
-function useGroupWrite(projectKey: string) {
-  const queries = useQueryClient();
-  return async (work: () => Promise<unknown>): Promise<boolean> => {
-    let isDone = false;
-    try {
-      await work();
-      isDone = true;
-    } catch (error) {
-      const body = isRefusal(error, 'version_mismatch') ? g.changedMeanwhile : reasonFor(error);
-      notify({ tone: 'bad', title: v.epics.failed, body });
-    }
-    await queries.invalidateQueries({ queryKey: ['epics', projectKey] });
-    return isDone;
-  };
-}
+const useGroupWrite = (projectKey: string): Write =>
+  useWriteOf({ about: [['epics', projectKey]], failed: v.epics.failed, met: g.changedMeanwhile });
 
 /** Without a group it makes one. */
 function GroupForm({

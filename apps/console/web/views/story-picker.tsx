@@ -1,8 +1,8 @@
 /** Stories of a project, chosen one after the other, in an order. */
-import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { Icon } from '../parts/icons.tsx';
+import { StoryOptions, useFoundStories } from '../parts/story-search.tsx';
 import { g } from '../texts/groups.ts';
 
 export interface Picked {
@@ -10,8 +10,6 @@ export interface Picked {
   readonly key: string;
   readonly title: string;
 }
-
-const fewestLetters = 2;
 
 export function StoryPicker({
   projectKey,
@@ -26,14 +24,7 @@ export function StoryPicker({
   const listId = useId();
   const [text, setText] = useState('');
   const [unknown, setUnknown] = useState('');
-  const query = useDeferredValue(text.trim());
-  const found = useQuery({
-    queryKey: ['found', projectKey, query],
-    queryFn: async () =>
-      (await client.search.find({ query, projectId: projectKey, kinds: ['story'], limit: 12 })).items,
-    enabled: query.length >= fewestLetters,
-    staleTime: 5_000,
-  });
+  const found = useFoundStories(projectKey, text);
   const add = async (): Promise<void> => {
     const wanted = text.trim().toUpperCase();
     if (wanted === '') return;
@@ -100,13 +91,7 @@ export function StoryPicker({
           void add();
         }}
       />
-      <datalist id={listId}>
-        {found.data?.map(({ id, key, title }) => (
-          <option key={id} value={key ?? ''}>
-            {title}
-          </option>
-        ))}
-      </datalist>
+      <StoryOptions id={listId} stories={found} />
       {unknown !== '' && (
         <p className="form-error" role="alert">
           {g.notFound(unknown)}

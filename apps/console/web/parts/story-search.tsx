@@ -1,0 +1,30 @@
+/** Stories of a project that fit what is being typed, offered below the field it is typed in. */
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue } from 'react';
+import { type ResultOf, type Registry } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+
+type Found = ResultOf<Registry['search']['find']>['items'];
+const fewestLetters = 2;
+
+export function useFoundStories(projectId: string, text: string): Found {
+  const { search } = useClient();
+  const query = useDeferredValue(text.trim());
+  const { data = [] } = useQuery({
+    queryKey: ['found', projectId, query],
+    queryFn: async () => (await search.find({ query, projectId, kinds: ['story'], limit: 12 })).items,
+    enabled: query.length >= fewestLetters,
+    staleTime: 5_000,
+  });
+  return data;
+}
+
+export const StoryOptions = ({ id, stories }: { readonly id: string; readonly stories: Found }) => (
+  <datalist id={id}>
+    {stories.map((story) => (
+      <option key={story.id} value={story.key ?? ''}>
+        {story.title}
+      </option>
+    ))}
+  </datalist>
+);
