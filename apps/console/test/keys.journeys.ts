@@ -197,7 +197,7 @@ export function keysJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/');
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
-    await page.route('**/assets/chooser-*', async (route) => {
+    await page.route('**/assets/*chooser-*', async (route) => {
       await held;
       await route.continue();
     });

@@ -1,0 +1,105 @@
+/** The menus at a card: what is chosen is shown at once, and never written over what another wrote meanwhile. */
+import { type StoryCard } from '@muster/registry';
+import { type Board, type Changed } from '../data/boards.ts';
+import { type Lane, type Place } from '../data/lanes.ts';
+import Chooser, { type ChooserProps } from '../parts/chooser.tsx';
+import { announce, notify, reasonFor } from '../parts/notices.tsx';
+import { t } from '../texts/index.ts';
+import { changeEach, offTheBoard, toColumn, toPriority } from './each.ts';
+
+interface Props extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
+  readonly board: Board;
+  readonly lanes: readonly Lane[];
+  /** At which the menu is. */
+  readonly card: StoryCard;
+  /** What it is for, as it was when the menu opened. */
+  readonly cards: readonly StoryCard[];
+  readonly move: (card: StoryCard, place: Place) => Promise<void>;
+  readonly focusCard: (id: string) => void;
+  readonly onSelect: (ids: ReadonlySet<string>) => void;
+}
+
+/** What all of them have; null where they differ. */
+function common<Value>(cards: readonly StoryCard[], of: (card: StoryCard) => Value): Value | null {
+  const [first, ...others] = cards.map(of);
+  return first === undefined || others.some((value) => value !== first) ? null : first;
+}
+
+/** The nearest card of its column that stays. */
+function besides(gone: readonly StoryCard[], { id, columnId }: StoryCard, lanes: readonly Lane[]) {
+  const cards = lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
+  const at = cards.findIndex((card) => card.id === id);
+  const stays = (card: StoryCard): boolean => !gone.some((one) => one.id === card.id);
+  return cards.slice(at + 1).find(stays) ?? cards.slice(0, at).findLast(stays);
+}
+
+export default function CardChooser(props: Props) {
+  const { board, lanes, card, cards, move, focusCard, onSelect, what, anchor, onClose } = props;
+  const isOne = cards.length === 1;
+  const settle = ({ key }: StoryCard, outcome: Changed, value: string): boolean => {
+    if (outcome.type === 'changed') announce(t.move.set(key, value));
+    else if (outcome.type === 'refused')
+      notify({ tone: 'bad', title: t.move.notChanged(key), body: reasonFor(outcome.error) });
+    return outcome.type !== 'met';
+  };
+  const setPriority = async (card: StoryCard, priority: StoryCard['priority']): Promise<void> => {
+    const outcome = await board.setPriority(card, priority);
+    if (settle(card, outcome, t.priority[priority]) || outcome.type !== 'met') return;
+    const { theirs } = outcome;
+    notify({
+      ...{ tone: 'warn', title: t.move.conflict(card.key) },
+      body: `${t.met.theirs}: ${t.priority[theirs.priority]} · ${t.met.mine}: ${t.priority[priority]}`,
+      acts: [
+        { name: t.move.keepTheirs, run: () => undefined, isMain: true },
+        { name: t.met.saveMine, run: () => void setPriority(theirs, priority) },
+      ],
+    });
+  };
+  const setStatus = async (status: StoryCard['status']) => {
+    const column = lanes.find((lane) => lane.column.status === status)?.column;
+    if (column !== undefined) return move(card, { columnId: column.id, beforeId: null });
+    const next = besides([card], card, lanes);
+    try {
+      await board.cancel(card);
+      announce(t.move.set(card.key, t.status[status]));
+      if (next !== undefined) focusCard(next.id);
+    } catch (error) {
+      notify({ tone: 'bad', title: t.move.notChanged(card.key), body: reasonFor(error) });
+    }
+  };
+  const assign = async (who: Partial<StoryCard['assignees']>): Promise<void> => {
+    const name = (who.member ?? who.agent)?.name ?? t.people.unassigned;
+    settle(card, await board.assign(card, who), name);
+  };
+
+  /** Of several, those that have it already are left alone. */
+  const setPriorities = async (priority: StoryCard['priority']) => {
+    const others = cards.filter((card) => card.priority !== priority);
+    await changeEach(others, toPriority(board, priority), onSelect);
+  };
+  const setStatuses = async (status: StoryCard['status']) => {
+    const others = cards.filter((one) => one.status !== status);
+    const column = lanes.find((lane) => lane.column.status === status)?.column;
+    if (column !== undefined) return changeEach(others, toColumn(board, column.id), onSelect);
+    const next = besides(cards, card, lanes);
+    await changeEach(others, offTheBoard(board), onSelect);
+    if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
+  };
+
+  const statuses = new Set(lanes.map(({ column }) => column.status));
+  return (
+    <Chooser
+      {...{ what, anchor, onClose }}
+      story={{
+        ...card,
+        status: common(cards, ({ status }) => status),
+        priority: common(cards, ({ priority }) => priority),
+      }}
+      count={cards.length}
+      statuses={[...statuses, 'canceled']}
+      onStatus={(status) => void (isOne ? setStatus(status) : setStatuses(status))}
+      onPriority={(priority) => void (isOne ? setPriority(card, priority) : setPriorities(priority))}
+      onAssign={(who) => void assign(who)}
+    />
+  );
+}

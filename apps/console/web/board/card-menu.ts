@@ -1,0 +1,50 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type StoryCard } from '@muster/registry';
+import { type Lane, type Place } from '../data/lanes.ts';
+import { type Choosing } from '../parts/choosing.ts';
+import { type MenuItem } from '../parts/menu.tsx';
+import { useSteady } from '../parts/steady.ts';
+import { t } from '../texts/index.ts';
+
+interface Acts {
+  readonly move: (card: StoryCard, place: Place) => Promise<void>;
+  readonly choose: (what: Choosing, card: StoryCard) => void;
+  readonly toggle: (id: string) => void;
+  readonly isSelected: (id: string) => boolean;
+}
+
+/** What the menu at a card offers: all that can be done by dragging and by keys. */
+export function useCardMenu(lanes: readonly Lane[], canWrite: boolean, acts: Acts) {
+  const { move, choose, toggle, isSelected } = acts;
+  const navigate = useNavigate();
+  return useSteady((card: StoryCard): MenuItem[] => {
+    const lane = lanes.find(({ column }) => column.id === card.columnId);
+    const to = (place: Place) => () => void move(card, place);
+    const columnId = card.columnId ?? '';
+    const open = {
+      ...{ id: 'open', name: t.board.open },
+      run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: card.key } }),
+    };
+    if (!canWrite || lane === undefined) return [open];
+    const first = lane.cards.find(({ id }) => id !== card.id)?.id ?? null;
+    return [
+      open,
+      {
+        ...{ id: 'select', name: isSelected(card.id) ? t.select.not : t.select.one },
+        run: () => toggle(card.id),
+      },
+      ...(['assignee', 'priority', 'reviewer'] as const).map((what) => ({
+        ...{ id: what, name: t.choose[what] },
+        run: () => choose(what, card),
+      })),
+      { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
+      { id: 'bottom', name: t.board.moveBottom, run: to({ columnId, beforeId: null }) },
+      ...lanes
+        .filter(({ column }) => column.id !== columnId)
+        .map(({ column }) => ({
+          ...{ id: column.id, name: t.board.moveTo(column.name) },
+          run: to({ columnId: column.id, beforeId: null }),
+        })),
+    ];
+  });
+}

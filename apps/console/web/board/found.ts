@@ -1,0 +1,29 @@
+/** The columns with the cards that fit the filters. */
+import { type RefObject, useDeferredValue, useLayoutEffect, useMemo, useRef } from 'react';
+import { type Lane } from '../data/lanes.ts';
+import { type BoardSearch, fits, isFiltered } from './filter.ts';
+
+export function useFound(
+  all: readonly Lane[],
+  search: BoardSearch,
+  area: RefObject<HTMLElement | null>,
+): { readonly lanes: readonly Lane[]; readonly filtered: boolean } {
+  // Typing in the filter goes before what it finds.
+  const filter = useDeferredValue(search);
+  const filtered = isFiltered(filter);
+  const lanes = useMemo(
+    () =>
+      filtered
+        ? all.map(({ column, cards }) => ({ column, cards: cards.filter((card) => fits(card, filter)) }))
+        : all,
+    [all, filter, filtered],
+  );
+  // What is found begins at the top.
+  const shown = useRef(filter);
+  useLayoutEffect(() => {
+    if (shown.current === filter) return;
+    shown.current = filter;
+    for (const column of area.current?.querySelectorAll('.column-scroll') ?? []) column.scrollTop = 0;
+  }, [area, filter]);
+  return { lanes, filtered };
+}

@@ -1,0 +1,58 @@
+/** What stands above a board: its name, its filters, and the way to the other pages of the project. */
+import { useNavigate } from '@tanstack/react-router';
+import { type RefObject } from 'react';
+import { type Project, type StoryCard } from '@muster/registry';
+import { Icon } from '../parts/icons.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { t } from '../texts/index.ts';
+import { type BoardSearch } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
+
+export function BoardHead({
+  project,
+  cards,
+  search,
+  field,
+  isMoving,
+}: {
+  readonly project: Project | null;
+  readonly cards: readonly StoryCard[];
+  readonly search: BoardSearch;
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly isMoving: boolean;
+}) {
+  const navigate = useNavigate({ from: '/p/$projectKey' });
+  const open = (page: 'epics' | 'health' | 'settings/people') => () =>
+    void navigate({ to: `/p/${project?.key ?? ''}/${page}` });
+  return (
+    <header className="page-head">
+      <h1>{project?.name ?? t.board.loading}</h1>
+      {isMoving && <span className="move-hint">{t.move.hint}</span>}
+      <span className="grow" />
+      <FilterBar
+        cards={cards}
+        search={search}
+        field={field}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
+      />
+      {project !== null && (
+        <Menu
+          label={t.board.menu}
+          className="icon-button"
+          items={[
+            { id: 'epics', name: t.board.epics, run: open('epics') },
+            { id: 'health', name: t.board.health, run: open('health') },
+            {
+              id: 'activity',
+              name: t.nav.activity,
+              run: () => void navigate({ to: '/activity', search: { project: project.key } }),
+            },
+            { id: 'settings', name: t.board.settings, run: open('settings/people') },
+          ]}
+        >
+          <Icon name="more" />
+        </Menu>
+      )}
+    </header>
+  );
+}

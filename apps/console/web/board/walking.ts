@@ -1,0 +1,53 @@
+/** Which card has the focus, and the ways there by keys. */
+import { type FocusEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { type Lane } from '../data/lanes.ts';
+import { spotOf } from './walk.ts';
+
+export const cardOf = ({ target }: { readonly target: EventTarget }): string | undefined =>
+  target instanceof HTMLElement ? target.dataset['card'] : undefined;
+
+export function useWalking(lanes: readonly Lane[], area: RefObject<HTMLElement | null>, isMoving: boolean) {
+  const [activeId, setActiveId] = useState<string | null>(null);
+  /** The card that a key led to last: it is brought into view. */
+  const [reachedId, setReachedId] = useState<string | null>(null);
+  const wantsFocus = useRef(false);
+  const at = useMemo(
+    () => (activeId === null ? undefined : lanes[spotOf(lanes, activeId)?.lane ?? -1]),
+    [lanes, activeId],
+  );
+  const elementOf = (id: string): HTMLElement | null =>
+    area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`) ?? null;
+
+  // A card that another moves keeps the focus of whoever is on it.
+  useLayoutEffect(() => {
+    if (activeId === null || !wantsFocus.current) return;
+    const card = elementOf(activeId);
+    if (card === null || card === document.activeElement) return;
+    if (document.activeElement === document.body || isMoving) card.focus({ preventScroll: !isMoving });
+  });
+
+  const focusCard = (id: string): void => {
+    wantsFocus.current = true;
+    // At once: the next key may come within the same frame, and goes to what has the focus.
+    flushSync(() => {
+      setActiveId(id);
+      setReachedId(id);
+    });
+    elementOf(id)?.focus();
+  };
+  const onFocus = (event: FocusEvent): void => {
+    const id = cardOf(event);
+    wantsFocus.current = id !== undefined;
+    if (id === undefined) return;
+    setActiveId(id);
+    if (id !== reachedId) setReachedId(null);
+  };
+  /** To the card that had the focus last, or to the first. */
+  const walkIn = (): void => {
+    const first = lanes.find(({ cards }) => cards.length > 0)?.cards[0];
+    const id = at === undefined ? first?.id : activeId;
+    if (id != null) focusCard(id);
+  };
+  return { activeId, activeLane: at, reachedId, focusCard, onFocus, walkIn };
+}
