@@ -6,6 +6,7 @@ import {
   chromium,
   type ConsoleMessage,
   type Page,
+  type Request,
 } from 'playwright-core';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 
@@ -22,6 +23,27 @@ export async function launch(flags: readonly string[] = []): Promise<Browser | u
   return chromium.launch({ executablePath: program, args: [...browserFlags(), ...flags] });
 }
 
+/** The browser cuts off all that is on its way when an interface of the machine comes or goes, as when a container starts. */
+const networkChanged = 'net::ERR_NETWORK_CHANGED';
+
+/** To a page, with all of its files. */
+export async function goTo(page: Page, address: string): Promise<void> {
+  let isCut = true;
+  const hear = (request: Request): void => {
+    if (request.failure()?.errorText === networkChanged) isCut = true;
+  };
+  page.on('requestfailed', hear);
+  while (isCut) {
+    isCut = false;
+    const answer = await page.goto(address).catch((error: unknown) => {
+      if (!String(error).includes(networkChanged)) throw error;
+      isCut = true;
+    });
+    if (!isCut && answer?.ok() !== true) throw new Error(`${address} answered ${String(answer?.status())}`);
+  }
+  page.off('requestfailed', hear);
+}
+
 export interface Faults {
   readonly found: readonly string[];
   /** Hears no more of the page. */
@@ -36,7 +58,8 @@ export function faultsOf(page: Page): Faults {
     const [text, { url }] = [message.text(), message.location()];
     // What calls are refused is the pages' own to say; files of the console are always there.
     const isRefusal = text.startsWith('Failed to load resource') && !url.includes('/console/assets/');
-    if (message.type() === 'error' && !isRefusal) found.push(`${text} ${url}`);
+    if (message.type() === 'error' && !isRefusal && !text.includes(networkChanged))
+      found.push(`${text} ${url}`);
   };
   page.on('pageerror', hearError);
   page.on('console', hearLine);

@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { createConsole } from '../src/app.ts';
 import { makeSite, type Site } from '../src/build.ts';
-import { faultsOf, launch, windowsOf } from './browser.ts';
+import { faultsOf, goTo, launch, windowsOf } from './browser.ts';
 import { useMails } from './mails.ts';
 
 export interface Window {
@@ -94,8 +94,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     if (windows === undefined) throw new Error('there is no browser');
     const { page, giveBack } = await windows.take({ viewport: { width: 1440, height: 900 }, ...options });
     const { found: faults, leave } = faultsOf(page);
-    const answer = await page.goto(`${url()}/console${address}`);
-    if (answer?.ok() !== true) throw new Error(`/console${address} answered ${String(answer?.status())}`);
+    await goTo(page, `${url()}/console${address}`);
     const close = async (): Promise<void> => {
       leave();
       await giveBack();

@@ -23,7 +23,7 @@ const states = [
 ] as const;
 
 export function statesJourneys(house: House): void {
-  const { open } = useWindows(house);
+  const { open, keep } = useWindows(house);
   journey('says on every page that what it shows is on its way, failed, or not to be seen', async () => {
     const people = await house.world.org();
     await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
@@ -49,5 +49,12 @@ export function statesJourneys(house: House): void {
       return { state, missing };
     });
     expect(await Promise.all(silent)).toEqual(states.map(([state]) => ({ state, missing: [] })));
+  });
+
+  journey('asks again who is there where the network cut the question off', async () => {
+    const { page } = keep(await house.visit('/'));
+    await page.route('**/auth/session', (route) => route.abort(), { times: 2 });
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
   });
 }

@@ -15,9 +15,18 @@ export interface SignedIn {
   readonly organizations: readonly Organization[];
 }
 
+/** A network that changes cuts off what is on its way: it is asked for again. */
+const againMillis = 300;
+
 /** `absent` where the installation has no sign-in, `outside` where nobody is signed in. Throws where no answer comes. */
-export async function askSignIn(): Promise<SignedIn | 'absent' | 'outside'> {
-  const answer = await fetch('/auth/session', { headers: { accept: 'application/json' } });
+export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outside'> {
+  const answer = await fetch('/auth/session', { headers: { accept: 'application/json' } }).catch(
+    async (error: unknown) => {
+      if (tries === 1) throw error;
+      await new Promise((resolve) => setTimeout(resolve, againMillis));
+    },
+  );
+  if (answer === undefined) return askSignIn(tries - 1);
   if (answer.status === 404) return 'absent';
   if (answer.status === 401) return 'outside';
   if (!answer.ok) throw new Error(`/auth/session answered ${answer.status}`);
