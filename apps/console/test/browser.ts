@@ -28,18 +28,19 @@ const networkChanged = 'net::ERR_NETWORK_CHANGED';
 
 /** To a page, with all of its files. */
 export async function goTo(page: Page, address: string): Promise<void> {
-  let isCut = true;
+  let cuts = 0;
   const hear = (request: Request): void => {
-    if (request.failure()?.errorText === networkChanged) isCut = true;
+    if (request.failure()?.errorText === networkChanged) cuts += 1;
   };
   page.on('requestfailed', hear);
-  while (isCut) {
-    isCut = false;
+  for (let before = -1; before !== cuts;) {
+    before = cuts;
     const answer = await page.goto(address).catch((error: unknown) => {
       if (!String(error).includes(networkChanged)) throw error;
-      isCut = true;
+      cuts += 1;
     });
-    if (!isCut && answer?.ok() !== true) throw new Error(`${address} answered ${String(answer?.status())}`);
+    if (before === cuts && answer?.ok() !== true)
+      throw new Error(`${address} answered ${String(answer?.status())}`);
   }
   page.off('requestfailed', hear);
 }
