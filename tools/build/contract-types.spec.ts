@@ -13,7 +13,7 @@ it('says what each parameter of each operation means', async () => {
   const read = (node: ts.Node, above: readonly string[]): void => {
     const isNamed =
       ts.isPropertySignature(node) && (ts.isIdentifier(node.name) || ts.isStringLiteral(node.name));
-    const path = isNamed ? [...above, (node.name as ts.Identifier | ts.StringLiteral).text] : above;
+    const path = isNamed ? [...above, node.name.text] : above;
     if (isNamed) {
       const tags = ts.getJSDocTags(node).map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? '');
       words.set(path.join('.'), tags.join(' '));
