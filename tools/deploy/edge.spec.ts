@@ -10,15 +10,26 @@ import { freePort } from '@muster/testing/ports';
 import { pino } from 'pino';
 import { findCaddy } from '../dev/optional-programs.ts';
 import { repositoryRoot } from '../dev/repository.ts';
+import { readText } from './compose.ts';
 
 const program = findCaddy();
 const tried = program === undefined ? describe.skip : describe;
-const [, major = 0, minor = 0] =
-  program === undefined
-    ? []
-    : (/(\d+)\.(\d+)/.exec(execFileSync(program, ['version'], { encoding: 'utf8' }))?.map(Number) ?? []);
-const sendsBodiesAgain = major > 2 || (major === 2 && minor >= 8);
+const versionIn = (text: string): string => /\d+\.\d+(\.\d+)?/.exec(text)?.[0] ?? '';
+const isAtLeast = (version: string, least: string): boolean =>
+  version.localeCompare(least, 'en', { numeric: true }) >= 0;
+/** Older ones cannot send a body a second time (caddyserver/caddy#7546). */
+const leastForBodies = '2.11.2';
+const sendsBodiesAgain =
+  program !== undefined &&
+  isAtLeast(versionIn(execFileSync(program, ['version'], { encoding: 'utf8' })), leastForBodies);
 const logger = pino({ level: 'silent' });
+
+it('is a Caddy that sends bodies again, and the guide says the least that does', async () => {
+  // The tag of a minor version is its newest patch.
+  const [, tag = ''] = /image: caddy:(\S+)/.exec(await readText('docker-compose.yml')) ?? [];
+  expect(isAtLeast(`${versionIn(tag)}.99`, leastForBodies)).toBe(true);
+  expect(await readText('docs/guides/upgrading.md')).toContain(`needs version ${leastForBodies} or newer`);
+});
 
 tried('the edge', () => {
   let folder: string;
@@ -92,7 +103,6 @@ tried('the edge', () => {
     await rm(folder, { recursive: true });
   });
 
-  // Older ones cannot send a body a second time (caddyserver/caddy#6360).
   const methods = sendsBodiesAgain ? (['GET', 'POST'] as const) : (['GET'] as const);
 
   it.each(methods)('lets %s wait while the only copy restarts, and sends each once', async (method) => {

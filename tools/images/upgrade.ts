@@ -16,7 +16,7 @@ export const versionLabel = 'org.opencontainers.image.version';
 
 /**
  * Reads by plain HTTP, which is not repeated. The edge lets a call wait; what it may hear is 200, or 503 by the API itself.
- * Without a body: Caddy sends one a second time since 2.8, and Debian's is older.
+ * Without a body: Caddy sends one a second time since 2.11.2, and Debian's is older.
  */
 async function readAllTheWhile(url: string, signal: AbortSignal) {
   const statuses = new Map<string, number>();
