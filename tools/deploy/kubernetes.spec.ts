@@ -1,5 +1,5 @@
 /** The Kubernetes manifests, held against Kubernetes' own schemas, the apps, and one another. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createLogger, createService, internal, longestStopMillis } from '@muster/http';
@@ -10,6 +10,7 @@ import { type IIngress, type INetworkPolicy } from 'kubernetes-models/networking
 import { type IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { type IConfigMap, type IService } from 'kubernetes-models/v1';
 import { type IScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import { parse } from 'yaml';
 import { metricsPortOf, portOfApp } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { appNames, configOf, type Environment, innerAddresses, readEnvironmentFile } from './apps.ts';
@@ -88,6 +89,54 @@ it('takes every image from the Dockerfile, and from where the example says', () 
     expect(new Set(overlays[index]?.kustomization.images?.map(({ name }) => name))).toEqual(images);
     for (const image of images) expect(stages.map(({ name }) => `muster/${name}`)).toContain(image);
   }
+});
+
+it('has every address and network that is the reader’s own in the example', () => {
+  const isOwn = ([key, value]: [string, string]): boolean =>
+    key === 'TRUST_PROXY' || value.includes('muster.example.com');
+  const keysOf = (some: readonly Manifest[], isMeant: typeof isOwn): string[] =>
+    (some.filter(({ kind }) => kind === 'ConfigMap') as readonly IConfigMap[])
+      .flatMap(({ metadata, data = {} }) =>
+        Object.entries(data)
+          .filter(isMeant)
+          .map(([key]) => `${metadata?.name} ${key}`),
+      )
+      .toSorted();
+  const patches = (overlays[0]?.kustomization.patches ?? [])
+    .map(({ patch }) => parse(patch) as Manifest | readonly unknown[])
+    .filter((patch): patch is Manifest => 'kind' in patch);
+  const own = keysOf(services.manifests, isOwn);
+  expect(own.length).toBeGreaterThan(5);
+  expect(keysOf(patches, () => true)).toEqual(expect.arrayContaining(own));
+  expect(keysOf(patches, isOwn).filter((key) => !key.endsWith('TRUST_PROXY'))).toEqual([]);
+});
+
+it('says in the guide how many connections it asks for at most', async () => {
+  const guide = await readFile(path.join(repositoryRoot, 'docs/guides/running-it.md'), 'utf8');
+  const most = (app: string): number => {
+    const scaler = named('HorizontalPodAutoscaler', app) as IHorizontalPodAutoscaler | undefined;
+    const [scaled] = queueDepth.manifests as readonly IScaledObject[];
+    const deployment = named('Deployment', app) as IDeployment | undefined;
+    const byQueue = scaled?.metadata?.name === app ? scaled.spec.maxReplicaCount : undefined;
+    return scaler?.spec.maxReplicas ?? byQueue ?? deployment?.spec?.replicas ?? 0;
+  };
+  const asked = async (app: (typeof appNames)[number]): Promise<string> => {
+    const { DATABASE_POOL } = (await configOf(app)).readConfig(
+      await environmentOf(podOf(app)),
+    ) as unknown as {
+      DATABASE_POOL: number;
+    };
+    return `${most(app)} × ${DATABASE_POOL}`;
+  };
+  const [api, workers, licenses, signIn] = [
+    await asked('coordination-api'),
+    await asked('delivery-worker'),
+    await asked('license-service'),
+    await asked('sign-in'),
+  ];
+  expect(guide.replaceAll('\n', ' ')).toContain(
+    `${api} (API), ${workers} (workers), ${licenses} (licenses) and ${signIn} (sign-in)`,
+  );
 });
 
 describe.each(appNames)('%s', (app) => {

@@ -18,6 +18,7 @@ export interface Kustomization {
   readonly resources: readonly string[];
   readonly components?: readonly string[];
   readonly images?: readonly { readonly name: string }[];
+  readonly patches?: readonly { readonly patch: string }[];
 }
 
 export interface Folder {
