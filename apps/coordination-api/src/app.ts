@@ -157,7 +157,10 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   addOperationRoutes(service.app, calls);
   addEventStream(service.app, calls);
   allowOrigins(service.app, config.CORS_ORIGINS);
-  addInvitationRoutes(service.app, { pool, reactions, metrics: service.metrics, logger, cookie });
+  addInvitationRoutes(service.app, {
+    ...{ pool, reactions, metrics: service.metrics, logger, cookie },
+    addresses: addressesOf(config),
+  });
   addForgeHooks(service.app, {
     ...{ pool, seals, metrics: service.metrics, logger },
     deliveries: config.LIMIT_DELIVERIES,

@@ -4,6 +4,7 @@
  * so that it stands in no log and in no HTML; and what may run or be reached is pinned by hash.
  */
 import { createHash } from 'node:crypto';
+import { type Addresses } from './discovery/addresses.ts';
 
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 34em; margin: 4em auto; padding: 0 1em; color: #1c1c1e; background: #fff }
@@ -11,8 +12,9 @@ label, input, button { display: block; font: inherit }
 input { width: 100%; box-sizing: border-box; margin: .3em 0 1em; padding: .5em; border: 1px solid #8e8e93; border-radius: 4px }
 button { padding: .5em 1.2em; border: 0; border-radius: 4px; background: #1c1c1e; color: #fff; cursor: pointer }
 button:disabled { opacity: .5 }
-pre { padding: 1em; overflow: auto; background: #f2f2f7; border-radius: 4px }
+pre { padding: 1em; white-space: pre-wrap; overflow-wrap: anywhere; background: #f2f2f7; border-radius: 4px }
 [role=alert] { color: #b00020 }
+#done button { margin: -.5em 0 1.5em }
 [hidden] { display: none }
 `;
 
@@ -37,6 +39,10 @@ byId('form').addEventListener('submit', async (event) => {
       byId('token').textContent = answer.apiToken;
       byId('form').hidden = true;
       byId('done').hidden = false;
+      document.title = byId('title').textContent = 'You are in';
+      // Neither the history nor a bookmark needs what has been used.
+      history.replaceState(null, '', location.pathname + location.search);
+      byId('done').focus();
       return;
     }
     const issue = answer.details && answer.details.issues && answer.details.issues[0];
@@ -48,9 +54,28 @@ byId('form').addEventListener('submit', async (event) => {
   }
   byId('join').disabled = false;
 });
+byId('copy').addEventListener('click', async () => {
+  try {
+    await navigator.clipboard.writeText(byId('token').textContent);
+    byId('copied').textContent = 'Copied.';
+  } catch {
+    getSelection().selectAllChildren(byId('token'));
+    byId('copied').textContent = 'The token is selected: copy it by the keyboard.';
+  }
+});
 `;
 
-export const invitationPage = `<!doctype html>
+const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** What is served does not depend on who asks. */
+export function invitationPageOf({ baseUrl, docsUrl }: Addresses): string {
+  const guide =
+    docsUrl === null
+      ? ''
+      : `
+<p><a href="${escaped(docsUrl)}/guides/first-ten-minutes">The first ten minutes</a> show what to do with it.</p>`;
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -60,23 +85,33 @@ export const invitationPage = `<!doctype html>
 <style>${style}</style>
 </head>
 <body>
-<h1>You are invited</h1>
+<main>
+<h1 id="title">You are invited</h1>
 <noscript><p>This page needs JavaScript. The e-mail also has a command that accepts the invitation in a terminal.</p></noscript>
 <p id="problem" role="alert"></p>
 <form id="form">
+<p>The e-mail says who invites you, and to which organization.</p>
 <label for="name">Your name, as the others will see it</label>
 <input id="name" name="name" required maxlength="120" autocomplete="name" autofocus>
 <button id="join">Join</button>
 </form>
-<section id="done" hidden>
+<section id="done" tabindex="-1" hidden>
 <h2>Welcome, <span id="member"></span></h2>
 <p>This is your token. Keep it like a password: it is shown now, and never again.</p>
 <pre id="token"></pre>
+<button id="copy" type="button">Copy the token</button>
+<p id="copied" role="status"></p>
+<h2>What comes next</h2>
+<p>The command line asks for the token once and keeps it:</p>
+<pre>muster login ${escaped(baseUrl)}</pre>
+<p>Programs send it with each call to <code>${escaped(baseUrl)}</code>, in the header <code>Authorization: Bearer …</code>.</p>${guide}
 </section>
+</main>
 <script>${script}</script>
 </body>
 </html>
 `;
+}
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 

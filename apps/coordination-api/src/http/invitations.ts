@@ -18,7 +18,8 @@ import {
 import { isUuid, notFound, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { invitationPage, pageHeaders } from './invitationPage.ts';
+import { type Addresses } from './discovery/addresses.ts';
+import { invitationPageOf, pageHeaders } from './invitationPage.ts';
 
 export interface InvitationRoutes {
   readonly pool: Pool;
@@ -27,6 +28,7 @@ export interface InvitationRoutes {
   readonly logger: Logger;
   /** Of sessions; undefined where no one signs in. */
   readonly cookie: SessionCookie | undefined;
+  readonly addresses: Addresses;
 }
 
 const path = '/invitations/accept';
@@ -39,9 +41,10 @@ const bodyLimit = 16 * 1024;
 
 export function addInvitationRoutes(
   app: FastifyInstance,
-  { pool, reactions, metrics, logger, cookie }: InvitationRoutes,
+  { pool, reactions, metrics, logger, cookie, addresses }: InvitationRoutes,
 ): void {
   const count = metrics.operation(operation);
+  const page = invitationPageOf(addresses);
   /** Runs an acceptance, counted and said like an operation. */
   const asOperation = async <Result>(
     request: FastifyRequest,
@@ -72,7 +75,7 @@ export function addInvitationRoutes(
     const { without } = request.query as { without?: unknown };
     // The browser takes along what stands behind the `#`, which no page of the other address reads.
     if (cookie !== undefined && without !== 'account') return reply.redirect(signInPath, 303);
-    return reply.headers(pageHeaders).send(invitationPage);
+    return reply.headers(pageHeaders).send(page);
   });
 
   app.post(path, { bodyLimit }, async (request, reply) => {
