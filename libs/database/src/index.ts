@@ -28,8 +28,6 @@ export { migrate, migrationNames, type OwnMigrations, statementsAlone } from './
 export {
   type Db,
   type Entry,
-  type InvitedAccount,
-  type InvitedEntry,
   inInvitingOrganization,
   inOrganization,
   OutcomeUnknown,
@@ -37,6 +35,21 @@ export {
 } from './organization.ts';
 export { asOperator } from './operator.ts';
 export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
+export { type InvitedAccount, type InvitedEntry } from './invited.ts';
+export {
+  atEachNode,
+  everyNode,
+  everyOne,
+  forgetPlace,
+  homeName,
+  joinNodes,
+  type Node,
+  type NodeAddress,
+  type Nodes,
+  nodesOf,
+  parseNodes,
+} from './nodes.ts';
+export { nodeChecks, openNodes, type OpenNodes } from './open-nodes.ts';
 export { type PlainDb, type Within } from './transaction.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';

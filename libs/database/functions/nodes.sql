@@ -1,0 +1,102 @@
+-- Organizations on servers of their own, see docs/decisions/scale.md. SQLSTATE beside those of enter.sql: MU421 the organization
+-- is elsewhere, or about to be: home says where.
+
+-- At home: where organizations are that have a place; the others are here.
+create or replace function app.places_of(orgs uuid[])
+returns table (org_id uuid, node text, is_moving boolean)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return query select p.org_id, p.node, p.moving_to is not null from app.org_places p where p.org_id = any (orgs);
+end $$;
+call app.hand_over('app.places_of(uuid[])', 'muster_door');
+grant execute on function app.places_of(uuid[]) to muster_app, muster_worker, muster_sign_in;
+
+-- On a node: opens an organization for a job of it, or raises where the organization is elsewhere.
+create or replace function app.enter_as_system(org uuid) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not exists (select 1 from rights_epochs e where e.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
+  perform set_config('muster.org_id', org::text, true);
+end $$;
+call app.hand_over('app.enter_as_system(uuid)', 'muster_door');
+grant execute on function app.enter_as_system(uuid) to muster_app;
+
+-- At home: a slug for an organization on a node; false where it is another one's.
+create or replace function app.claim_slug(org uuid, wanted text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('slug ' || wanted, 0));
+  if exists (select 1 from orgs o where o.slug = wanted and o.id <> org) then return false; end if;
+  insert into app.claimed_slugs (slug, org_id) values (wanted, org) on conflict (slug) do nothing;
+  return exists (select 1 from app.claimed_slugs c where c.slug = wanted and c.org_id = org);
+end $$;
+call app.hand_over('app.claim_slug(uuid, text)', 'muster_door');
+grant execute on function app.claim_slug(uuid, text) to muster_app, muster_sign_in;
+
+-- At home: the organization has that slug, and no other one any more.
+create or replace function app.keep_slug(org uuid, kept text) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  delete from app.claimed_slugs c where c.org_id = org and c.slug <> kept;
+end $$;
+call app.hand_over('app.keep_slug(uuid, text)', 'muster_door');
+grant execute on function app.keep_slug(uuid, text) to muster_app, muster_sign_in;
+
+-- At home: an organization that comes to be here has no slug of one on a node.
+create or replace function app.refuse_claimed_slug() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('slug ' || new.slug, 0));
+  if exists (select 1 from app.claimed_slugs c where c.slug = new.slug and c.org_id <> new.id) then
+    raise exception 'the slug is taken' using errcode = '23505', constraint = 'orgs_slug_key', table = 'orgs', schema = 'public';
+  end if;
+  return new;
+end $$;
+call app.hand_over('app.refuse_claimed_slug()', 'muster_door');
+create or replace trigger orgs_slug_free before insert or update of slug on orgs for each row
+  execute function app.refuse_claimed_slug();
+
+-- On a node that an organization leaves: notes which of its rows were written, and refuses that once it is closed. Whoever closes it
+-- has the lock for itself: until then it waits for those who write, and afterwards they wait for it, and see it closed. The
+-- arguments are the columns of the primary key.
+create or replace function app.note_changed_row() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  org uuid := tg_argv[0]::uuid;
+  was jsonb;
+  is_now jsonb;
+begin
+  perform pg_advisory_xact_lock_shared(app.door_of(org));
+  if exists (select 1 from app.closed_orgs c where c.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
+  if tg_op <> 'INSERT' then
+    select jsonb_object_agg(k.key, to_jsonb(old) -> k.key) into was from unnest(tg_argv[2:]) k (key);
+    insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], was);
+  end if;
+  if tg_op <> 'DELETE' then
+    select jsonb_object_agg(k.key, to_jsonb(new) -> k.key) into is_now from unnest(tg_argv[2:]) k (key);
+    if is_now is distinct from was then
+      insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], is_now);
+    end if;
+  end if;
+  return null;
+end $$;
+
+-- What stands for an organization where it is closed, or written to while it leaves.
+create or replace function app.door_of(org uuid) returns bigint
+language sql immutable parallel safe as $$
+  select hashtextextended('leaves ' || org::text, 0)
+$$;
+revoke all on function app.note_changed_row() from public;
+
+-- At home: an organization that was removed from the node that it was at has no place any more, and its slug is free.
+create or replace function app.forget_place(org uuid, at_node text) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  delete from app.org_places p where p.org_id = org and p.node = at_node and p.moving_to is null;
+end $$;
+call app.hand_over('app.forget_place(uuid, text)', 'muster_door');
+grant execute on function app.forget_place(uuid, text) to muster_app;

@@ -1,0 +1,37 @@
+-- Organizations on other servers than this one, its nodes (docs/decisions/scale.md). This server is their home: it knows
+-- where each of them is. Where there are no nodes, these tables are empty.
+
+create table app.nodes (
+  name text primary key check (name ~ '^[a-z][a-z0-9-]{0,30}$' and name <> 'home'),
+  added_at timestamptz(3) not null default now()
+);
+
+-- Where organizations are that are not here, or are on the way. One without a row is here.
+create table app.org_places (
+  org_id uuid primary key,
+  node text not null,
+  -- It is being moved there; no call waits for that but for a moment at the end.
+  moving_to text check (moving_to <> node),
+  changed_at timestamptz(3) not null default now()
+);
+
+-- The slugs of organizations on nodes; an organization that changes its slug has two for a moment.
+create table app.claimed_slugs (
+  slug text primary key,
+  org_id uuid not null references app.org_places (org_id) on delete cascade
+);
+create index claimed_slugs_org on app.claimed_slugs (org_id);
+
+-- On each node, while an organization leaves it: which rows were written since, and when it takes no more writes.
+create table app.changed_rows (
+  org_id uuid not null,
+  table_name text not null,
+  key jsonb not null
+);
+create index changed_rows_org on app.changed_rows (org_id);
+create table app.closed_orgs (
+  org_id uuid primary key,
+  closed_at timestamptz(3) not null default now()
+);
+grant select, delete on app.org_places to muster_door;
+grant select, insert, delete on app.claimed_slugs to muster_door;
