@@ -6,11 +6,34 @@ create table app.applied_migrations (
   name text not null,
   applied_at timestamp(3) with time zone not null default now()
 );
+create table app.changed_rows (
+  org_id uuid not null,
+  table_name text not null,
+  key jsonb not null
+);
+create table app.claimed_slugs (
+  slug text not null,
+  org_id uuid not null
+);
+create table app.closed_nodes (
+  node text not null,
+  closed_at timestamp(3) with time zone not null default now()
+);
+create table app.closed_orgs (
+  org_id uuid not null,
+  closed_at timestamp(3) with time zone not null default now()
+);
 create table app.function_files (
   name text not null,
   sha256 text not null,
   release text not null,
   applied_at timestamp(3) with time zone not null default now()
+);
+create table app.org_places (
+  org_id uuid not null,
+  node text not null,
+  moving_to text,
+  changed_at timestamp(3) with time zone not null default now()
 );
 create table public.access_requests (
   org_id uuid not null,
@@ -1770,6 +1793,21 @@ begin
 end $function$
 ;
 alter function app.claim_next(uuid,uuid[],boolean) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.claim_slug(org uuid, wanted text, has text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('slug ' || wanted, 0));
+  if exists (select 1 from orgs o where o.slug = wanted and o.id <> org) then return false; end if;
+  delete from app.claimed_slugs c where c.org_id = org and c.slug not in (wanted, has);
+  insert into app.claimed_slugs (slug, org_id) values (wanted, org) on conflict (slug) do nothing;
+  return exists (select 1 from app.claimed_slugs c where c.slug = wanted and c.org_id = org);
+end $function$
+;
+alter function app.claim_slug(uuid,text,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.count_read()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1870,6 +1908,15 @@ AS $function$
 $function$
 ;
 alter function app.delete_passkey_of_account(uuid,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.door_of(org uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select hashtextextended('leaves ' || org::text, 0)
+$function$
+;
+alter function app.door_of(uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.drop_documents()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2021,6 +2068,9 @@ begin
   if not found then
     raise exception 'no such token' using errcode = 'MU401';
   end if;
+  if epoch is null then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
   if reach <> known_reach then
     raise exception 'the token reaches another part now' using errcode = 'MU409';
   end if;
@@ -2065,6 +2115,20 @@ begin
 end $function$
 ;
 alter function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.enter_as_system(org uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select 1 from rights_epochs e where e.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
+  perform set_config('muster.org_id', org::text, true);
+end $function$
+;
+alter function app.enter_as_system(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter_by_account(session_hash bytea, organization uuid, invitation uuid, OUT at timestamp with time zone, OUT org_id uuid, OUT name text)
  RETURNS record
  LANGUAGE plpgsql
@@ -2088,7 +2152,7 @@ begin
   if not found then
     raise exception 'no such invitation' using errcode = 'MU404';
   end if;
-  perform set_config('muster.org_id', org_id::text, true);
+  perform app.enter_as_system(org_id);
 end $function$
 ;
 alter function app.enter_by_account(bytea,uuid,uuid) owner to muster_door;
@@ -2106,7 +2170,7 @@ begin
   if not found then
     raise exception 'no such invitation' using errcode = 'MU404';
   end if;
-  perform set_config('muster.org_id', org_id::text, true);
+  perform app.enter_as_system(org_id);
 end $function$
 ;
 alter function app.enter_by_invitation(bytea) owner to muster_door;
@@ -2371,6 +2435,17 @@ begin
 end $function$
 ;
 alter function app.fold(text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.forget_place(org uuid, at_node text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  delete from app.org_places p where p.org_id = org and p.node = at_node and p.moving_to is null;
+end $function$
+;
+alter function app.forget_place(uuid,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.free_work(org uuid, member uuid, agent uuid, why text)
  RETURNS void
  LANGUAGE plpgsql
@@ -2970,6 +3045,46 @@ AS $function$
 $function$
 ;
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.nodes_closed()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query select c.node from app.closed_nodes c;
+end $function$
+;
+alter function app.nodes_closed() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.note_changed_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  org uuid := tg_argv[0]::uuid;
+  was jsonb;
+  is_now jsonb;
+begin
+  perform pg_advisory_xact_lock_shared(app.door_of(org));
+  if exists (select 1 from app.closed_orgs c where c.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
+  if tg_op <> 'INSERT' then
+    select jsonb_object_agg(k.key, to_jsonb(old) -> k.key) into was from unnest(tg_argv[2:]) k (key);
+    insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], was);
+  end if;
+  if tg_op <> 'DELETE' then
+    select jsonb_object_agg(k.key, to_jsonb(new) -> k.key) into is_now from unnest(tg_argv[2:]) k (key);
+    if is_now is distinct from was then
+      insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], is_now);
+    end if;
+  end if;
+  return null;
+end $function$
+;
+alter function app.note_changed_row() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.note_connection(connection uuid, entry uuid, request jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -3158,6 +3273,17 @@ AS $function$
 $function$
 ;
 alter function app.passkeys_of_account(uuid,uuid,integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.places_of(orgs uuid[])
+ RETURNS TABLE(org_id uuid, node text, is_moving boolean)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query select p.org_id, p.node, p.moving_to is not null from app.org_places p where p.org_id = any (orgs);
+end $function$
+;
+alter function app.places_of(uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern text, most integer, wanted integer)
  RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
  LANGUAGE plpgsql
@@ -3374,6 +3500,21 @@ begin
 end $function$
 ;
 alter function app.put_document(uuid,uuid,text,uuid,text[],text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.refuse_claimed_slug()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('slug ' || new.slug, 0));
+  if exists (select 1 from app.claimed_slugs c where c.slug = new.slug and c.org_id <> new.id) then
+    raise exception 'the slug is taken' using errcode = '23505', constraint = 'orgs_slug_key', table = 'orgs', schema = 'public';
+  end if;
+  return new;
+end $function$
+;
+alter function app.refuse_claimed_slug() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.release_agent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3499,6 +3640,20 @@ begin
 end $function$
 ;
 alter function app.require_platform() owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.reserve_place(org uuid, at_node text, wanted text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into app.org_places (org_id, node) values (org, at_node);
+  if app.claim_slug(org, wanted, wanted) then return true; end if;
+  delete from app.org_places p where p.org_id = org;
+  return false;
+end $function$
+;
+alter function app.reserve_place(uuid,text,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.revoke_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3824,6 +3979,7 @@ CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications FOR EA
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
+CREATE TRIGGER orgs_slug_free BEFORE INSERT OR UPDATE OF slug ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.refuse_claimed_slug();
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
@@ -4339,11 +4495,13 @@ grant execute on function app.begin_organization(uuid,uuid,uuid,text,text,text,i
 grant execute on function app.cancel_runs(uuid,uuid,uuid,text) to public;
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;
 grant execute on function app.claim_next(uuid,uuid[],boolean) to public;
+grant execute on function app.claim_slug(uuid,text,text) to muster_app, muster_sign_in;
 grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.delete_passkey(uuid,uuid) to muster_app;
 grant execute on function app.delete_passkey_of_account(uuid,uuid) to muster_sign_in;
+grant execute on function app.door_of(uuid) to public;
 grant execute on function app.end_connection(uuid) to muster_sign_in;
 grant execute on function app.end_connection_token(bytea) to muster_sign_in;
 grant execute on function app.end_connection_tokens() to public;
@@ -4351,6 +4509,7 @@ grant execute on function app.end_runs() to public;
 grant execute on function app.end_sessions(uuid,uuid,uuid) to muster_app;
 grant execute on function app.end_unproven_sessions() to muster_app;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
+grant execute on function app.enter_as_system(uuid) to muster_app;
 grant execute on function app.enter_by_account(bytea,uuid,uuid) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.enter_standby(pg_lsn,uuid,uuid,text,text,uuid[]) to muster_app;
@@ -4360,6 +4519,7 @@ grant execute on function app.find_connection_token(bytea) to muster_sign_in;
 grant execute on function app.find_forge_connection(uuid) to muster_app;
 grant execute on function app.find_identity_provider(uuid) to muster_sign_in;
 grant execute on function app.fold(text) to public;
+grant execute on function app.forget_place(uuid,text) to muster_app, muster_operator, muster_sign_in;
 grant execute on function app.free_work(uuid,uuid,uuid,text) to public;
 grant execute on function app.give_connection_token(uuid,uuid,bytea,text,text,text[],integer) to muster_sign_in;
 grant execute on function app.given_rank(text,text) to public;
@@ -4381,6 +4541,7 @@ grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.moves_while_rights_hold(uuid[],uuid[],timestamp with time zone[]) to muster_app;
 grant execute on function app.name_agent() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
+grant execute on function app.nodes_closed() to muster_operator, muster_sign_in;
 grant execute on function app.note_connection(uuid,uuid,jsonb) to muster_sign_in;
 grant execute on function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) to muster_sign_in;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
@@ -4390,6 +4551,7 @@ grant execute on function app.organizations_of(uuid) to muster_sign_in;
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 grant execute on function app.passkeys_of(uuid,uuid,integer) to muster_app;
 grant execute on function app.passkeys_of_account(uuid,uuid,integer) to muster_sign_in;
+grant execute on function app.places_of(uuid[]) to muster_app, muster_operator, muster_worker, muster_sign_in;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;
 grant execute on function app.platform_metrics() to muster_app;
@@ -4407,6 +4569,7 @@ grant execute on function app.release_work() to public;
 grant execute on function app.rename_passkey(uuid,uuid,text) to muster_app;
 grant execute on function app.rename_passkey_of_account(uuid,uuid,text) to muster_sign_in;
 grant execute on function app.renew_session_tokens(uuid,uuid[],bytea[]) to muster_sign_in;
+grant execute on function app.reserve_place(uuid,text,text) to muster_operator, muster_sign_in;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.search_grade(tsvector,tsquery[]) to public;
 grant execute on function app.search_mark(uuid) to public;

@@ -1,5 +1,6 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
 import {
+  claimSlug,
   createFollowers,
   createStandby,
   nodeChecks,
@@ -146,6 +147,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       handlers: performable(allHandlers),
       reactions,
       standby,
+      claimSlug: (orgId, slug) => claimSlug(pool, orgId, slug),
     },
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),

@@ -23,26 +23,19 @@ end $$;
 call app.hand_over('app.enter_as_system(uuid)', 'muster_door');
 grant execute on function app.enter_as_system(uuid) to muster_app;
 
--- At home: a slug for an organization on a node; false where it is another one's.
-create or replace function app.claim_slug(org uuid, wanted text) returns boolean
+-- At home: a slug for an organization on a node; false where it is another one's. It keeps the one that it has, since whether it
+-- comes to have the other is decided there; those that it had before are free.
+create or replace function app.claim_slug(org uuid, wanted text, has text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('slug ' || wanted, 0));
   if exists (select 1 from orgs o where o.slug = wanted and o.id <> org) then return false; end if;
+  delete from app.claimed_slugs c where c.org_id = org and c.slug not in (wanted, has);
   insert into app.claimed_slugs (slug, org_id) values (wanted, org) on conflict (slug) do nothing;
   return exists (select 1 from app.claimed_slugs c where c.slug = wanted and c.org_id = org);
 end $$;
-call app.hand_over('app.claim_slug(uuid, text)', 'muster_door');
-grant execute on function app.claim_slug(uuid, text) to muster_app, muster_sign_in;
-
--- At home: the organization has that slug, and no other one any more.
-create or replace function app.keep_slug(org uuid, kept text) returns void
-language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  delete from app.claimed_slugs c where c.org_id = org and c.slug <> kept;
-end $$;
-call app.hand_over('app.keep_slug(uuid, text)', 'muster_door');
-grant execute on function app.keep_slug(uuid, text) to muster_app, muster_sign_in;
+call app.hand_over('app.claim_slug(uuid, text, text)', 'muster_door');
+grant execute on function app.claim_slug(uuid, text, text) to muster_app, muster_sign_in;
 
 -- At home: an organization that comes to be here has no slug of one on a node.
 create or replace function app.refuse_claimed_slug() returns trigger
@@ -57,6 +50,12 @@ end $$;
 call app.hand_over('app.refuse_claimed_slug()', 'muster_door');
 create or replace trigger orgs_slug_free before insert or update of slug on orgs for each row
   execute function app.refuse_claimed_slug();
+
+-- What stands for an organization where it is closed, or written to while it leaves.
+create or replace function app.door_of(org uuid) returns bigint
+language sql immutable parallel safe as $$
+  select hashtextextended('leaves ' || org::text, 0)
+$$;
 
 -- On a node that an organization leaves: notes which of its rows were written, and refuses that once it is closed. Whoever closes it
 -- has the lock for itself: until then it waits for those who write, and afterwards they wait for it, and see it closed. The
@@ -84,13 +83,8 @@ begin
   end if;
   return null;
 end $$;
+call app.hand_over('app.note_changed_row()', 'muster_door');
 
--- What stands for an organization where it is closed, or written to while it leaves.
-create or replace function app.door_of(org uuid) returns bigint
-language sql immutable parallel safe as $$
-  select hashtextextended('leaves ' || org::text, 0)
-$$;
-revoke all on function app.note_changed_row() from public;
 
 -- At home: an organization that was removed from the node that it was at has no place any more, and its slug is free.
 create or replace function app.forget_place(org uuid, at_node text) returns void
@@ -100,3 +94,26 @@ begin
 end $$;
 call app.hand_over('app.forget_place(uuid, text)', 'muster_door');
 grant execute on function app.forget_place(uuid, text) to muster_app;
+
+-- At home: a place for an organization that comes to be at a node; false where the slug is another one's.
+create or replace function app.reserve_place(org uuid, at_node text, wanted text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into app.org_places (org_id, node) values (org, at_node);
+  if app.claim_slug(org, wanted, wanted) then return true; end if;
+  delete from app.org_places p where p.org_id = org;
+  return false;
+end $$;
+call app.hand_over('app.reserve_place(uuid, text, text)', 'muster_door');
+grant execute on function app.reserve_place(uuid, text, text) to muster_sign_in, muster_operator;
+grant execute on function app.forget_place(uuid, text) to muster_sign_in, muster_operator;
+grant execute on function app.places_of(uuid[]) to muster_operator;
+
+-- At home: the servers that take no new organizations.
+create or replace function app.nodes_closed() returns setof text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return query select c.node from app.closed_nodes c;
+end $$;
+call app.hand_over('app.nodes_closed()', 'muster_door');
+grant execute on function app.nodes_closed() to muster_sign_in, muster_operator;

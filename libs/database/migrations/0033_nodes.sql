@@ -1,9 +1,10 @@
 -- Organizations on other servers than this one, its nodes (docs/decisions/scale.md). This server is their home: it knows
 -- where each of them is. Where there are no nodes, these tables are empty.
 
-create table app.nodes (
-  name text primary key check (name ~ '^[a-z][a-z0-9-]{0,30}$' and name <> 'home'),
-  added_at timestamptz(3) not null default now()
+-- Those that take no new organizations, home perhaps among them.
+create table app.closed_nodes (
+  node text primary key,
+  closed_at timestamptz(3) not null default now()
 );
 
 -- Where organizations are that are not here, or are on the way. One without a row is here.
@@ -33,5 +34,10 @@ create table app.closed_orgs (
   org_id uuid primary key,
   closed_at timestamptz(3) not null default now()
 );
-grant select, delete on app.org_places to muster_door;
+grant select, insert, delete on app.org_places to muster_door;
+grant select on app.closed_nodes to muster_door;
+grant select, insert, delete on app.closed_nodes to muster_operator;
+grant select on app.org_places to muster_operator;
 grant select, insert, delete on app.claimed_slugs to muster_door;
+grant insert on app.changed_rows to muster_door;
+grant select on app.closed_orgs to muster_door;

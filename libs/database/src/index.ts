@@ -50,6 +50,7 @@ export {
   parseNodes,
 } from './nodes.ts';
 export { nodeChecks, openNodes, type OpenNodes } from './open-nodes.ts';
+export { bytesAt, claimSlug, makeAtNode, nodeForNew } from './placing.ts';
 export { type PlainDb, type Within } from './transaction.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';

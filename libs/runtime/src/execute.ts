@@ -366,6 +366,7 @@ export function contextOf(
       requireOneOf(groundsOf(operation.access), held, orgRole, caller);
     },
     policy: async () => policyOf((await session.one(storedPolicy())).policy),
+    claimSlug: async (slug) => (await surroundings.claimSlug?.(caller.orgId, slug)) ?? true,
     projectRank: async () => (await session.one(exactRank(caller))).rank,
     emit: (kind: Happening['kind'], subject: Subject, data: Record<string, unknown>) => {
       happenings.push({ kind, subject, data });

@@ -83,6 +83,8 @@ export interface HandlerContext<O extends Operation> {
    * events.
    */
   readonly attempt: <Result>(work: () => Promise<Result | undefined>) => Promise<Result | undefined>;
+  /** Whether the caller's organization may have a slug, as far as its own server cannot say. */
+  readonly claimSlug: (slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>;
   /** Says that the call changed nothing, so that it leaves no audit entry. A fault where an event was said. */
   readonly changedNothing: () => void;
   /** A refusal that the contract declares, to be thrown. */
@@ -120,6 +122,10 @@ export interface Surroundings {
   readonly reactions: readonly Reaction[];
   /** Where pages are cut; where the contract says, unless a spec wants them shorter. */
   readonly mostPageBytes?: number | undefined;
+  /** Whether an organization may have a slug that it wants; where there are several servers, its own cannot say. */
+  readonly claimSlug?:
+    | ((orgId: string, slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>)
+    | undefined;
   /** Answers reads whose callers let it. */
   readonly standby?: Standby | undefined;
 }

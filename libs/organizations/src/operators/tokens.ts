@@ -13,7 +13,7 @@ import {
 import { newTokenSecret } from '@muster/runtime';
 import { z } from 'zod';
 import { type NewToken, setNewToken } from '../data/tokens.ts';
-import { getMemberByEmail, getOrgBySlug, noSuch, operate, parseInput } from './operate.ts';
+import { getMemberByEmail, getOrgBySlug, noSuch, operateOn, parseInput } from './operate.ts';
 
 /** An agent's token lives for 90 days at most; others for a year unless said, so that a forgotten one ends as well. */
 const agentDays = 90;
@@ -58,7 +58,7 @@ export interface ShownToken {
 
 /** Makes a token of a member, or of an agent of that member, which comes to be with its first token. */
 export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Promise<ShownToken> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, member: email, agent, projects, inbox, ...rest } = parseInput(TokenRequest, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
@@ -78,7 +78,7 @@ export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Pr
 
 /** Makes a member an operator of the installation, by a token of scope `platform` and no other. */
 export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, member: email, expiresInDays = usualDays } = parseInput(PlatformGrant, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
@@ -114,7 +114,7 @@ export interface TokenLine {
 
 /** All tokens of an organization, newest first. */
 export function listTokens(pool: Pool, input: { readonly org: string }): Promise<TokenLine[]> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const org = await getOrgBySlug(db, input.org);
     const rows = await within(org.id).all(
       sql<TokenLine>`select t.id, t.name, m.email as member, a.name as agent, t.scopes, t.last_four as "lastFour",
@@ -135,7 +135,7 @@ export function revokeToken(
   pool: Pool,
   input: z.input<typeof Revocation>,
 ): Promise<{ id: string; revokedAt: string }> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, tokenId } = parseInput(Revocation, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
