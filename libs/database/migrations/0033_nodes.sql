@@ -13,6 +13,8 @@ create table app.org_places (
   node text not null,
   -- It is being moved there; no call waits for that but for a moment at the end.
   moving_to text check (moving_to <> node),
+  -- It was moved from there, and its rows there are still to be removed.
+  left_from text check (left_from <> node),
   changed_at timestamptz(3) not null default now()
 );
 

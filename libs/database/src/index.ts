@@ -3,6 +3,7 @@ export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
 export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
+export { CannotMove, type Moved, moveOrganization, type MoveStep, type MoveSteps } from './moving/move.ts';
 export { type EnteringSession, identify, identifySession, type Identity, touchTokens } from './identity.ts';
 export { inSignIn } from './sign-in.ts';
 export {
