@@ -33,6 +33,7 @@ create table app.org_places (
   org_id uuid not null,
   node text not null,
   moving_to text,
+  left_from text,
   changed_at timestamp(3) with time zone not null default now()
 );
 create table public.access_requests (
@@ -1009,6 +1010,9 @@ create table sign_in.passkeys (
   created_at timestamp(3) with time zone not null default now(),
   last_used_at timestamp(3) with time zone
 );
+create table sign_in.peers (
+  name text not null
+);
 create table sign_in.sessions (
   id uuid not null,
   account_id uuid not null,
@@ -1035,6 +1039,12 @@ create table sign_in.sign_ins (
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   used_at timestamp(3) with time zone
+);
+create table sign_in.unsent (
+  peer text not null,
+  kind text not null,
+  id uuid not null,
+  version integer not null default 1
 );
 
 -- Keys and checks
@@ -1333,6 +1343,7 @@ alter table sign_in.passkeys add constraint passkeys_credential_id_check CHECK (
 alter table sign_in.passkeys add constraint passkeys_credential_id_key UNIQUE (credential_id);
 alter table sign_in.passkeys add constraint passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table sign_in.passkeys add constraint passkeys_pkey PRIMARY KEY (id);
+alter table sign_in.peers add constraint peers_pkey PRIMARY KEY (name);
 alter table sign_in.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES sign_in.accounts(id) ON DELETE CASCADE;
 alter table sign_in.sessions add constraint sessions_check CHECK ((expires_at <= ends_at));
 alter table sign_in.sessions add constraint sessions_hash_check CHECK ((length(hash) = 32));
@@ -1344,6 +1355,8 @@ alter table sign_in.sign_ins add constraint sign_ins_hash_check CHECK ((length(h
 alter table sign_in.sign_ins add constraint sign_ins_hash_key UNIQUE (hash);
 alter table sign_in.sign_ins add constraint sign_ins_nonce_hash_check CHECK ((length(nonce_hash) = 32));
 alter table sign_in.sign_ins add constraint sign_ins_pkey PRIMARY KEY (id);
+alter table sign_in.unsent add constraint unsent_peer_fkey FOREIGN KEY (peer) REFERENCES sign_in.peers(name) ON DELETE CASCADE;
+alter table sign_in.unsent add constraint unsent_pkey PRIMARY KEY (peer, kind, id);
 alter table stories add constraint stories_check CHECK (((column_id IS NULL) = (status = 'canceled'::text)));
 alter table stories add constraint stories_org_id_project_id_column_id_fkey FOREIGN KEY (org_id, project_id, column_id) REFERENCES board_columns(org_id, project_id, id);
 alter table stories add constraint stories_org_id_project_id_epic_id_fkey FOREIGN KEY (org_id, project_id, epic_id) REFERENCES epics(org_id, project_id, id);
@@ -2013,6 +2026,22 @@ begin
 end $function$
 ;
 alter function app.end_sessions(uuid,uuid,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_tokens_of_old_secret()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if coalesce(current_setting('muster.from_peer', true), '') = '' then return null; end if;
+  update tokens t set revoked_at = now()
+    from (select k.org_id, k.id from tokens k where k.session_id = new.id and k.revoked_at is null
+      order by k.org_id for no key update) ending
+    where t.org_id = ending.org_id and t.id = ending.id;
+  return null;
+end $function$
+;
+alter function app.end_tokens_of_old_secret() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_unproven_sessions()
  RETURNS void
  LANGUAGE plpgsql
@@ -2812,26 +2841,15 @@ AS $function$
 declare
   kept regclass;
   begins timestamptz;
-  ends timestamptz;
   held regclass;
-  has_strays boolean;
 begin
   -- Two at once would make the same month.
   perform pg_advisory_xact_lock(4105);
   for kept in select p.partrelid::regclass from pg_partitioned_table p join pg_class c on c.oid = p.partrelid
     where c.relnamespace = 'public'::regnamespace order by 1 loop
     for begins in select generate_series(date_trunc('month', now()), date_trunc('month', now()) + interval '2 months', interval '1 month') loop
-      ends := begins + interval '1 month';
+      continue when not app.make_month(kept, begins);
       month := kept || to_char(begins, '_YYYY_MM');
-      continue when to_regclass(format('months.%I', month)) is not null;
-      -- Rows that came while nobody made months stay where they are: such a month is done without.
-      execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
-        into has_strays using begins, ends;
-      continue when has_strays;
-      -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
-      execute format('create table months.%I (like %s including all)', month, kept);
-      execute format('alter table months.%I enable row level security', month);
-      execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
       done := 'made';
       return next;
     end loop;
@@ -2967,6 +2985,29 @@ begin
 end $procedure$
 ;
 alter function app.let_worker_remove(regclass) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.make_month(kept regclass, begins timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+declare
+  month text := kept || to_char(begins, '_YYYY_MM');
+  ends timestamptz := begins + interval '1 month';
+  has_strays boolean;
+begin
+  if to_regclass(format('months.%I', month)) is not null then return false; end if;
+  execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
+    into has_strays using begins, ends;
+  if has_strays then return false; end if;
+  -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
+  execute format('create table months.%I (like %s including all)', month, kept);
+  execute format('alter table months.%I enable row level security', month);
+  execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
+  return true;
+end $function$
+;
+alter function app.make_month(regclass,timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.marked(mark text, words text[])
  RETURNS text[]
  LANGUAGE plpgsql
@@ -3109,6 +3150,21 @@ begin
 end $function$
 ;
 alter function app.note_connection(uuid,uuid,jsonb) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.note_unsent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into sign_in.unsent as u (peer, kind, id)
+    select p.name, tg_table_name, case tg_op when 'DELETE' then old.id else new.id end
+    from sign_in.peers p where p.name is distinct from current_setting('muster.from_peer', true)
+    on conflict (peer, kind, id) do update set version = u.version + 1;
+  return null;
+end $function$
+;
+alter function app.note_unsent() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_connection(account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text, wanted text[], projects uuid[], days integer)
  RETURNS text
  LANGUAGE plpgsql
@@ -3180,6 +3236,19 @@ CREATE OR REPLACE FUNCTION app.org_id()
 RETURN (NULLIF(current_setting('muster.org_id'::text, true), ''::text))::uuid
 ;
 alter function app.org_id() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.organization_of(connection uuid, token_hash bytea)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return coalesce(
+    (select c.org_id from connections c where c.id = connection),
+    (select t.org_id from tokens t where t.hash = token_hash));
+end $function$
+;
+alter function app.organization_of(uuid,bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.organization_positions(orgs uuid[])
  RETURNS TABLE(org_id uuid, activity bigint, moves bigint)
  LANGUAGE plpgsql
@@ -3775,6 +3844,23 @@ begin
 end $function$
 ;
 alter function app.slips(uuid,text,boolean) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.spare_closed_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  org uuid := tg_argv[0]::uuid;
+begin
+  if current_setting('role') = 'muster_worker' and (not pg_try_advisory_xact_lock_shared(app.door_of(org))
+      or exists (select 1 from app.closed_orgs c where c.org_id = org)) then
+    return null;
+  end if;
+  return case tg_op when 'DELETE' then old else new end;
+end $function$
+;
+alter function app.spare_closed_row() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.stories_with(wanted text[], most integer)
  RETURNS SETOF uuid
  LANGUAGE plpgsql
@@ -3959,6 +4045,7 @@ CREATE CONSTRAINT TRIGGER team_members_changed AFTER UPDATE OF org_id, team_id, 
 CREATE CONSTRAINT TRIGGER team_members_gone AFTER DELETE ON public.team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.begin_epoch();
 CREATE CONSTRAINT TRIGGER tokens_changed AFTER UPDATE OF org_id, member_id, agent_id, hash, scopes, project_ids, may_read_inbox, expires_at, revoked_at ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((((((((old.org_id IS DISTINCT FROM new.org_id) OR (old.member_id IS DISTINCT FROM new.member_id)) OR (old.agent_id IS DISTINCT FROM new.agent_id)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.project_ids IS DISTINCT FROM new.project_ids)) OR (old.may_read_inbox IS DISTINCT FROM new.may_read_inbox)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at))) EXECUTE FUNCTION app.begin_epoch();
 CREATE CONSTRAINT TRIGGER tokens_gone AFTER DELETE ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND ((old.expires_at IS NULL) OR (old.expires_at > now())))) EXECUTE FUNCTION app.begin_epoch();
+CREATE TRIGGER accounts_unsent AFTER INSERT OR DELETE OR UPDATE OF email, name ON sign_in.accounts FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER agents_named BEFORE INSERT ON public.agents FOR EACH ROW WHEN ((new.slug IS NULL)) EXECUTE FUNCTION app.name_agent();
 CREATE TRIGGER agents_retired AFTER UPDATE OF retired_at ON public.agents FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION app.release_agent();
 CREATE TRIGGER comments_not_searched AFTER DELETE ON public.comments FOR EACH ROW EXECUTE FUNCTION app.drop_documents('comment');
@@ -3980,7 +4067,11 @@ CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications FOR 
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
 CREATE TRIGGER orgs_slug_free BEFORE INSERT OR UPDATE OF slug ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.refuse_claimed_slug();
+CREATE TRIGGER passkeys_unsent AFTER INSERT OR DELETE OR UPDATE OF name, counter, is_synced, last_used_at ON sign_in.passkeys FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
+CREATE TRIGGER sessions_changed_unsent AFTER UPDATE ON sign_in.sessions FOR EACH ROW WHEN ((((((old.hash IS DISTINCT FROM new.hash) OR (old.proofs IS DISTINCT FROM new.proofs)) OR (old.proven_at IS DISTINCT FROM new.proven_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (date_trunc('day'::text, old.expires_at, 'UTC'::text) IS DISTINCT FROM date_trunc('day'::text, new.expires_at, 'UTC'::text)))) EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
+CREATE TRIGGER sessions_renewed AFTER UPDATE OF hash ON sign_in.sessions FOR EACH ROW WHEN ((old.hash IS DISTINCT FROM new.hash)) EXECUTE FUNCTION app.end_tokens_of_old_secret();
+CREATE TRIGGER sessions_unsent AFTER INSERT OR DELETE ON sign_in.sessions FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_let_go BEFORE DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.let_go_of_story();
@@ -4411,8 +4502,10 @@ grant delete, insert, select, update on sign_in.flows to muster_sign_in;
 grant delete, insert, select, update on sign_in.identities to muster_sign_in;
 grant delete, insert, select, update on sign_in.oauth_records to muster_sign_in;
 grant delete, insert, select, update on sign_in.passkeys to muster_sign_in;
+grant delete, insert, select, update on sign_in.peers to muster_sign_in;
 grant delete, insert, select, update on sign_in.sessions to muster_sign_in;
 grant delete, insert, select, update on sign_in.sign_ins to muster_sign_in;
+grant delete, insert, select, update on sign_in.unsent to muster_sign_in;
 grant delete, insert, select, update on stories to muster_app;
 grant delete, insert, select, update on story_blockers to muster_app;
 grant delete, insert, select, update on story_reviewers to muster_app;
@@ -4442,6 +4535,7 @@ grant insert, select, update on members to muster_operator;
 grant insert, select, update on notifications to muster_app;
 grant insert, select, update on orgs to muster_operator;
 grant insert, select, update on point_entries to muster_app;
+grant insert, select, update on sign_in.unsent to muster_door;
 grant insert, select, update on streams to muster_operator;
 grant insert, select, update on subscriptions to muster_operator;
 grant insert, select, update on tokens to muster_operator;
@@ -4476,6 +4570,7 @@ grant select on rights_epochs to muster_door;
 grant select on search_documents to muster_app;
 grant select on search_words to muster_app;
 grant select on sign_in.accounts to muster_door;
+grant select on sign_in.peers to muster_door;
 grant select on sign_in.sessions to muster_door;
 grant select on stories to muster_door;
 grant select on story_blockers to muster_door;
@@ -4546,6 +4641,7 @@ grant execute on function app.note_connection(uuid,uuid,jsonb) to muster_sign_in
 grant execute on function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) to muster_sign_in;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
+grant execute on function app.organization_of(uuid,bytea) to muster_sign_in;
 grant execute on function app.organization_positions(uuid[]) to muster_app;
 grant execute on function app.organizations_of(uuid) to muster_sign_in;
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;

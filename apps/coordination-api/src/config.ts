@@ -26,7 +26,7 @@ export const environment = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /**
    * Further servers that organizations are at, as `eu=postgres://…,us=postgres://…`, with the same login; DATABASE_URL names the
-   * one that knows where each of them is. The API, the worker and the operators' commands need the same.
+   * one that knows where each of them is. The API, the worker, sign-in and the operators' commands need the same.
    */
   DATABASE_NODES: parsedVariable(parseNodes),
   /** Connections to Postgres at most, per process. */

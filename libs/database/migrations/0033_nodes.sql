@@ -43,3 +43,21 @@ grant select on app.org_places to muster_operator;
 grant select, insert, delete on app.claimed_slugs to muster_door;
 grant insert on app.changed_rows to muster_door;
 grant select on app.closed_orgs to muster_door;
+
+-- Accounts, their sessions and passkeys are at home, and copied to every node, so that calls of organizations find them there.
+-- The other servers that copies go to: at home the nodes, at a node home.
+create table sign_in.peers (
+  name text primary key
+);
+-- What changed since it was sent there; one that changes meanwhile gets another version, and stays.
+create table sign_in.unsent (
+  peer text not null references sign_in.peers (name) on delete cascade,
+  kind text not null,
+  id uuid not null,
+  version int not null default 1,
+  primary key (peer, kind, id)
+);
+grant select, insert, update, delete on sign_in.peers, sign_in.unsent to muster_sign_in;
+grant select on sign_in.peers to muster_door;
+grant select, insert, update on sign_in.unsent to muster_door;
+grant select (id) on sign_in.passkeys to muster_door;

@@ -2,7 +2,7 @@
 import { type Scope } from '@muster/registry';
 import { ask } from './ask.ts';
 import { newId } from './id.ts';
-import { askEvery, byNode, everyOne } from './nodes.ts';
+import { askEvery, atNode, byNode, everyOne } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -86,9 +86,11 @@ export async function identifySession(
   pool: Pool,
   { sessionHash, orgId, tokenHash }: EnteringSession,
 ): Promise<Identity | undefined> {
-  const [row] = await ask(
-    pool,
-    sql<SessionIdentityRow>`select * from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid)`,
+  const [row] = await atNode(pool, orgId, (at) =>
+    ask(
+      at.pool,
+      sql<SessionIdentityRow>`select * from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid)`,
+    ),
   );
   return row && identityOf(row, tokenHash, { id: row.session_id, provenAt: row.proven_at });
 }

@@ -5,7 +5,8 @@ export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
 export { CannotMove, type Moved, moveOrganization, type MoveStep, type MoveSteps } from './moving/move.ts';
 export { type EnteringSession, identify, identifySession, type Identity, touchTokens } from './identity.ts';
-export { inSignIn } from './sign-in.ts';
+export { addPeer, exchangeCopies } from './copies.ts';
+export { inSignIn, type SignInDb } from './sign-in.ts';
 export {
   BadCursor,
   CursorCount,

@@ -39,21 +39,22 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
   }
 }
 
-export function onDatabase(self: Command, work: (pool: Pool) => Promise<Shown>): Promise<void> {
-  return run(self, async () => {
-    const { pool, close } = openNodes(
-      {
-        ...{ url: await databaseUrl(), role: null, max: 1, name: 'muster-cli' },
-        connectWithinMillis: commandConnectMillis,
-      },
-      nodeAddresses(),
-    );
-    try {
-      return await work(pool);
-    } finally {
-      await close();
-    }
-  });
+export const onDatabase = (self: Command, work: (pool: Pool) => Promise<Shown>): Promise<void> =>
+  run(self, () => withDatabase(work));
+
+export async function withDatabase<Result>(work: (pool: Pool) => Promise<Result>): Promise<Result> {
+  const { pool, close } = openNodes(
+    {
+      ...{ url: await databaseUrl(), role: null, max: 1, name: 'muster-cli' },
+      connectWithinMillis: commandConnectMillis,
+    },
+    nodeAddresses(),
+  );
+  try {
+    return await work(pool);
+  } finally {
+    await close();
+  }
 }
 
 /** DATABASE_NODES, as the services have it. */

@@ -1,7 +1,8 @@
 /** muster admin migrate. */
-import { migrate } from '@muster/database';
+import { addPeer, migrate } from '@muster/database';
+import { nodeNamed } from '@muster/organizations';
 import { type Command } from 'commander';
-import { databaseUrl, nodeAddresses, run, Unusable } from './command.ts';
+import { databaseUrl, nodeAddresses, run, Unusable, withDatabase } from './command.ts';
 
 export function makeMigrate(command: Command): void {
   command.action((_options: unknown, self: Command) =>
@@ -13,10 +14,13 @@ export function makeMigrate(command: Command): void {
       };
       const applied = await migrate(await databaseUrl()).catch(unusable);
       const nodes: Record<string, string[]> = {};
+      const addPeerAt = (name: string): Promise<void> =>
+        withDatabase(async (pool) => addPeer(pool, nodeNamed(pool, name)));
       for (const { name, url } of nodeAddresses()) {
         const saying = (error: unknown): never =>
           unusable(new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`));
         nodes[name] = await migrate(url).catch(saying);
+        await addPeerAt(name).catch(saying);
       }
       const all = [
         ...applied.map((file) => `Applied ${file}.`),
