@@ -1,5 +1,6 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
 import {
+  askOtherServers,
   claimSlug,
   createFollowers,
   createStandby,
@@ -148,6 +149,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       reactions,
       standby,
       claimSlug: (orgId, slug) => claimSlug(pool, orgId, slug),
+      askOtherServers: (who, query) => askOtherServers(pool, who, query),
     },
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),

@@ -1,9 +1,10 @@
 /** Organizations on a server of their own: callers notice nothing, and another server that is away is none of theirs. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Client } from '@muster/client';
 import { handlers, performable, reactions } from '@muster/operations';
-import { createOrganization } from '@muster/organizations';
+import { createOrganization, grantPlatform } from '@muster/organizations';
 import { createPool, everyNode, joinNodes, type Pool } from '@muster/database';
-import { freePort, type People, useWorld } from '@muster/testing';
+import { freePort, type People, useWorld, type World } from '@muster/testing';
 import { type Copy, useApi } from './api.ts';
 
 const api = useApi();
@@ -120,12 +121,51 @@ describe('a node that is away', () => {
   });
 });
 
+const asOwner = (): Pool => {
+  const home = createPool({ url: api.world.database.url, role: null, max: 2 });
+  joinNodes(home, [{ name: 'east', pool: createPool({ url: east.database.url, role: null, max: 2 }) }]);
+  return home;
+};
+
+type OrgsPage = Awaited<ReturnType<Client['admin']['platform']['orgs']>>;
+
+describe('an operator of the installation', () => {
+  it('sees what every server has, page by page, and nobody else does', async () => {
+    const [there, here] = [await atEast(), await api.org()];
+    const same = 'update members set email = $2, name = $3 where id = $1';
+    await east.rows(same, there.ben.me.memberId, 'bo@both.example', 'Bo');
+    await api.world.rows(same, here.ben.me.memberId, 'bo@both.example', 'Bo');
+    const pool = asOwner();
+    const { slug: org } = there;
+    const { token } = await grantPlatform(pool, { org, member: 'ana@example.com' });
+    await Promise.all(everyNode(pool).map((node) => node.pool.end()));
+    const operator = over.client(token);
+    const all: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: OrgsPage = await operator.admin.platform.orgs({
+        limit: 1,
+        ...(cursor !== '' && { cursor }),
+      });
+      all.push(...page.items.map(({ slug }) => slug));
+      cursor = page.nextCursor;
+    }
+    const slugs = async (world: World) =>
+      (await world.rows<{ slug: string }>('select slug from orgs')).map(({ slug }) => slug);
+    expect(all).toEqual([...(await slugs(east)), ...(await slugs(api.world))].sort());
+    const { items } = await operator.admin.platform.accounts({ query: 'bo@both', limit: 10 });
+    expect(items.map(({ memberships }) => memberships.map(({ orgSlug }) => orgSlug))).toEqual([
+      [there.slug, here.slug].sort(),
+    ]);
+    const { metrics } = await operator.admin.platform.metrics({});
+    expect([metrics.orgs, metrics.estimated]).toEqual([all.length, expect.arrayContaining(['accounts'])]);
+    const refused = await over.call(there.ana.me.token, 'admin.platform.orgs');
+    expect([refused.status, refused.body.details?.reason]).toEqual([403, 'scope']);
+    await east.rows(`update tokens set revoked_at = now() where 'platform' = any (scopes)`);
+    expect((await over.call(token, 'admin.platform.orgs')).status).toBe(401);
+  });
+});
+
 describe('a new organization', () => {
-  const asOwner = (): Pool => {
-    const home = createPool({ url: api.world.database.url, role: null, max: 2 });
-    joinNodes(home, [{ name: 'east', pool: createPool({ url: east.database.url, role: null, max: 2 }) }]);
-    return home;
-  };
   const make = (pool: Pool, slug: string, node?: string) =>
     createOrganization(pool, {
       ...{ slug, name: 'Acme', owner: { email: 'ana@example.com', name: 'Ana' } },

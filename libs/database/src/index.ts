@@ -53,6 +53,7 @@ export {
 } from './nodes.ts';
 export { nodeChecks, openNodes, type OpenNodes } from './open-nodes.ts';
 export { bytesAt, claimSlug, makeAtNode, nodeForNew } from './placing.ts';
+export { askOtherServers } from './platform.ts';
 export { type PlainDb, type Within } from './transaction.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';

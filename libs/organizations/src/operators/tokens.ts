@@ -1,4 +1,14 @@
-import { type Db, type DB, newId, of, operatorTrail, organization, type Pool, sql } from '@muster/database';
+import {
+  type Db,
+  type DB,
+  newId,
+  nodesOf,
+  of,
+  operatorTrail,
+  organization,
+  type Pool,
+  sql,
+} from '@muster/database';
 import { type Selectable } from 'kysely';
 import {
   AgentName,
@@ -10,10 +20,10 @@ import {
   type Scope,
   TokenName,
 } from '@muster/registry';
-import { newTokenSecret } from '@muster/runtime';
+import { hashToken, newTokenSecret } from '@muster/runtime';
 import { z } from 'zod';
 import { type NewToken, setNewToken } from '../data/tokens.ts';
-import { getMemberByEmail, getOrgBySlug, noSuch, operateOn, parseInput } from './operate.ts';
+import { getMemberByEmail, getOrgBySlug, noSuch, operate, operateOn, parseInput } from './operate.ts';
 
 /** An agent's token lives for 90 days at most; others for a year unless said, so that a forgotten one ends as well. */
 const agentDays = 90;
@@ -76,9 +86,12 @@ export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Pr
   });
 }
 
-/** Makes a member an operator of the installation, by a token of scope `platform` and no other. */
-export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
-  return operateOn(pool, input.org, async (db, within) => {
+/**
+ * Makes a member an operator of the installation, by a token of scope `platform` and no other. Every server hears of it; one that is
+ * added later shows its rows to tokens that are made after that.
+ */
+export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
+  const shown = await operateOn(pool, input.org, async (db, within) => {
     const { org: slug, member: email, expiresInDays = usualDays } = parseInput(PlatformGrant, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
@@ -94,6 +107,17 @@ export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>):
     own.later(operatorTrail('operators.grantPlatform', shown.id));
     return shown;
   });
+  const nodes = nodesOf(pool);
+  if (nodes === undefined) return shown;
+  const { token, expiresAt } = shown;
+  for (const at of nodes.all)
+    await operate(at.pool, async (db) => {
+      db.later(sql`delete from app.platform_passes where expires_at < now()`);
+      db.later(
+        sql`insert into app.platform_passes (hash, expires_at) values (${hashToken(token)}, ${expiresAt}::timestamptz)`,
+      );
+    });
+  return shown;
 }
 
 /** A token as it may be looked at: never the secret, nor its hash. */

@@ -61,3 +61,12 @@ grant select, insert, update, delete on sign_in.peers, sign_in.unsent to muster_
 grant select on sign_in.peers to muster_door;
 grant select, insert, update on sign_in.unsent to muster_door;
 grant select (id) on sign_in.passkeys to muster_door;
+
+-- On every server: by which tokens operators see its rows from another one, where the token itself is. Whoever comes by one was
+-- let in there a moment before, or is not asked for.
+create table app.platform_passes (
+  hash bytea primary key check (length(hash) = 32),
+  expires_at timestamptz(3) not null
+);
+grant select on app.platform_passes to muster_platform;
+grant select, insert, update, delete on app.platform_passes to muster_operator;
