@@ -36,6 +36,10 @@ create table app.org_places (
   left_from text,
   changed_at timestamp(3) with time zone not null default now()
 );
+create table app.platform_passes (
+  hash bytea not null,
+  expires_at timestamp(3) with time zone not null
+);
 create table public.access_requests (
   org_id uuid not null,
   id uuid not null,
@@ -3703,7 +3707,10 @@ begin
     select 1 from tokens t
     join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
     where t.hash = decode(current_setting('muster.platform_pass', true), 'hex') and 'platform' = any (t.scopes)
-      and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())) then
+      and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))
+    and not exists (
+    select 1 from app.platform_passes p
+    where p.hash = decode(current_setting('muster.platform_pass', true), 'hex') and p.expires_at > now()) then
     raise exception 'not for this token' using errcode = 'MU403';
   end if;
 end $function$
