@@ -66,7 +66,7 @@ export async function getMetrics(
   const queues = Object.fromEntries(
     Object.entries(nothingQueued).map(([name, nothing]) => [
       name,
-      { ...nothing, ...together(rows.map((row) => ({ ...row.queues[name as keyof typeof row.queues] }))) },
+      { ...nothing, ...together(rows.map((row) => ({ ...row.queues[name] }))) },
     ]),
   );
   return {
