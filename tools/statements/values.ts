@@ -1,5 +1,5 @@
 /** Some value of a type, as TypeScript reads it, by chance: functions are called with such values to see what they send. */
-import { type Db, newId, type Pool, type SignInDb, sql } from '@muster/database';
+import { type Db, newId, type Pool, type Query, type SignInDb, sql } from '@muster/database';
 import ts from 'typescript';
 import { type Dice } from '../dev/dice.ts';
 
@@ -104,6 +104,7 @@ export class Values {
       AbortSignal: () => new AbortController().signal,
     };
     if (Object.hasOwn(made, known)) return made[known]?.();
+    if (name === 'everywhere') return async (query: Query<unknown>) => [await this.#given.db().all(query)];
     const [signature] = type.getCallSignatures();
     if (signature !== undefined)
       return () => this.of(checker.getReturnTypeOfSignature(signature), name, false, depth + 1);
