@@ -22,17 +22,17 @@ export interface Founded {
 }
 
 export interface Ground {
-  nodes(): Servers['nodes'];
-  home(): Node;
-  east(): Node;
+  readonly nodes: () => Servers['nodes'];
+  readonly home: () => Node;
+  readonly east: () => Node;
   /** Of two copies of the API by turns: what one of them learns of a move, the other does not hear. */
-  apiUrl(nth: number): string;
-  found(slug: string, node: string): Promise<Founded>;
-  rowsAt<Row>(at: Node, sql: string, ...values: unknown[]): Promise<Row[]>;
+  readonly apiUrl: (nth: number) => string;
+  readonly found: (slug: string, node: string) => Promise<Founded>;
+  readonly rowsAt: <Row>(at: Node, sql: string, ...values: unknown[]) => Promise<Row[]>;
   /** How many rows of an organization there are in all tables. */
-  countAt(at: Node, orgId: string): Promise<number>;
+  readonly countAt: (at: Node, orgId: string) => Promise<number>;
   /** Everything that a server has because of a move. */
-  leftAt(at: Node): Promise<unknown>;
+  readonly leftAt: (at: Node) => Promise<unknown>;
 }
 
 export function useGround(
