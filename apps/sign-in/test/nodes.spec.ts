@@ -1,6 +1,6 @@
 /** People of organizations that are at a server of their own sign in as all others do; their accounts are at home. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { addPeer } from '@muster/database';
+import { addPeer, createPool, joinNodes, moveOrganization } from '@muster/database';
 import { type People, until, useWorld } from '@muster/testing';
 import { type Browser, useInstallation } from './installation.ts';
 
@@ -46,6 +46,25 @@ describe('a session', () => {
     const named = (body['organizations'] as { id: string }[]).map(({ id }) => id);
     expect(named.sort()).toEqual([there.orgId, here.orgId].sort());
     expect(await status(browser, await atEast())).toBe(401);
+  });
+
+  it('is good in an organization that has moved, of which the API remembers where it was', async () => {
+    const browser = await installation.signIn(email);
+    const moved = await home.org();
+    await home.rows('update members set email = $2 where id = $1', moved.dan.me.memberId, email);
+    // The API learns that it is at home.
+    expect(await status(browser, moved)).toBe(200);
+    const nodes = joinNodes(createPool({ url: home.database.url, role: null, max: 2 }), [
+      { name: 'east', pool: createPool({ url: east.database.url, role: null, max: 2 }) },
+    ]);
+    try {
+      const [, to] = nodes.all;
+      if (to !== undefined) await moveOrganization(nodes, { orgId: moved.orgId, to });
+    } finally {
+      await Promise.all(nodes.all.map(({ pool }) => pool.end()));
+    }
+    // Another session of the person, of which it remembers nothing.
+    expect(await status(await installation.signIn(email), moved)).toBe(200);
   });
 
   it('goes on under its next secret alone', async () => {

@@ -2,7 +2,7 @@
 import { type Scope } from '@muster/registry';
 import { ask } from './ask.ts';
 import { newId } from './id.ts';
-import { askEvery, atNode, byNode, everyOne } from './nodes.ts';
+import { askEvery, atNodeOfNow, byNode, everyOne } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -86,7 +86,7 @@ export async function identifySession(
   pool: Pool,
   { sessionHash, orgId, tokenHash }: EnteringSession,
 ): Promise<Identity | undefined> {
-  const [row] = await atNode(pool, orgId, (at) =>
+  const [row] = await atNodeOfNow(pool, orgId, (at) =>
     ask(
       at.pool,
       sql<SessionIdentityRow>`select * from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid)`,

@@ -178,6 +178,16 @@ export function atNode<Result>(
   return nodes === undefined ? work({ pool, isGone: false }) : nodes.at(orgId, work);
 }
 
+/** The same for work that is not refused at a server which knows nothing of the organization any more: home is asked first. */
+export async function atNodeOfNow<Result>(
+  pool: Pool,
+  orgId: string,
+  work: (place: Place) => Promise<Result>,
+): Promise<Result> {
+  await nodesOf(pool)?.find([orgId], 0);
+  return atNode(pool, orgId, work);
+}
+
 /** The items, by the server that their organization is at. */
 export async function byNode<Item>(
   pool: Pool,

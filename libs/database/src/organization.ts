@@ -9,7 +9,7 @@
 import { notFound, type OrgRole } from '@muster/registry';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { byInvitation, type InvitedAccount, type InvitedEntry, noSuchInvitation } from './invited.ts';
-import { atItsNode, atNode } from './nodes.ts';
+import { atItsNode, atNode, atNodeOfNow } from './nodes.ts';
 import { checkOut, type Pool } from './pool.ts';
 import { RememberedRights, type RightsRow } from './remembered-rights.ts';
 import { sendRead } from './shared-reads.ts';
@@ -324,7 +324,7 @@ export const inInvitingOrganization = <Result>(
 ): Promise<Result> => {
   const enterAt = (at: Pool): Promise<Result> =>
     inTransactionSpan(() => throughDoor(at, byInvitation(by), work));
-  if (!Buffer.isBuffer(by)) return atNode(pool, by.orgId, (at) => enterAt(at.pool));
+  if (!Buffer.isBuffer(by)) return atNodeOfNow(pool, by.orgId, (at) => enterAt(at.pool));
   return atItsNode(pool, noSuchInvitation, enterAt);
 };
 

@@ -206,23 +206,34 @@ async function closeAndSwitch(
     await after?.('closed');
     const changed = await copyChanged(ends);
     await ends.to.query('insert into rights_epochs (org_id) values ($1)', [orgId]);
-    await home.query('begin');
-    await home.query(
-      `update app.org_places set node = $2, moving_to = null, left_from = $3, changed_at = now() where org_id = $1`,
-      [orgId, to.name, from.name],
-    );
-    await home.query('delete from app.claimed_slugs where org_id = $1', [orgId]);
-    if (to.name !== homeName) {
-      const { rows } = await ends.to.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
-      await home.query('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', [
-        rows[0]?.slug,
-        orgId,
-      ]);
-    }
-    await home.query('commit');
+    const { rows } = await ends.to.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
+    await sayPlace(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
     return { closedMillis: Math.round(performance.now() - began), changed };
   } finally {
     await source.query('select pg_advisory_unlock(app.door_of($1))', [orgId]);
+  }
+}
+
+/** One transaction; an error leaves none open, so that home can be asked afterwards where the organization is. */
+async function sayPlace(
+  home: pg.Client,
+  { orgId, from, to, slug }: { orgId: string; from: string; to: string; slug: string | undefined },
+): Promise<void> {
+  await home.query('begin');
+  try {
+    const { rowCount } = await home.query(
+      `update app.org_places set node = $2, moving_to = null, left_from = $3, changed_at = now()
+       where org_id = $1 and node = $3 and moving_to = $2`,
+      [orgId, to, from],
+    );
+    if (rowCount !== 1) throw new CannotMove(`home does not say any more that ${orgId} moves to ${to}`);
+    await home.query('delete from app.claimed_slugs where org_id = $1', [orgId]);
+    if (to !== homeName)
+      await home.query('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', [slug, orgId]);
+    await home.query('commit');
+  } catch (error) {
+    await home.query('rollback').catch(() => undefined);
+    throw error;
   }
 }
 
