@@ -114,6 +114,25 @@ export function itSurvivesInterruptions(
     );
 
     it(
+      'because home refuses the switch leaves the organization open where it was',
+      async () => {
+        const { orgId, projectId, ana } = await found('zeta', 'home');
+        const other = await found('eta', 'east');
+        const claim = `insert into app.claimed_slugs (slug, org_id) values ('zeta', $1)`;
+        const after = async (step: string): Promise<void> => {
+          if (step === 'closed') await rowsAt(home(), claim, other.orgId);
+        };
+        await expect(moveOrganization(nodes(), { orgId, to: east() }, { after })).rejects.toMatchObject({
+          code: '23505',
+        });
+        await ana.stories.create({ projectId, title: 'Still here' });
+        expect(await leftAt(home())).toEqual([[], [], []]);
+        expect(await countAt(east(), orgId)).toBe(0);
+      },
+      minutes,
+    );
+
+    it(
       'after the switch is at the new server, and the next one removes what was left',
       async () => {
         const delta = await found('delta', 'home');
