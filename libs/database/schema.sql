@@ -38,6 +38,7 @@ create table app.org_places (
 );
 create table app.platform_passes (
   hash bytea not null,
+  token_id uuid not null,
   expires_at timestamp(3) with time zone not null
 );
 create table public.access_requests (
@@ -1048,7 +1049,8 @@ create table sign_in.unsent (
   peer text not null,
   kind text not null,
   id uuid not null,
-  version integer not null default 1
+  version uuid not null default gen_random_uuid(),
+  is_end boolean not null default false
 );
 
 -- Keys and checks
@@ -1566,6 +1568,7 @@ CREATE INDEX tokens_of_grant ON public.tokens USING btree (org_id, grant_id) WHE
 CREATE INDEX tokens_of_member ON public.tokens USING btree (org_id, member_id, id);
 CREATE INDEX tokens_of_session ON public.tokens USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX tokens_unwarned ON public.tokens USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (warned_at IS NULL));
+CREATE INDEX unsent_ends ON sign_in.unsent USING btree (peer, kind, id) WHERE is_end;
 CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (org_id, webhook_id, next_at) WHERE ((state = 'pending'::text) AND (next_at IS NOT NULL));
 CREATE INDEX webhook_deliveries_newest ON public.webhook_deliveries USING btree (org_id, webhook_id, id DESC);
@@ -3161,10 +3164,12 @@ CREATE OR REPLACE FUNCTION app.note_unsent()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  insert into sign_in.unsent as u (peer, kind, id)
-    select p.name, tg_table_name, case tg_op when 'DELETE' then old.id else new.id end
+  insert into sign_in.unsent as u (peer, kind, id, is_end)
+    select p.name, tg_table_name, case tg_op when 'DELETE' then old.id else new.id end,
+      tg_op = 'DELETE' or to_jsonb(new) ->> 'revoked_at' is not null
     from sign_in.peers p where p.name is distinct from current_setting('muster.from_peer', true)
-    on conflict (peer, kind, id) do update set version = u.version + 1;
+    on conflict (peer, kind, id) do update set version = excluded.version, is_end = excluded.is_end;
+  if found then perform set_config('muster.has_unsent', 'yes', true); end if;
   return null;
 end $function$
 ;

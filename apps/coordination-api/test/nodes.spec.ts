@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { handlers, performable, reactions } from '@muster/operations';
-import { createOrganization, grantPlatform } from '@muster/organizations';
+import { createOrganization, grantPlatform, revokeToken, sharePlatformTokens } from '@muster/organizations';
 import { createPool, everyNode, joinNodes, type Pool } from '@muster/database';
 import { freePort, type People, useWorld, type World } from '@muster/testing';
 import { type Copy, useApi } from './api.ts';
@@ -162,6 +162,42 @@ describe('an operator of the installation', () => {
     expect([refused.status, refused.body.details?.reason]).toEqual([403, 'scope']);
     await east.rows(`update tokens set revoked_at = now() where 'platform' = any (scopes)`);
     expect((await over.call(token, 'admin.platform.orgs')).status).toBe(401);
+  });
+});
+
+describe('a token of an operator', () => {
+  const knownAt = ({ rows }: World, id: string) =>
+    rows('select from app.platform_passes where token_id = $1', id);
+
+  it('that was made before a server was added is known there from the next migration on, and to none once it is revoked', async () => {
+    const { slug: org } = await api.org();
+    const home = createPool({ url: api.world.database.url, role: null, max: 2 });
+    const { id, token } = await grantPlatform(home, { org, member: 'ana@example.com' });
+    await home.end();
+    expect((await over.call(token, 'admin.platform.orgs')).status).toBe(403);
+    const pool = asOwner();
+    try {
+      await sharePlatformTokens(pool);
+      expect((await over.call(token, 'admin.platform.orgs')).status).toBe(200);
+      await revokeToken(pool, { org, tokenId: id });
+      expect([await knownAt(east, id), await knownAt(api.world, id)]).toEqual([[], []]);
+    } finally {
+      await Promise.all(everyNode(pool).map((node) => node.pool.end()));
+    }
+  });
+
+  it('is shown also where a server is away, which is named', async () => {
+    const { slug: org } = await api.org();
+    const pool = createPool({ url: api.world.database.url, role: null, max: 2 });
+    const gone = createPool({ url: 'postgres://nobody@127.0.0.1:1/none', role: null, max: 1 });
+    joinNodes(pool, [{ name: 'west', pool: gone }]);
+    try {
+      const shown = await grantPlatform(pool, { org, member: 'ana@example.com' });
+      expect(shown.without).toEqual(['west']);
+      expect(await knownAt(api.world, shown.id)).toHaveLength(1);
+    } finally {
+      await Promise.all(everyNode(pool).map((node) => node.pool.end()));
+    }
   });
 });
 

@@ -1,13 +1,16 @@
 -- Copies of accounts, their sessions and passkeys, on every node (docs/decisions/scale.md): what changes is noted for each other
--- server, and sent there by sign-in (libs/database/src/copies.ts). What comes from a server is not sent back to it.
+-- server, and sent there by sign-in (libs/database/src/copies.ts), which looks whether its own transaction noted anything. What comes
+-- from a server is not sent back to it.
 
 create or replace function app.note_unsent() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into sign_in.unsent as u (peer, kind, id)
-    select p.name, tg_table_name, case tg_op when 'DELETE' then old.id else new.id end
+  insert into sign_in.unsent as u (peer, kind, id, is_end)
+    select p.name, tg_table_name, case tg_op when 'DELETE' then old.id else new.id end,
+      tg_op = 'DELETE' or to_jsonb(new) ->> 'revoked_at' is not null
     from sign_in.peers p where p.name is distinct from current_setting('muster.from_peer', true)
-    on conflict (peer, kind, id) do update set version = u.version + 1;
+    on conflict (peer, kind, id) do update set version = excluded.version, is_end = excluded.is_end;
+  if found then perform set_config('muster.has_unsent', 'yes', true); end if;
   return null;
 end $$;
 call app.hand_over('app.note_unsent()', 'muster_door');

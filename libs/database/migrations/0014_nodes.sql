@@ -49,14 +49,17 @@ grant select on app.closed_orgs to muster_door;
 create table sign_in.peers (
   name text primary key
 );
--- What changed since it was sent there; one that changes meanwhile gets another version, and stays.
+-- What changed since it was sent there; one that changes meanwhile gets another version, and stays. What ends lets somebody in no
+-- more: it goes first.
 create table sign_in.unsent (
   peer text not null references sign_in.peers (name) on delete cascade,
   kind text not null,
   id uuid not null,
-  version int not null default 1,
+  version uuid not null default gen_random_uuid(),
+  is_end boolean not null default false,
   primary key (peer, kind, id)
 );
+create index unsent_ends on sign_in.unsent (peer, kind, id) where is_end;
 grant select, insert, update, delete on sign_in.peers, sign_in.unsent to muster_sign_in;
 grant select on sign_in.peers to muster_door;
 grant select, insert, update on sign_in.unsent to muster_door;
@@ -66,6 +69,7 @@ grant select (id) on sign_in.passkeys to muster_door;
 -- let in there a moment before, or is not asked for.
 create table app.platform_passes (
   hash bytea primary key check (length(hash) = 32),
+  token_id uuid not null,
   expires_at timestamptz(3) not null
 );
 grant select on app.platform_passes to muster_platform;

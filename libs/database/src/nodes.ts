@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ask } from './ask.ts';
 import { BurstError } from './burst.ts';
 import { DatabaseAway, DatabaseBusy, type Pool } from './pool.ts';
-import { sql } from './sql.ts';
+import { type Query, sql } from './sql.ts';
 
 export const homeName = 'home';
 
@@ -23,9 +23,28 @@ export interface Nodes {
   /** Home first. */
   readonly all: readonly Node[];
   /** Runs the work at the organization's node, again at another one where it has moved meanwhile. */
-  readonly at: <Result>(orgId: string, work: (place: Place) => Promise<Result>) => Promise<Result>;
+  readonly at: <Result>(
+    orgId: string,
+    work: (place: Place) => Promise<Result>,
+    asking?: Asking,
+  ) => Promise<Result>;
   /** Where organizations are, by what was known so many milliseconds ago at most; where home does not answer, by what was known. */
-  readonly find: (orgIds: readonly string[], maxAgeMillis: number) => Promise<ReadonlyMap<string, Node>>;
+  readonly find: (
+    orgIds: readonly string[],
+    maxAgeMillis: number,
+    atHome?: AskHome,
+  ) => Promise<ReadonlyMap<string, Node>>;
+  /** Asks a server, unless it gave no connection a moment ago: then it throws DatabaseAway at once. */
+  readonly visit: <Result>(node: Node, run: () => Promise<Result>) => Promise<Result>;
+}
+
+/** How home is asked by whoever has a transaction there: in that one, since another connection may not be free. */
+export type AskHome = <Row>(query: Query<Row>) => Promise<Row[]>;
+
+export interface Asking {
+  readonly atHome?: AskHome | undefined;
+  /** The SQLSTATE of a server that knows nothing of what the work names, perhaps since it went with its organization. */
+  readonly unknown?: string;
 }
 
 export interface Place {
@@ -74,9 +93,11 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
   const known = new Map<string, Known>();
   const restsUntil = new Map<Node, number>();
 
-  const askHome = async (orgIds: readonly string[]): Promise<void> => {
-    const rows = await ask(
-      home,
+  const askHome = async (
+    orgIds: readonly string[],
+    atHome: AskHome = (query) => ask(home, query),
+  ): Promise<void> => {
+    const rows = await atHome(
       sql<{
         org_id: string;
         node: string;
@@ -94,8 +115,8 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
     }
   };
 
-  const look = async (orgId: string): Promise<Known> => {
-    if (!known.has(orgId)) await askHome([orgId]);
+  const look = async (orgId: string, atHome?: AskHome): Promise<Known> => {
+    if (!known.has(orgId)) await askHome([orgId], atHome);
     const found = known.get(orgId);
     if (found === undefined)
       throw new DatabaseAway(new Error('home names a node that DATABASE_NODES does not have'));
@@ -123,9 +144,10 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
   const nodes: Nodes = {
     home: homeNode,
     all,
-    at: async (orgId, work) => {
+    visit: runAt,
+    at: async (orgId, work, { atHome, unknown = unknownToken } = {}) => {
       const until = performance.now() + waitsMillis;
-      let place = await look(orgId);
+      let place = await look(orgId, atHome);
       let isGone = false;
       for (;;) {
         const { node } = place;
@@ -133,11 +155,11 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
           return await runAt(node, () => work({ pool: node.pool, isGone }));
         } catch (error) {
           const sqlState = sqlStateOf(error);
-          if (sqlState !== elsewhere && sqlState !== unknownToken) throw error;
-          await askHome([orgId]);
-          const now = await look(orgId);
+          if (sqlState !== elsewhere && sqlState !== unknown) throw error;
+          await askHome([orgId], atHome);
+          const now = await look(orgId, atHome);
           if (now.node === node) {
-            if (sqlState === unknownToken) throw error;
+            if (sqlState === unknown) throw error;
             if (!now.isMoving) {
               if (isGone) throw error;
               isGone = true;
@@ -149,11 +171,11 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
         }
       }
     },
-    find: async (orgIds, maxAgeMillis) => {
+    find: async (orgIds, maxAgeMillis, atHome) => {
       const since = performance.now() - maxAgeMillis;
       const old = [...new Set(orgIds)].filter((orgId) => (known.get(orgId)?.at ?? -Infinity) < since);
       if (old.length > 0)
-        await askHome(old).catch((error: unknown) => {
+        await askHome(old, atHome).catch((error: unknown) => {
           if (old.some((orgId) => !known.has(orgId))) throw error;
         });
       const found = new Map<string, Node>();
@@ -173,9 +195,10 @@ export function atNode<Result>(
   pool: Pool,
   orgId: string,
   work: (place: Place) => Promise<Result>,
+  asking?: Asking,
 ): Promise<Result> {
   const nodes = nodesOf(pool);
-  return nodes === undefined ? work({ pool, isGone: false }) : nodes.at(orgId, work);
+  return nodes === undefined ? work({ pool, isGone: false }) : nodes.at(orgId, work, asking);
 }
 
 /** The same for work that is not refused at a server which knows nothing of the organization any more: home is asked first. */
@@ -183,9 +206,10 @@ export async function atNodeOfNow<Result>(
   pool: Pool,
   orgId: string,
   work: (place: Place) => Promise<Result>,
+  asking?: Asking,
 ): Promise<Result> {
   await nodesOf(pool)?.find([orgId], 0);
-  return atNode(pool, orgId, work);
+  return atNode(pool, orgId, work, asking);
 }
 
 /** The items, by the server that their organization is at. */
@@ -227,15 +251,16 @@ export async function askEvery<Found>(
   pool: Pool,
   find: (at: Pool) => Promise<Found | undefined>,
   orgOf: (found: Found) => string,
+  atHome?: AskHome,
 ): Promise<Found | undefined> {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return find(pool);
   /** What a server has of an organization that left it counts for nothing. */
   const findAt = async (node: Node): Promise<Found | undefined> => {
-    const found = await find(node.pool);
+    const found = await nodes.visit(node, () => find(node.pool));
     if (found === undefined) return undefined;
     const orgId = orgOf(found);
-    const isHere = async (maxAge: number) => (await nodes.find([orgId], maxAge)).get(orgId) === node;
+    const isHere = async (maxAge: number) => (await nodes.find([orgId], maxAge, atHome)).get(orgId) === node;
     return (await isHere(Infinity)) || (await isHere(0)) ? found : undefined;
   };
   const faults: unknown[] = [];
@@ -244,8 +269,8 @@ export async function askEvery<Found>(
       faults.push(error);
       return undefined;
     });
-  const atHome = await settled(nodes.home);
-  if (atHome !== undefined) return atHome;
+  const foundAtHome = await settled(nodes.home);
+  if (foundAtHome !== undefined) return foundAtHome;
   const others = await Promise.all(nodes.all.filter((node) => node !== nodes.home).map(settled));
   const found = others.find((one) => one !== undefined);
   if (found === undefined && faults.length > 0) throw faults[0];
@@ -271,12 +296,13 @@ export async function atItsNode<Result>(
   unknown: string,
   work: (at: Pool) => Promise<Result>,
 ): Promise<Result> {
-  if (nodesOf(pool) === undefined) return work(pool);
+  const nodes = nodesOf(pool);
+  if (nodes === undefined) return work(pool);
   for (let looks = 1; ; looks += 1) {
     const faults: unknown[] = [];
-    for (const node of everyNode(pool)) {
+    for (const node of nodes.all) {
       try {
-        return await work(node.pool);
+        return await nodes.visit(node, () => work(node.pool));
       } catch (error) {
         const isUnknown = sqlStateOf(error) === unknown;
         const isAway = error instanceof DatabaseAway || error instanceof DatabaseBusy;

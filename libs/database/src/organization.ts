@@ -324,7 +324,8 @@ export const inInvitingOrganization = <Result>(
 ): Promise<Result> => {
   const enterAt = (at: Pool): Promise<Result> =>
     inTransactionSpan(() => throughDoor(at, byInvitation(by), work));
-  if (!Buffer.isBuffer(by)) return atNodeOfNow(pool, by.orgId, (at) => enterAt(at.pool));
+  if (!Buffer.isBuffer(by))
+    return atNodeOfNow(pool, by.orgId, (at) => enterAt(at.pool), { unknown: noSuchInvitation });
   return atItsNode(pool, noSuchInvitation, enterAt);
 };
 

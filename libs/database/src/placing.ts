@@ -64,7 +64,8 @@ export async function claimSlug(
   { wanted, has }: { readonly wanted: string; readonly has: string },
 ): Promise<boolean> {
   const nodes = nodesOf(pool);
-  if (nodes === undefined || (await nodes.find([orgId], 0)).get(orgId) === nodes.home) return true;
+  // Where it was let in for this: a call that is there has a connection of home already, and may get no other.
+  if (nodes === undefined || (await nodes.find([orgId], Infinity)).get(orgId) === nodes.home) return true;
   const [row] = await ask(
     nodes.home.pool,
     sql<{ is_own: boolean }>`select app.claim_slug(${orgId}::uuid, ${wanted}, ${has}) as is_own`,

@@ -196,7 +196,7 @@ export interface SignInSessions { account_id: string; created_at: Generated<stri
 
 export interface SignInSignIns { code_hash: Buffer; created_at: Generated<string>; email: string; expires_at: string; hash: Buffer; id: string; ip: string | null; misses: Generated<number>; nonce_hash: Buffer; return_to: string; used_at: string | null; }
 
-export interface SignInUnsent { id: string; kind: string; peer: string; version: Generated<number>; }
+export interface SignInUnsent { id: string; is_end: Generated<boolean>; kind: string; peer: string; version: Generated<string>; }
 
 export interface Stories { blocked: { kind: string; note: string; unblockerMemberId: string } | null; blocked_by: Generated<string[]>; code: CodeUnderReview | null; column_id: string | null; completed_at: string | null; created_at: Generated<string>; created_by: Actor; description: Generated<string>; epic_id: string | null; estimate: number | null; git: Git | null; id: string; labels: Generated<string[]>; number: number; org_id: string; priority: Generated<Priority>; project_id: string; rank: string; spec_version: Generated<number>; status: StoryStatus; title: string; updated_at: Generated<string>; upstream: { provider: string; externalId: string; url: string | null; state: string | null; syncedAt: string | null; } | null; version: Generated<number>; }
 

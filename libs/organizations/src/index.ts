@@ -55,6 +55,7 @@ export {
   grantPlatform,
   listTokens,
   revokeToken,
+  sharePlatformTokens,
   type ShownToken,
   type TokenLine,
 } from './operators/tokens.ts';

@@ -1,6 +1,6 @@
 /** muster admin migrate. */
 import { addPeer, migrate } from '@muster/database';
-import { nodeNamed } from '@muster/organizations';
+import { nodeNamed, sharePlatformTokens } from '@muster/organizations';
 import { type Command } from 'commander';
 import { databaseUrl, nodeAddresses, run, Unusable, withDatabase } from './command.ts';
 
@@ -22,6 +22,7 @@ export function makeMigrate(command: Command): void {
         nodes[name] = await migrate(url).catch(saying);
         await addPeerAt(name).catch(saying);
       }
+      if (Object.keys(nodes).length > 0) await withDatabase(sharePlatformTokens).catch(unusable);
       const all = [
         ...applied.map((file) => `Applied ${file}.`),
         ...Object.entries(nodes).flatMap(([name, files]) =>

@@ -5,6 +5,7 @@ import {
   makeAtNode,
   newId,
   nodeForNew,
+  nodesOf,
   type Pool,
   type SignInDb,
   sql,
@@ -47,24 +48,43 @@ export async function beginOrganization(
   facts: BeginningFacts,
 ): Promise<Begun> {
   const { name } = parseWith(Beginning, input, 'This is no name of an organization.');
-  return inSignIn(pool, async (db) => {
-    if (db.hasNodes && (await ownsOne(db, account.id))) return 'owner';
-    const node = await nodeForNew(pool);
-    const wanted = slugFor(name);
-    let slug = wanted;
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      const orgId = newId();
-      const make = (there: Db) => makeOrganization(there, account, { orgId, slug, name }, facts);
-      const outcome = await makeAtNode(node, { orgId, slug }, async (at) => {
-        const made = await (at === pool ? make(db) : inSignIn(at, make));
-        return made === 'taken' ? undefined : made;
-      });
-      if (outcome === 'made') return { slug };
-      if (outcome === 'owner') return 'owner';
-      slug = `${wanted}-${newId().slice(-6)}`;
-    }
-    throw new Error('no slug was free');
-  });
+  const node = await nodeForNew(pool);
+  return oneByOne(pool, () =>
+    inSignIn(pool, async (db) => {
+      if (db.hasNodes && (await ownsOne(db, account.id))) return 'owner';
+      const wanted = slugFor(name);
+      let slug = wanted;
+      for (let tries = 0; tries < mostTries; tries += 1) {
+        const orgId = newId();
+        const make = (there: Db) => makeOrganization(there, account, { orgId, slug, name }, facts);
+        const outcome = await makeAtNode(node, { orgId, slug }, async (at) => {
+          const made = await (at === pool ? make(db) : inSignIn(at, make));
+          return made === 'taken' ? undefined : made;
+        });
+        if (outcome === 'made') return { slug };
+        if (outcome === 'owner') return 'owner';
+        slug = `${wanted}-${newId().slice(-6)}`;
+      }
+      throw new Error('no slug was free');
+    }),
+  );
+}
+
+const beginnings = new WeakMap<Pool, Promise<unknown>>();
+
+/**
+ * Where there are nodes, a place is reserved at home while another transaction there keeps the account from beginning two: that is
+ * two connections, of which one alone, of all who begin at once, may be waited for.
+ */
+function oneByOne<Result>(pool: Pool, work: () => Promise<Result>): Promise<Result> {
+  if (nodesOf(pool) === undefined) return work();
+  const before = beginnings.get(pool) ?? Promise.resolve();
+  const own = before.then(work, work);
+  beginnings.set(
+    pool,
+    own.catch(() => undefined),
+  );
+  return own;
 }
 
 /** Of two calls of one account at once, one looks after the other is done: each server looks at itself alone. */

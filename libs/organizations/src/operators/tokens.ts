@@ -64,6 +64,8 @@ export interface ShownToken {
   readonly token: string;
   readonly id: string;
   readonly expiresAt: string;
+  /** The servers that did not answer, and so show nothing to an operator's token; left out where all did. */
+  readonly without?: readonly string[];
 }
 
 /** Makes a token of a member, or of an agent of that member, which comes to be with its first token. */
@@ -87,8 +89,8 @@ export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Pr
 }
 
 /**
- * Makes a member an operator of the installation, by a token of scope `platform` and no other. Every server hears of it; one that is
- * added later shows its rows to tokens that are made after that.
+ * Makes a member an operator of the installation, by a token of scope `platform` and no other. Every server hears of it that
+ * answers; the others do by sharePlatformTokens.
  */
 export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
   const shown = await operateOn(pool, input.org, async (db, within) => {
@@ -109,15 +111,46 @@ export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGr
   });
   const nodes = nodesOf(pool);
   if (nodes === undefined) return shown;
-  const { token, expiresAt } = shown;
-  for (const at of nodes.all)
-    await operate(at.pool, async (db) => {
-      db.later(sql`delete from app.platform_passes where expires_at < now()`);
-      db.later(
-        sql`insert into app.platform_passes (hash, expires_at) values (${hashToken(token)}, ${expiresAt}::timestamptz)`,
-      );
-    });
-  return shown;
+  const { id, token, expiresAt } = shown;
+  const pass = { hash: hashToken(token).toString('hex'), id, expiresAt };
+  const without: string[] = [];
+  for (const at of nodes.all) await addPasses(at.pool, [pass]).catch(() => without.push(at.name));
+  return { ...shown, ...(without.length > 0 && { without }) };
+}
+
+interface Pass {
+  /** In hexadecimal digits. */
+  readonly hash: string;
+  readonly id: string;
+  readonly expiresAt: string;
+}
+
+const addPasses = (at: Pool, passes: readonly Pass[]): Promise<void> =>
+  operate(at, async (db) => {
+    db.later(sql`delete from app.platform_passes where expires_at < now()`);
+    db.later(
+      sql`insert into app.platform_passes (hash, token_id, expires_at)
+          select decode(hash, 'hex'), id, expires_at
+          from unnest(${passes.map(({ hash }) => hash)}::text[], ${passes.map((pass) => pass.id)}::uuid[],
+            ${passes.map(({ expiresAt }) => expiresAt)}::timestamptz[]) pass (hash, id, expires_at)
+          on conflict (hash) do nothing`,
+    );
+  });
+
+/** Lets every server know the operators' tokens of all: also one that was added, or was away, when they were made. */
+export async function sharePlatformTokens(pool: Pool): Promise<void> {
+  const all = nodesOf(pool)?.all ?? [];
+  const passes: Pass[] = [];
+  for (const at of all) {
+    const good = await operate(at.pool, (db) =>
+      db.all(
+        sql<Pass>`select encode(hash, 'hex') as hash, id, expires_at as "expiresAt" from tokens
+          where 'platform' = any (scopes) and revoked_at is null and expires_at > now()`,
+      ),
+    );
+    passes.push(...good);
+  }
+  for (const at of all) await addPasses(at.pool, passes);
 }
 
 /** A token as it may be looked at: never the secret, nor its hash. */
@@ -154,11 +187,24 @@ export function listTokens(pool: Pool, input: { readonly org: string }): Promise
 
 const Revocation = z.strictObject({ org: OrgSlug, tokenId: z.uuid() });
 
-/** Ends a token; it is refused from the next request on. Ending it again changes nothing. */
-export function revokeToken(
+/**
+ * Ends a token; it is refused from the next request on. Ending it again changes nothing, but that a server which was away then may
+ * hear of it.
+ */
+export async function revokeToken(
   pool: Pool,
   input: z.input<typeof Revocation>,
 ): Promise<{ id: string; revokedAt: string }> {
+  const revoked = await endToken(pool, input);
+  // Its own server refuses the token already, and the others are asked only after that one. So one that is away holds nothing up.
+  for (const at of nodesOf(pool)?.all ?? [])
+    await operate(at.pool, async (db) => {
+      db.later(sql`delete from app.platform_passes where token_id = ${revoked.id}::uuid`);
+    }).catch(() => undefined);
+  return revoked;
+}
+
+function endToken(pool: Pool, input: z.input<typeof Revocation>): Promise<{ id: string; revokedAt: string }> {
   return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, tokenId } = parseInput(Revocation, input);
     const org = await getOrgBySlug(db, slug);
