@@ -1,7 +1,7 @@
 /** People of organizations that are at a server of their own sign in as all others do; their accounts are at home. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { addPeer, createPool, joinNodes, moveOrganization } from '@muster/database';
-import { type People, until, useWorld } from '@muster/testing';
+import { addPeer, createPool, joinNodes, moveOrganization, newId } from '@muster/database';
+import { patient, type People, until, useWorld, type World } from '@muster/testing';
 import { type Browser, useInstallation } from './installation.ts';
 
 const east = useWorld({});
@@ -22,6 +22,25 @@ const atEast = async (): Promise<People> => {
   return people;
 };
 
+async function moveEast({ orgId }: People): Promise<void> {
+  const nodes = joinNodes(patient(createPool({ url: home.database.url, role: null, max: 2 })), [
+    { name: 'east', pool: patient(createPool({ url: east.database.url, role: null, max: 2 })) },
+  ]);
+  try {
+    const [, to] = nodes.all;
+    if (to !== undefined) await moveOrganization(nodes, { orgId, to });
+  } finally {
+    await Promise.all(nodes.all.map(({ pool }) => pool.end()));
+  }
+}
+
+/** Until no server has anything for another: a person waits for that no longer than a second. */
+const settled = () =>
+  until(async () => {
+    const left = await Promise.all([home, east].map((world) => world.rows('select from sign_in.unsent')));
+    return left.flat().length === 0;
+  });
+
 let count = 0;
 let email: string;
 let there: People;
@@ -34,13 +53,19 @@ beforeEach(async () => {
   await home.rows(give, here.orgId, here.chloe.me.memberId, email);
 });
 
+const signIn = async (address: string): Promise<Browser> => {
+  const browser = await installation.signIn(address);
+  await settled();
+  return browser;
+};
+
 const ownPage = { 'sec-fetch-site': 'same-origin' };
 const status = async (browser: Browser, { orgId }: People): Promise<number> =>
   (await browser.call(orgId, 'session.identity')).status;
 
 describe('a session', () => {
   it('is good in the organizations of every server, and names them all', async () => {
-    const browser = await installation.signIn(email);
+    const browser = await signIn(email);
     expect([await status(browser, there), await status(browser, here)]).toEqual([200, 200]);
     const { body } = await browser.open('/auth/session', ownPage);
     const named = (body['organizations'] as { id: string }[]).map(({ id }) => id);
@@ -49,46 +74,40 @@ describe('a session', () => {
   });
 
   it('is good in an organization that has moved, of which the API remembers where it was', async () => {
-    const browser = await installation.signIn(email);
+    const browser = await signIn(email);
     const moved = await home.org();
     await home.rows('update members set email = $2 where id = $1', moved.dan.me.memberId, email);
     // The API learns that it is at home.
     expect(await status(browser, moved)).toBe(200);
-    const nodes = joinNodes(createPool({ url: home.database.url, role: null, max: 2 }), [
-      { name: 'east', pool: createPool({ url: east.database.url, role: null, max: 2 }) },
-    ]);
-    try {
-      const [, to] = nodes.all;
-      if (to !== undefined) await moveOrganization(nodes, { orgId: moved.orgId, to });
-    } finally {
-      await Promise.all(nodes.all.map(({ pool }) => pool.end()));
-    }
+    await moveEast(moved);
     // Another session of the person, of which it remembers nothing.
-    expect(await status(await installation.signIn(email), moved)).toBe(200);
+    expect(await status(await signIn(email), moved)).toBe(200);
   });
 
   it('goes on under its next secret alone', async () => {
-    const browser = await installation.signIn(email);
+    const browser = await signIn(email);
     const before = browser.session();
     expect(await status(browser, there)).toBe(200);
     await installation.signIn(email, browser);
+    await settled();
     expect(await status(browser, there)).toBe(200);
     const thief = installation.browser();
     thief.cookies.set('muster', before);
     expect(await status(thief, there)).toBe(401);
   });
 
-  it('that its person ends is over at every server when that is answered', async () => {
-    const browser = await installation.signIn(email);
+  it('that its person ends is over at every server', async () => {
+    const browser = await signIn(email);
     const thief = installation.browser();
     thief.cookies.set('muster', browser.session());
     expect([await status(thief, there), await status(thief, here)]).toEqual([200, 200]);
     expect((await browser.submit('/auth/sign-out', {})).status).toBe(303);
+    await settled();
     expect([await status(thief, there), await status(thief, here)]).toEqual([401, 401]);
   });
 
   it('that a member ends in an organization is over there at once, and soon at home', async () => {
-    const browser = await installation.signIn(email);
+    const browser = await signIn(email);
     expect([await status(browser, there), await status(browser, here)]).toEqual([200, 200]);
     const { body } = await browser.call(there.orgId, 'sessions.list');
     const [{ id: sessionId } = { id: '' }] = body['items'] as { id: string }[];
@@ -99,25 +118,39 @@ describe('a session', () => {
   });
 });
 
+const invite = (world: World, { orgId }: People, who: { id: string; email: string }) =>
+  world.rows(
+    `insert into invitations (org_id, id, email, role, token_hash, expires_at, invited_by)
+     values ($1, $2, $3::text, 'member', sha256($3::text::bytea), now() + interval '1 day', '{"name": "Ana"}')`,
+    ...[orgId, who.id, who.email],
+  );
+
 describe('an account', () => {
   it('is invited into an organization of another server, and joins it', async () => {
     const invited = `eve-${count}@acme.example`;
-    await east.rows(
-      `insert into invitations (org_id, id, email, role, token_hash, expires_at, invited_by)
-       values ($1, gen_random_uuid(), $2::text, 'member', sha256($2::text::bytea), now() + interval '1 day', '{"name": "Ana"}')`,
-      there.orgId,
-      invited,
-    );
-    const browser = await installation.signIn(invited);
+    const id = newId();
+    await invite(east, there, { id, email: invited });
+    const browser = await signIn(invited);
     expect((await browser.open('/sign-in/invitations')).text).toContain('Acme');
-    const [{ id } = { id: '' }] = await east.rows<{ id: string }>(
-      'select id from invitations where email = $1',
-      invited,
-    );
     expect(
       (await browser.submit('/invitations/join', { organization: there.orgId, invitation: id })).status,
     ).toBe(303);
     expect(await status(browser, there)).toBe(200);
+  });
+
+  it('joins an organization that has moved, of which the API remembers where it was', async () => {
+    const invited = `fay-${count}@acme.example`;
+    const moved = await home.org();
+    const id = newId();
+    await invite(home, moved, { id, email: invited });
+    const browser = await signIn(invited);
+    // The API learns that it is at home.
+    await home.rows('update members set email = $2 where id = $1', moved.dan.me.memberId, email);
+    expect(await status(await signIn(email), moved)).toBe(200);
+    await moveEast(moved);
+    const joined = await browser.submit('/invitations/join', { organization: moved.orgId, invitation: id });
+    expect(joined.status).toBe(303);
+    expect(await status(browser, moved)).toBe(200);
   });
 
   it('begins an organization at a server that takes new ones, and one alone', async () => {
