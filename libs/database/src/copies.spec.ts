@@ -1,8 +1,10 @@
 /** Copies of accounts at a node: they come whole and in order, and what ends somewhere ends everywhere. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { patient, until, useWorld } from '@muster/testing';
-import { addPeer, exchangeCopies } from './copies.ts';
+import { addPeer, exchangeCopies, settleCopies } from './copies.ts';
 import { newId } from './id.ts';
 import { joinNodes, type Nodes } from './nodes.ts';
 import { createPool } from './pool.ts';
@@ -158,5 +160,33 @@ describe('a transaction of signing in', () => {
     });
     await until(async () => (await unsent()).length === 0);
     expect(await east.rows('select from sign_in.accounts where id = $1', id)).toHaveLength(1);
+  });
+
+  it('asks a server that is away no more for a moment, and is held up by it once', async () => {
+    let asked = 0;
+    const server = createServer((socket) => {
+      asked += 1;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const poolOf = (url: string) => patient(createPool({ url, role: 'muster_sign_in', max: 1 }));
+    const some = joinNodes(poolOf(home.database.url), [
+      { name: 'west', pool: poolOf(`postgres://nobody@127.0.0.1:${port}/none`) },
+    ]);
+    const now = jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
+    const ask = () =>
+      inSignIn(some.home.pool, (db) => db.everywhere(sql<{ one: number }>`select 1 as one`, null));
+    try {
+      expect([await ask(), await ask(), asked]).toEqual([[{ one: 1 }], [{ one: 1 }], 1]);
+      await settleCopies(some, 60_000);
+      expect(asked).toBe(1);
+      now.mockReturnValue(1_010_000);
+      expect([await ask(), asked]).toEqual([[{ one: 1 }], 2]);
+    } finally {
+      now.mockRestore();
+      await Promise.all(some.all.map(({ pool }) => pool.end()));
+      server.close();
+    }
   });
 });

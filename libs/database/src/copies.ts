@@ -212,7 +212,9 @@ export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, withinMillis);
   });
-  const sending = Promise.allSettled(others(nodes).map((node) => sendAll(nodes.home, node)));
+  const sending = Promise.allSettled(
+    others(nodes).map((node) => nodes.visit(node, () => sendAll(nodes.home, node))),
+  );
   await Promise.race([sending, late]);
   clearTimeout(timer);
 }
