@@ -6,11 +6,40 @@ create table app.applied_migrations (
   name text not null,
   applied_at timestamp(3) with time zone not null default now()
 );
+create table app.changed_rows (
+  org_id uuid not null,
+  table_name text not null,
+  key jsonb not null
+);
+create table app.claimed_slugs (
+  slug text not null,
+  org_id uuid not null
+);
+create table app.closed_nodes (
+  node text not null,
+  closed_at timestamp(3) with time zone not null default now()
+);
+create table app.closed_orgs (
+  org_id uuid not null,
+  closed_at timestamp(3) with time zone not null default now()
+);
 create table app.function_files (
   name text not null,
   sha256 text not null,
   release text not null,
   applied_at timestamp(3) with time zone not null default now()
+);
+create table app.org_places (
+  org_id uuid not null,
+  node text not null,
+  moving_to text,
+  left_from text,
+  changed_at timestamp(3) with time zone not null default now()
+);
+create table app.platform_passes (
+  hash bytea not null,
+  token_id uuid not null,
+  expires_at timestamp(3) with time zone not null
 );
 create table public.access_requests (
   org_id uuid not null,
@@ -986,6 +1015,9 @@ create table sign_in.passkeys (
   created_at timestamp(3) with time zone not null default now(),
   last_used_at timestamp(3) with time zone
 );
+create table sign_in.peers (
+  name text not null
+);
 create table sign_in.sessions (
   id uuid not null,
   account_id uuid not null,
@@ -1012,6 +1044,13 @@ create table sign_in.sign_ins (
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   used_at timestamp(3) with time zone
+);
+create table sign_in.unsent (
+  peer text not null,
+  kind text not null,
+  id uuid not null,
+  version uuid not null default gen_random_uuid(),
+  is_end boolean not null default false
 );
 
 -- Keys and checks
@@ -1310,6 +1349,7 @@ alter table sign_in.passkeys add constraint passkeys_credential_id_check CHECK (
 alter table sign_in.passkeys add constraint passkeys_credential_id_key UNIQUE (credential_id);
 alter table sign_in.passkeys add constraint passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table sign_in.passkeys add constraint passkeys_pkey PRIMARY KEY (id);
+alter table sign_in.peers add constraint peers_pkey PRIMARY KEY (name);
 alter table sign_in.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES sign_in.accounts(id) ON DELETE CASCADE;
 alter table sign_in.sessions add constraint sessions_check CHECK ((expires_at <= ends_at));
 alter table sign_in.sessions add constraint sessions_hash_check CHECK ((length(hash) = 32));
@@ -1321,6 +1361,8 @@ alter table sign_in.sign_ins add constraint sign_ins_hash_check CHECK ((length(h
 alter table sign_in.sign_ins add constraint sign_ins_hash_key UNIQUE (hash);
 alter table sign_in.sign_ins add constraint sign_ins_nonce_hash_check CHECK ((length(nonce_hash) = 32));
 alter table sign_in.sign_ins add constraint sign_ins_pkey PRIMARY KEY (id);
+alter table sign_in.unsent add constraint unsent_peer_fkey FOREIGN KEY (peer) REFERENCES sign_in.peers(name) ON DELETE CASCADE;
+alter table sign_in.unsent add constraint unsent_pkey PRIMARY KEY (peer, kind, id);
 alter table stories add constraint stories_check CHECK (((column_id IS NULL) = (status = 'canceled'::text)));
 alter table stories add constraint stories_org_id_project_id_column_id_fkey FOREIGN KEY (org_id, project_id, column_id) REFERENCES board_columns(org_id, project_id, id);
 alter table stories add constraint stories_org_id_project_id_epic_id_fkey FOREIGN KEY (org_id, project_id, epic_id) REFERENCES epics(org_id, project_id, id);
@@ -1526,6 +1568,7 @@ CREATE INDEX tokens_of_grant ON public.tokens USING btree (org_id, grant_id) WHE
 CREATE INDEX tokens_of_member ON public.tokens USING btree (org_id, member_id, id);
 CREATE INDEX tokens_of_session ON public.tokens USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX tokens_unwarned ON public.tokens USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (warned_at IS NULL));
+CREATE INDEX unsent_ends ON sign_in.unsent USING btree (peer, kind, id) WHERE is_end;
 CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (org_id, webhook_id, next_at) WHERE ((state = 'pending'::text) AND (next_at IS NOT NULL));
 CREATE INDEX webhook_deliveries_newest ON public.webhook_deliveries USING btree (org_id, webhook_id, id DESC);
@@ -1770,6 +1813,21 @@ begin
 end $function$
 ;
 alter function app.claim_next(uuid,uuid[],boolean) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.claim_slug(org uuid, wanted text, has text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('slug ' || wanted, 0));
+  if exists (select 1 from orgs o where o.slug = wanted and o.id <> org) then return false; end if;
+  delete from app.claimed_slugs c where c.org_id = org and c.slug not in (wanted, has);
+  insert into app.claimed_slugs (slug, org_id) values (wanted, org) on conflict (slug) do nothing;
+  return exists (select 1 from app.claimed_slugs c where c.slug = wanted and c.org_id = org);
+end $function$
+;
+alter function app.claim_slug(uuid,text,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.count_read()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1870,6 +1928,15 @@ AS $function$
 $function$
 ;
 alter function app.delete_passkey_of_account(uuid,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.door_of(org uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select hashtextextended('leaves ' || org::text, 0)
+$function$
+;
+alter function app.door_of(uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.drop_documents()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1966,6 +2033,22 @@ begin
 end $function$
 ;
 alter function app.end_sessions(uuid,uuid,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_tokens_of_old_secret()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if coalesce(current_setting('muster.from_peer', true), '') = '' then return null; end if;
+  update tokens t set revoked_at = now()
+    from (select k.org_id, k.id from tokens k where k.session_id = new.id and k.revoked_at is null
+      order by k.org_id for no key update) ending
+    where t.org_id = ending.org_id and t.id = ending.id;
+  return null;
+end $function$
+;
+alter function app.end_tokens_of_old_secret() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_unproven_sessions()
  RETURNS void
  LANGUAGE plpgsql
@@ -2021,6 +2104,9 @@ begin
   if not found then
     raise exception 'no such token' using errcode = 'MU401';
   end if;
+  if epoch is null then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
   if reach <> known_reach then
     raise exception 'the token reaches another part now' using errcode = 'MU409';
   end if;
@@ -2065,6 +2151,20 @@ begin
 end $function$
 ;
 alter function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.enter_as_system(org uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select 1 from rights_epochs e where e.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
+  perform set_config('muster.org_id', org::text, true);
+end $function$
+;
+alter function app.enter_as_system(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter_by_account(session_hash bytea, organization uuid, invitation uuid, OUT at timestamp with time zone, OUT org_id uuid, OUT name text)
  RETURNS record
  LANGUAGE plpgsql
@@ -2088,7 +2188,7 @@ begin
   if not found then
     raise exception 'no such invitation' using errcode = 'MU404';
   end if;
-  perform set_config('muster.org_id', org_id::text, true);
+  perform app.enter_as_system(org_id);
 end $function$
 ;
 alter function app.enter_by_account(bytea,uuid,uuid) owner to muster_door;
@@ -2106,7 +2206,7 @@ begin
   if not found then
     raise exception 'no such invitation' using errcode = 'MU404';
   end if;
-  perform set_config('muster.org_id', org_id::text, true);
+  perform app.enter_as_system(org_id);
 end $function$
 ;
 alter function app.enter_by_invitation(bytea) owner to muster_door;
@@ -2371,6 +2471,17 @@ begin
 end $function$
 ;
 alter function app.fold(text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.forget_place(org uuid, at_node text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  delete from app.org_places p where p.org_id = org and p.node = at_node and p.moving_to is null;
+end $function$
+;
+alter function app.forget_place(uuid,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.free_work(org uuid, member uuid, agent uuid, why text)
  RETURNS void
  LANGUAGE plpgsql
@@ -2737,26 +2848,15 @@ AS $function$
 declare
   kept regclass;
   begins timestamptz;
-  ends timestamptz;
   held regclass;
-  has_strays boolean;
 begin
   -- Two at once would make the same month.
   perform pg_advisory_xact_lock(4105);
   for kept in select p.partrelid::regclass from pg_partitioned_table p join pg_class c on c.oid = p.partrelid
     where c.relnamespace = 'public'::regnamespace order by 1 loop
     for begins in select generate_series(date_trunc('month', now()), date_trunc('month', now()) + interval '2 months', interval '1 month') loop
-      ends := begins + interval '1 month';
+      continue when not app.make_month(kept, begins);
       month := kept || to_char(begins, '_YYYY_MM');
-      continue when to_regclass(format('months.%I', month)) is not null;
-      -- Rows that came while nobody made months stay where they are: such a month is done without.
-      execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
-        into has_strays using begins, ends;
-      continue when has_strays;
-      -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
-      execute format('create table months.%I (like %s including all)', month, kept);
-      execute format('alter table months.%I enable row level security', month);
-      execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
       done := 'made';
       return next;
     end loop;
@@ -2892,6 +2992,29 @@ begin
 end $procedure$
 ;
 alter function app.let_worker_remove(regclass) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.make_month(kept regclass, begins timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+declare
+  month text := kept || to_char(begins, '_YYYY_MM');
+  ends timestamptz := begins + interval '1 month';
+  has_strays boolean;
+begin
+  if to_regclass(format('months.%I', month)) is not null then return false; end if;
+  execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
+    into has_strays using begins, ends;
+  if has_strays then return false; end if;
+  -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
+  execute format('create table months.%I (like %s including all)', month, kept);
+  execute format('alter table months.%I enable row level security', month);
+  execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
+  return true;
+end $function$
+;
+alter function app.make_month(regclass,timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.marked(mark text, words text[])
  RETURNS text[]
  LANGUAGE plpgsql
@@ -2970,6 +3093,46 @@ AS $function$
 $function$
 ;
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.nodes_closed()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query select c.node from app.closed_nodes c;
+end $function$
+;
+alter function app.nodes_closed() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.note_changed_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  org uuid := tg_argv[0]::uuid;
+  was jsonb;
+  is_now jsonb;
+begin
+  perform pg_advisory_xact_lock_shared(app.door_of(org));
+  if exists (select 1 from app.closed_orgs c where c.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
+  if tg_op <> 'INSERT' then
+    select jsonb_object_agg(k.key, to_jsonb(old) -> k.key) into was from unnest(tg_argv[2:]) k (key);
+    insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], was);
+  end if;
+  if tg_op <> 'DELETE' then
+    select jsonb_object_agg(k.key, to_jsonb(new) -> k.key) into is_now from unnest(tg_argv[2:]) k (key);
+    if is_now is distinct from was then
+      insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], is_now);
+    end if;
+  end if;
+  return null;
+end $function$
+;
+alter function app.note_changed_row() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.note_connection(connection uuid, entry uuid, request jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -2994,6 +3157,23 @@ begin
 end $function$
 ;
 alter function app.note_connection(uuid,uuid,jsonb) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.note_unsent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  insert into sign_in.unsent as u (peer, kind, id, is_end)
+    select p.name, tg_table_name, case tg_op when 'DELETE' then old.id else new.id end,
+      tg_op = 'DELETE' or to_jsonb(new) ->> 'revoked_at' is not null
+    from sign_in.peers p where p.name is distinct from current_setting('muster.from_peer', true)
+    on conflict (peer, kind, id) do update set version = excluded.version, is_end = excluded.is_end;
+  if found then perform set_config('muster.has_unsent', 'yes', true); end if;
+  return null;
+end $function$
+;
+alter function app.note_unsent() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_connection(account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text, wanted text[], projects uuid[], days integer)
  RETURNS text
  LANGUAGE plpgsql
@@ -3065,6 +3245,19 @@ CREATE OR REPLACE FUNCTION app.org_id()
 RETURN (NULLIF(current_setting('muster.org_id'::text, true), ''::text))::uuid
 ;
 alter function app.org_id() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.organization_of(connection uuid, token_hash bytea)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return coalesce(
+    (select c.org_id from connections c where c.id = connection),
+    (select t.org_id from tokens t where t.hash = token_hash));
+end $function$
+;
+alter function app.organization_of(uuid,bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.organization_positions(orgs uuid[])
  RETURNS TABLE(org_id uuid, activity bigint, moves bigint)
  LANGUAGE plpgsql
@@ -3158,6 +3351,17 @@ AS $function$
 $function$
 ;
 alter function app.passkeys_of_account(uuid,uuid,integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.places_of(orgs uuid[])
+ RETURNS TABLE(org_id uuid, node text, is_moving boolean)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query select p.org_id, p.node, p.moving_to is not null from app.org_places p where p.org_id = any (orgs);
+end $function$
+;
+alter function app.places_of(uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern text, most integer, wanted integer)
  RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
  LANGUAGE plpgsql
@@ -3374,6 +3578,21 @@ begin
 end $function$
 ;
 alter function app.put_document(uuid,uuid,text,uuid,text[],text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.refuse_claimed_slug()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('slug ' || new.slug, 0));
+  if exists (select 1 from app.claimed_slugs c where c.slug = new.slug and c.org_id <> new.id) then
+    raise exception 'the slug is taken' using errcode = '23505', constraint = 'orgs_slug_key', table = 'orgs', schema = 'public';
+  end if;
+  return new;
+end $function$
+;
+alter function app.refuse_claimed_slug() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.release_agent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3493,12 +3712,29 @@ begin
     select 1 from tokens t
     join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
     where t.hash = decode(current_setting('muster.platform_pass', true), 'hex') and 'platform' = any (t.scopes)
-      and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())) then
+      and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))
+    and not exists (
+    select 1 from app.platform_passes p
+    where p.hash = decode(current_setting('muster.platform_pass', true), 'hex') and p.expires_at > now()) then
     raise exception 'not for this token' using errcode = 'MU403';
   end if;
 end $function$
 ;
 alter function app.require_platform() owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.reserve_place(org uuid, at_node text, wanted text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into app.org_places (org_id, node) values (org, at_node);
+  if app.claim_slug(org, wanted, wanted) then return true; end if;
+  delete from app.org_places p where p.org_id = org;
+  return false;
+end $function$
+;
+alter function app.reserve_place(uuid,text,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.revoke_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3620,6 +3856,23 @@ begin
 end $function$
 ;
 alter function app.slips(uuid,text,boolean) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.spare_closed_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  org uuid := tg_argv[0]::uuid;
+begin
+  if current_setting('role') = 'muster_worker' and (not pg_try_advisory_xact_lock_shared(app.door_of(org))
+      or exists (select 1 from app.closed_orgs c where c.org_id = org)) then
+    return null;
+  end if;
+  return case tg_op when 'DELETE' then old else new end;
+end $function$
+;
+alter function app.spare_closed_row() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.stories_with(wanted text[], most integer)
  RETURNS SETOF uuid
  LANGUAGE plpgsql
@@ -3804,6 +4057,7 @@ CREATE CONSTRAINT TRIGGER team_members_changed AFTER UPDATE OF org_id, team_id, 
 CREATE CONSTRAINT TRIGGER team_members_gone AFTER DELETE ON public.team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.begin_epoch();
 CREATE CONSTRAINT TRIGGER tokens_changed AFTER UPDATE OF org_id, member_id, agent_id, hash, scopes, project_ids, may_read_inbox, expires_at, revoked_at ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((((((((old.org_id IS DISTINCT FROM new.org_id) OR (old.member_id IS DISTINCT FROM new.member_id)) OR (old.agent_id IS DISTINCT FROM new.agent_id)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.project_ids IS DISTINCT FROM new.project_ids)) OR (old.may_read_inbox IS DISTINCT FROM new.may_read_inbox)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at))) EXECUTE FUNCTION app.begin_epoch();
 CREATE CONSTRAINT TRIGGER tokens_gone AFTER DELETE ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND ((old.expires_at IS NULL) OR (old.expires_at > now())))) EXECUTE FUNCTION app.begin_epoch();
+CREATE TRIGGER accounts_unsent AFTER INSERT OR DELETE OR UPDATE OF email, name ON sign_in.accounts FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER agents_named BEFORE INSERT ON public.agents FOR EACH ROW WHEN ((new.slug IS NULL)) EXECUTE FUNCTION app.name_agent();
 CREATE TRIGGER agents_retired AFTER UPDATE OF retired_at ON public.agents FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION app.release_agent();
 CREATE TRIGGER comments_not_searched AFTER DELETE ON public.comments FOR EACH ROW EXECUTE FUNCTION app.drop_documents('comment');
@@ -3824,7 +4078,12 @@ CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications FOR EA
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
+CREATE TRIGGER orgs_slug_free BEFORE INSERT OR UPDATE OF slug ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.refuse_claimed_slug();
+CREATE TRIGGER passkeys_unsent AFTER INSERT OR DELETE OR UPDATE OF name, counter, is_synced, last_used_at ON sign_in.passkeys FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
+CREATE TRIGGER sessions_changed_unsent AFTER UPDATE ON sign_in.sessions FOR EACH ROW WHEN ((((((old.hash IS DISTINCT FROM new.hash) OR (old.proofs IS DISTINCT FROM new.proofs)) OR (old.proven_at IS DISTINCT FROM new.proven_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (date_trunc('day'::text, old.expires_at, 'UTC'::text) IS DISTINCT FROM date_trunc('day'::text, new.expires_at, 'UTC'::text)))) EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
+CREATE TRIGGER sessions_renewed AFTER UPDATE OF hash ON sign_in.sessions FOR EACH ROW WHEN ((old.hash IS DISTINCT FROM new.hash)) EXECUTE FUNCTION app.end_tokens_of_old_secret();
+CREATE TRIGGER sessions_unsent AFTER INSERT OR DELETE ON sign_in.sessions FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_let_go BEFORE DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.let_go_of_story();
@@ -4255,8 +4514,10 @@ grant delete, insert, select, update on sign_in.flows to muster_sign_in;
 grant delete, insert, select, update on sign_in.identities to muster_sign_in;
 grant delete, insert, select, update on sign_in.oauth_records to muster_sign_in;
 grant delete, insert, select, update on sign_in.passkeys to muster_sign_in;
+grant delete, insert, select, update on sign_in.peers to muster_sign_in;
 grant delete, insert, select, update on sign_in.sessions to muster_sign_in;
 grant delete, insert, select, update on sign_in.sign_ins to muster_sign_in;
+grant delete, insert, select, update on sign_in.unsent to muster_sign_in;
 grant delete, insert, select, update on stories to muster_app;
 grant delete, insert, select, update on story_blockers to muster_app;
 grant delete, insert, select, update on story_reviewers to muster_app;
@@ -4286,6 +4547,7 @@ grant insert, select, update on members to muster_operator;
 grant insert, select, update on notifications to muster_app;
 grant insert, select, update on orgs to muster_operator;
 grant insert, select, update on point_entries to muster_app;
+grant insert, select, update on sign_in.unsent to muster_door;
 grant insert, select, update on streams to muster_operator;
 grant insert, select, update on subscriptions to muster_operator;
 grant insert, select, update on tokens to muster_operator;
@@ -4320,6 +4582,7 @@ grant select on rights_epochs to muster_door;
 grant select on search_documents to muster_app;
 grant select on search_words to muster_app;
 grant select on sign_in.accounts to muster_door;
+grant select on sign_in.peers to muster_door;
 grant select on sign_in.sessions to muster_door;
 grant select on stories to muster_door;
 grant select on story_blockers to muster_door;
@@ -4339,11 +4602,13 @@ grant execute on function app.begin_organization(uuid,uuid,uuid,text,text,text,i
 grant execute on function app.cancel_runs(uuid,uuid,uuid,text) to public;
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;
 grant execute on function app.claim_next(uuid,uuid[],boolean) to public;
+grant execute on function app.claim_slug(uuid,text,text) to muster_app, muster_sign_in;
 grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.delete_passkey(uuid,uuid) to muster_app;
 grant execute on function app.delete_passkey_of_account(uuid,uuid) to muster_sign_in;
+grant execute on function app.door_of(uuid) to public;
 grant execute on function app.end_connection(uuid) to muster_sign_in;
 grant execute on function app.end_connection_token(bytea) to muster_sign_in;
 grant execute on function app.end_connection_tokens() to public;
@@ -4351,6 +4616,7 @@ grant execute on function app.end_runs() to public;
 grant execute on function app.end_sessions(uuid,uuid,uuid) to muster_app;
 grant execute on function app.end_unproven_sessions() to muster_app;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
+grant execute on function app.enter_as_system(uuid) to muster_app;
 grant execute on function app.enter_by_account(bytea,uuid,uuid) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.enter_standby(pg_lsn,uuid,uuid,text,text,uuid[]) to muster_app;
@@ -4360,6 +4626,7 @@ grant execute on function app.find_connection_token(bytea) to muster_sign_in;
 grant execute on function app.find_forge_connection(uuid) to muster_app;
 grant execute on function app.find_identity_provider(uuid) to muster_sign_in;
 grant execute on function app.fold(text) to public;
+grant execute on function app.forget_place(uuid,text) to muster_app, muster_operator, muster_sign_in;
 grant execute on function app.free_work(uuid,uuid,uuid,text) to public;
 grant execute on function app.give_connection_token(uuid,uuid,bytea,text,text,text[],integer) to muster_sign_in;
 grant execute on function app.given_rank(text,text) to public;
@@ -4381,15 +4648,18 @@ grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.moves_while_rights_hold(uuid[],uuid[],timestamp with time zone[]) to muster_app;
 grant execute on function app.name_agent() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
+grant execute on function app.nodes_closed() to muster_operator, muster_sign_in;
 grant execute on function app.note_connection(uuid,uuid,jsonb) to muster_sign_in;
 grant execute on function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) to muster_sign_in;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
+grant execute on function app.organization_of(uuid,bytea) to muster_sign_in;
 grant execute on function app.organization_positions(uuid[]) to muster_app;
 grant execute on function app.organizations_of(uuid) to muster_sign_in;
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 grant execute on function app.passkeys_of(uuid,uuid,integer) to muster_app;
 grant execute on function app.passkeys_of_account(uuid,uuid,integer) to muster_sign_in;
+grant execute on function app.places_of(uuid[]) to muster_app, muster_operator, muster_worker, muster_sign_in;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;
 grant execute on function app.platform_metrics() to muster_app;
@@ -4407,6 +4677,7 @@ grant execute on function app.release_work() to public;
 grant execute on function app.rename_passkey(uuid,uuid,text) to muster_app;
 grant execute on function app.rename_passkey_of_account(uuid,uuid,text) to muster_sign_in;
 grant execute on function app.renew_session_tokens(uuid,uuid[],bytea[]) to muster_sign_in;
+grant execute on function app.reserve_place(uuid,text,text) to muster_operator, muster_sign_in;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.search_grade(tsvector,tsquery[]) to public;
 grant execute on function app.search_mark(uuid) to public;

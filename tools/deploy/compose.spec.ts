@@ -110,7 +110,7 @@ it('gives jobs what the app takes whose commands they run', async () => {
   expect(Object.keys(environment)).toEqual(
     expect.arrayContaining(Object.keys(environmentOf('migrate-licenses'))),
   );
-  expect(Object.keys(environmentOf('migrate'))).toEqual(['DATABASE_URL']);
+  expect(Object.keys(environmentOf('migrate'))).toEqual(['DATABASE_URL', 'DATABASE_NODES']);
   const { LICENSE_SEAL, LICENSE_PEPPER } = environmentOf('migrate-licenses');
   expect(environmentOf('license-service')).toMatchObject({ LICENSE_SEAL, LICENSE_PEPPER });
 });

@@ -251,7 +251,7 @@ it('migrates by the commands that the bundles have', async () => {
     ...wordsOf(lastOf('cli', 'CMD')),
   ]);
   expect(commands.get('migrate-licenses')?.command).toEqual(['/usr/local/bin/node', 'cli.js', 'migrate']);
-  expect(Object.keys(await environmentOf(podOf('migrate')))).toEqual(['DATABASE_URL']);
+  expect(Object.keys(await environmentOf(podOf('migrate')))).toEqual(['DATABASE_URL', 'DATABASE_NODES']);
   const ofService = await environmentOf(podOf('license-service'));
   const { DATABASE_URL: _, ...secrets } = await environmentOf(podOf('migrate-licenses'));
   expect(ofService).toMatchObject(secrets);

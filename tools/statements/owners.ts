@@ -3,7 +3,7 @@
  * triggers write, counts and what goes with a member, stands in libs/database/functions.
  */
 export const ownedTables: Readonly<Record<string, readonly string[]>> = {
-  'libs/database': ['activity', 'audit', 'outbox', 'rights_epochs', 'streams'],
+  'libs/database': ['activity', 'audit', 'outbox', 'peers', 'rights_epochs', 'streams', 'unsent'],
   'libs/runtime': ['idempotency_keys'],
   'apps/sign-in': ['accounts', 'flows', 'identities', 'oauth_records', 'passkeys', 'sessions', 'sign_ins'],
   'libs/organizations': [
@@ -54,6 +54,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
 };
 
 const asksForJobs = 'a row asks for a job, in the transaction that the job follows from';
+const copies = 'accounts, sessions and passkeys are copied to every server';
 const runsJobs = 'it dispatches jobs and marks them done';
 
 /** Other files that write a table, and why they may. */
@@ -71,9 +72,11 @@ export const otherWriters: Readonly<Record<string, readonly (readonly [file: str
     ['libs/notifications/src/data/write-notifications.ts', asksForJobs],
     ['libs/organizations/src/operators/dead-jobs.ts', 'an operator has dead jobs tried again'],
   ],
+  passkeys: [['libs/database/src/copies.ts', copies]],
   project_members: [
     ['libs/organizations/src/data/invited-into.ts', 'an invitation says in which projects somebody begins'],
   ],
+  sessions: [['libs/database/src/copies.ts', copies]],
   stories: [
     ['libs/delivery/src/data/code-under-review.ts', 'the code under review is what an execution handed in'],
   ],

@@ -1,5 +1,5 @@
 /** Some value of a type, as TypeScript reads it, by chance: functions are called with such values to see what they send. */
-import { type Db, newId, type Pool, sql } from '@muster/database';
+import { type Db, newId, type Pool, type Query, type SignInDb, sql } from '@muster/database';
 import ts from 'typescript';
 import { type Dice } from '../dev/dice.ts';
 
@@ -15,6 +15,15 @@ const { TypeFlags } = ts;
 /** Stands in a statement for a part that its function is given; what such a statement says is not held against anybody. */
 export const madeUpMark = '/* made up */';
 const madeUp = sql.part`/* made up */ null`;
+
+/** As where there is another server, which is this one. */
+const signInDb = (db: Db): SignInDb =>
+  Object.assign(Object.create(db) as Db, {
+    hasNodes: true,
+    everywhere: <Row>(source: Parameters<typeof db.all<Row>>[0]) => db.all(source),
+    at: <Result>(_orgId: string, work: (there: Db) => Promise<Result>) => work(db),
+    organizationOf: async () => newId(),
+  });
 
 /** Makes values of types. */
 export class Values {
@@ -84,6 +93,7 @@ export class Values {
     if (checker.isArrayType(type)) return [...new Set(this.#dice.pick([[0], [0, 0]]).map(() => inner(0)))];
     const made: Readonly<Record<string, () => unknown>> = {
       ...{ Db: this.#given.db, Session: this.#given.db, Pool: this.#given.pool },
+      SignInDb: () => signInDb(this.#given.db()),
       ...{ Part: () => madeUp, Query: () => madeUp },
       ...{ Buffer: () => Buffer.alloc(32), Uint8Array: () => Buffer.alloc(32), Date: () => new Date(0) },
       Map: () => new Map([[inner(0), inner(1)]]),
@@ -94,6 +104,7 @@ export class Values {
       AbortSignal: () => new AbortController().signal,
     };
     if (Object.hasOwn(made, known)) return made[known]?.();
+    if (name === 'everywhere') return async (query: Query<unknown>) => [await this.#given.db().all(query)];
     const [signature] = type.getCallSignatures();
     if (signature !== undefined)
       return () => this.of(checker.getReturnTypeOfSignature(signature), name, false, depth + 1);

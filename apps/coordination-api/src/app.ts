@@ -1,10 +1,12 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
 import {
+  askOtherServers,
+  claimSlug,
   createFollowers,
-  createPool,
   createStandby,
+  nodeChecks,
+  openNodes,
   type Pool,
-  postgresCheck,
   readOutcomes,
   type Standby,
 } from '@muster/database';
@@ -75,22 +77,22 @@ function addForwards(
 }
 
 export function createApp(config: Config, logger: Logger): CoordinationApi {
-  const pool = createPool({
-    url: config.DATABASE_URL,
-    max: config.DATABASE_POOL,
-    role: 'muster_app',
-    name: 'coordination-api',
-    onIdleError: (error) => {
-      logger.warn({ err: error }, 'a connection to Postgres was lost');
+  const { DATABASE_URL: url, DATABASE_NODES: addresses } = config;
+  const nodes = openNodes(
+    {
+      ...{ url, max: config.DATABASE_POOL, role: 'muster_app', name: 'coordination-api' },
+      onIdleError: (error) => {
+        logger.warn({ err: error }, 'a connection to Postgres was lost');
+      },
     },
-  });
+    addresses,
+  );
+  const { pool } = nodes;
   // A connection of its own: while all others are taken the API is as ready as before, and must not be taken away.
-  const checking = createPool({
-    url: config.DATABASE_URL,
-    max: 1,
-    role: 'muster_app',
-    name: 'coordination-api readiness',
-  });
+  const checking = openNodes(
+    { url, max: 1, role: 'muster_app', name: 'coordination-api readiness' },
+    addresses,
+  );
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
   const cookie = config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl);
@@ -102,8 +104,8 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   const service = createService({
     name: 'coordination-api',
     logger,
-    checks: [postgresCheck(checking, config.DATABASE_URL), ...(redis ? [redis.check] : [])],
-    mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
+    checks: [...nodeChecks(checking, url, addresses), ...(redis ? [redis.check] : [])],
+    mostInFlight: nodes.levels.options.max * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
     missingPage: missingPageOf(addressesOf(config)),
@@ -115,7 +117,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
     logger,
   });
-  service.metrics.pool(pool);
+  service.metrics.pool(nodes.levels);
   const standby = standbyOf(config, pool, service.metrics, logger);
   service.metrics.total(
     'muster_validation_holes_total',
@@ -146,6 +148,8 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       handlers: performable(allHandlers),
       reactions,
       standby,
+      claimSlug: (orgId, slug) => claimSlug(pool, orgId, slug),
+      askOtherServers: (who, query) => askOtherServers(pool, who, query),
     },
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
@@ -180,7 +184,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       for (const forward of forwards) await forward.close();
       await limits.close();
       redis?.close();
-      await Promise.all([pool.end(), checking.end(), standby?.close()]);
+      await Promise.all([nodes.close(), checking.close(), standby?.close()]);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What coordination-api takes from its environment. */
 import { parseSeatPrices } from '@muster/billing';
+import { parseNodes } from '@muster/database';
 import {
   commonEnvironment,
   parsedVariable,
@@ -23,6 +24,11 @@ export const environment = {
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4110),
   /** A login that may become muster_app. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /**
+   * Further servers that organizations are at, as `eu=postgres://…,us=postgres://…`, with the same login; DATABASE_URL names the
+   * one that knows where each of them is. The API, the worker, sign-in and the operators' commands need the same.
+   */
+  DATABASE_NODES: parsedVariable(parseNodes),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
   /**

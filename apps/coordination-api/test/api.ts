@@ -1,6 +1,7 @@
 /** The API as it ships, listening on a free port, on a database of its own; people with tokens reach it over HTTP. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
+import { everyNode } from '@muster/database';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ErrorBody, pathOf } from '@muster/registry';
 import { patient, type People, type World, useWorld } from '@muster/testing';
@@ -61,7 +62,7 @@ export function useApi(environment: Record<string, string> = {}): Api {
       ...more,
     });
     const one = createApp(config, pino({ level: 'silent' }));
-    patient(one.pool);
+    for (const node of everyNode(one.pool)) patient(node.pool);
     running.add(one);
     const at = await one.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
     return { at, stop: () => stop(one) };

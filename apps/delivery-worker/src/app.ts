@@ -1,6 +1,6 @@
 /** delivery-worker, put together from its configuration; nothing runs yet. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool, postgresCheck } from '@muster/database';
+import { everyNode, type Node, nodeChecks, openNodes } from '@muster/database';
 import { awaitRedis, openQueues, type Queues, silentQueues, type Working } from '@muster/queue';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { reactions } from '@muster/operations';
@@ -55,15 +55,17 @@ export function createDeliveryWorker(
   logger: Logger,
   { prefix, onSilence }: DeliveryWorkerOptions,
 ): DeliveryWorker {
-  const pool = createPool({
-    url: config.DATABASE_URL,
-    max: config.DATABASE_POOL,
-    role: 'muster_app',
-    name: 'delivery-worker',
-    onIdleError: (error) => {
-      logger.warn({ err: error }, 'a connection to Postgres was lost');
+  const { DATABASE_URL: url, DATABASE_NODES: addresses } = config;
+  const nodes = openNodes(
+    {
+      ...{ url, max: config.DATABASE_POOL, role: 'muster_app', name: 'delivery-worker' },
+      onIdleError: (error) => {
+        logger.warn({ err: error }, 'a connection to Postgres was lost');
+      },
     },
-  });
+    addresses,
+  );
+  const { pool } = nodes;
   // Health says that Redis is away; each attempt to reach it need not be a line.
   const onError = (error: Error): void => {
     logger.debug({ err: error }, 'Redis');
@@ -77,12 +79,12 @@ export function createDeliveryWorker(
   const service = createService({
     name: 'delivery-worker',
     logger,
-    checks: [postgresCheck(pool, config.DATABASE_URL), redis.check],
+    checks: [...nodeChecks(nodes, url, addresses), redis.check],
     mostInFlight: 20,
     trustProxy: false,
     toApiError,
   });
-  service.metrics.pool(pool);
+  service.metrics.pool(nodes.levels);
   const count = addCounters(service.metrics);
   const webhooks = webhooksSetUpOf(config);
   const forgeSender = createSender({ networks: webhooks.networks });
@@ -126,6 +128,8 @@ export function createDeliveryWorker(
   const loops: Loop[] = [];
   let working: Working[] = [];
 
+  /** Of which server, where there are several. */
+  const of = ({ name }: Node): string => (everyNode(pool).length > 1 ? ` of ${name}` : '');
   const loop = (what: string, pauseMillis: number, turn: () => Promise<After>): void => {
     const tell = (error: unknown): void => {
       logger.warn({ err: error }, `${what} does not work at the moment`);
@@ -137,7 +141,8 @@ export function createDeliveryWorker(
     const onDead = (row: DeadRow): void => {
       logger.error(row, 'a job was given up: muster outbox list');
     };
-    loop('the relay', relayPauseMillis, () => relay({ pool, queues, onDead }));
+    for (const at of everyNode(pool))
+      loop(`the relay${of(at)}`, relayPauseMillis, () => relay({ pool: at.pool, queues, onDead }));
     loop('the schedule', schedulePauseMillis, async () => {
       await queues.keepSchedule(schedule);
       return 'rest';
@@ -152,12 +157,14 @@ export function createDeliveryWorker(
   return {
     service,
     start: async () => {
-      loop('the sweep of leases', longestPauseMillis, () =>
-        sweep(pool, (noted) => {
-          count('expiredLeases', noted);
-        }),
-      );
-      loop('the look for webhooks', webhooksPauseMillis, () => sending.look());
+      for (const at of everyNode(pool)) {
+        loop(`the sweep of leases${of(at)}`, longestPauseMillis, () =>
+          sweep(at.pool, (noted) => {
+            count('expiredLeases', noted);
+          }),
+        );
+        loop(`the look for webhooks${of(at)}`, webhooksPauseMillis, () => sending.look(at.pool));
+      }
       try {
         await awaitRedis(config.REDIS_URL, onError, stopping.signal);
       } catch (error) {
@@ -181,7 +188,7 @@ export function createDeliveryWorker(
       issuerSender.close();
       mailer.close();
       await authenticator.close();
-      await pool.end();
+      await nodes.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What delivery-worker takes from its environment. */
 import { Resolver } from 'node:dns';
+import { parseNodes } from '@muster/database';
 import { ConfigError, commonEnvironment, parsedVariable, parseEnvironment, RedisUrl } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks, parseSecretKeys } from '@muster/outbound';
@@ -37,6 +38,11 @@ export const environment = {
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4113),
   /** A login that may become muster_app and muster_worker. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /**
+   * Further servers that organizations are at, as `eu=postgres://…,us=postgres://…`, with the same login; DATABASE_URL names the
+   * one that knows where each of them is. The API, the worker, sign-in and the operators' commands need the same.
+   */
+  DATABASE_NODES: parsedVariable(parseNodes),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(4).max(100).default(10),
   /**

@@ -1,5 +1,5 @@
 /** What operators look at: how much waits, how late it is, what died; how much is worked on, and how much of it stalls. */
-import { acrossOrganizations, type Pool, sql } from '@muster/database';
+import { acrossOrganizations, everyNode, type Pool, type Query, sql } from '@muster/database';
 import { type Queues } from '@muster/queue';
 import { type ExecutionState, executionStates } from '@muster/registry';
 import { type Figure, type Metrics } from '@muster/http';
@@ -29,6 +29,8 @@ interface ExecutionFigures {
   readonly state: ExecutionState;
   readonly executions: number;
 }
+
+const executionFigures = sql<ExecutionFigures>`select state, executions::int from app.open_executions()`;
 
 const openStates = executionStates.filter((state) => state !== 'completed');
 
@@ -73,52 +75,80 @@ function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
   };
 }
 
+/** What each server says, where there are several; one that does not answer is left out while another one does. */
+async function ofEachNode<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
+  const looks = everyNode(pool).map((at) => acrossOrganizations(at.pool, (db) => db.all(query)));
+  const settled = await Promise.allSettled(looks);
+  const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [failed] = settled;
+  if (answers.length === 0 && failed?.status === 'rejected') throw failed.reason;
+  return answers.flat();
+}
+
+const sumOf = <Row>(rows: readonly Row[], pick: (row: Row) => number): number =>
+  rows.reduce((sum, row) => sum + pick(row), 0);
+const mostOf = <Row>(rows: readonly Row[], pick: (row: Row) => number | null): number =>
+  Math.max(0, ...rows.map((row) => pick(row) ?? 0));
+
 export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
-  const topics = shared(() => acrossOrganizations(pool, (db) => db.all(topicFigures)));
-  const leases = shared(() => acrossOrganizations(pool, (db) => db.one(leaseFigures)));
-  const ofTopics = (pick: (row: TopicFigures) => number) => async (): Promise<Figure[]> =>
-    (await topics()).map((row) => ({ labels: { topic: row.topic }, value: pick(row) }));
-  const perTopic: [string, string, (row: TopicFigures) => number][] = [
-    ['muster_outbox_undone', 'Rows of the outbox that are not done', (row) => row.undone],
+  const topics = shared(() => ofEachNode(pool, topicFigures));
+  const leases = shared(() => ofEachNode(pool, leaseFigures));
+  const ofTopics = (figure: (rows: readonly TopicFigures[]) => number) => async (): Promise<Figure[]> =>
+    [...Map.groupBy(await topics(), ({ topic }) => topic)].map(([topic, rows]) => ({
+      labels: { topic },
+      value: figure(rows),
+    }));
+  const perTopic: [string, string, (rows: readonly TopicFigures[]) => number][] = [
+    [
+      'muster_outbox_undone',
+      'Rows of the outbox that are not done',
+      (rows) => sumOf(rows, (row) => row.undone),
+    ],
     [
       'muster_outbox_oldest_undone_seconds',
       'Age of the oldest row that is not done',
-      (row) => row.oldest ?? 0,
+      (rows) => mostOf(rows, (row) => row.oldest),
     ],
     [
       'muster_outbox_lag_seconds',
       'For how long rows that are due have waited for their dispatch',
-      (row) => row.lag ?? 0,
+      (rows) => mostOf(rows, (row) => row.lag),
     ],
-    ['muster_outbox_dead', 'Rows that were given up and wait for a replay', (row) => row.dead],
+    [
+      'muster_outbox_dead',
+      'Rows that were given up and wait for a replay',
+      (rows) => sumOf(rows, (row) => row.dead),
+    ],
   ];
-  for (const [name, help, pick] of perTopic) metrics.figures(name, help, ['topic'], ofTopics(pick));
+  for (const [name, help, figure] of perTopic) metrics.figures(name, help, ['topic'], ofTopics(figure));
 
   metrics.figures('muster_executions', 'Executions that are not completed, by state', ['state'], async () => {
-    const rows = await acrossOrganizations(pool, (db) =>
-      db.all(sql<ExecutionFigures>`select state, executions::int from app.open_executions()`),
-    );
+    const rows = await ofEachNode(pool, executionFigures);
     return openStates.map((state) => ({
       labels: { state },
-      value: rows.find((row) => row.state === state)?.executions ?? 0,
+      value: sumOf(
+        rows.filter((row) => row.state === state),
+        (row) => row.executions,
+      ),
     }));
   });
-  const ofLeases = (pick: (row: LeaseFigures) => Figure[]) => async (): Promise<Figure[]> =>
-    pick(await leases());
   metrics.figures(
     'muster_leases',
     'Leases that somebody holds, live or past their time',
     ['state'],
-    ofLeases(({ live, expired }) => [
-      { labels: { state: 'live' }, value: live },
-      { labels: { state: 'expired' }, value: expired },
-    ]),
+    async () => {
+      const rows = await leases();
+      return [
+        { labels: { state: 'live' }, value: sumOf(rows, (row) => row.live) },
+        { labels: { state: 'expired' }, value: sumOf(rows, (row) => row.expired) },
+      ];
+    },
   );
   metrics.figures(
     'muster_lease_sweep_lag_seconds',
     'For how long a lease has been past its time without anybody being told',
     [],
-    ofLeases(({ lag }) => [{ labels: {}, value: lag ?? 0 }]),
+    async () => [{ labels: {}, value: mostOf(await leases(), (row) => row.lag) }],
   );
 
   metrics.figures(
@@ -126,24 +156,24 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     'Projects and organizations that were deleted, and whose rows are still to be removed',
     ['of'],
     async () => {
-      const { projects, orgs } = await acrossOrganizations(pool, (db) => db.one(deletions));
+      const rows = await ofEachNode(pool, deletions);
       return [
-        { labels: { of: 'projects' }, value: projects },
-        { labels: { of: 'organizations' }, value: orgs },
+        { labels: { of: 'projects' }, value: sumOf(rows, (row) => row.projects) },
+        { labels: { of: 'organizations' }, value: sumOf(rows, (row) => row.orgs) },
       ];
     },
   );
 
-  const webhooks = shared(() => acrossOrganizations(pool, (db) => db.one(webhookFigures)));
+  const webhooks = shared(() => ofEachNode(pool, webhookFigures));
   metrics.figures(
     'muster_webhooks',
     'Endpoints of webhooks: active, failing since their last try, or paused',
     ['state'],
     async () => {
-      const { active, failing, paused } = await webhooks();
-      return Object.entries({ active, failing, paused }).map(([state, value]) => ({
+      const rows = await webhooks();
+      return (['active', 'failing', 'paused'] as const).map((state) => ({
         labels: { state },
-        value,
+        value: sumOf(rows, (row) => row[state]),
       }));
     },
   );
@@ -151,7 +181,7 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     'muster_webhook_lag_seconds',
     'For how long a webhook that is due has waited for a worker',
     [],
-    async () => [{ labels: {}, value: (await webhooks()).lag ?? 0 }],
+    async () => [{ labels: {}, value: mostOf(await webhooks(), (row) => row.lag) }],
   );
 
   metrics.figures('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>

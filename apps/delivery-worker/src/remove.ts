@@ -1,5 +1,13 @@
 /** What a caller deleted is removed, in portions short enough that no caller waits for them. */
-import { acrossOrganizations, type Pool, type Removal, removeInPortions, sql } from '@muster/database';
+import {
+  acrossOrganizations,
+  forgetPlace,
+  type Node,
+  type Pool,
+  type Removal,
+  removeInPortions,
+  sql,
+} from '@muster/database';
 
 /** The listeners of a removal. */
 export interface Progress {
@@ -81,10 +89,11 @@ export async function removeWebhooks(pool: Pool, signal: AbortSignal, progress: 
 
 /** Organizations whose owner deleted them more than 30 days ago. */
 export async function removeOrganizations(
-  pool: Pool,
+  at: Node,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<number> {
+  const { pool } = at;
   const past = await acrossOrganizations(pool, (db) =>
     db.all(
       sql<{
@@ -93,7 +102,10 @@ export async function removeOrganizations(
     ),
   );
   let gone = 0;
-  for (const { id } of past)
-    if (await remove(pool, progress, { table: 'orgs', key: { id }, signal })) gone += 1;
+  for (const { id } of past) {
+    if (!(await remove(pool, progress, { table: 'orgs', key: { id }, signal }))) continue;
+    await forgetPlace(at, id);
+    gone += 1;
+  }
   return gone;
 }

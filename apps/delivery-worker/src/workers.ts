@@ -1,5 +1,5 @@
 /** Every job and who does it, on one page. One that is missing does not compile. */
-import { type Pool } from '@muster/database';
+import { atEachNode, type Pool } from '@muster/database';
 import {
   askAboutPull,
   type AskForge,
@@ -65,6 +65,15 @@ export function createWorkers(context: WorkerContext): Workers {
     logger.warn({ err: error }, 'the months of tables are kept at the next turn');
     return [];
   };
+  const purgeAt = async (at: Pool, signal: AbortSignal): Promise<void> => {
+    await endAbandoned(at, signal);
+    await readForThem(at, signal);
+    for (const change of await keepMonths(at).catch(monthsLater)) logger.info(change, 'a month of a table');
+    for (const table of purgedTables) {
+      const rows = await purge(at, signal, table, retentionDays);
+      if (rows > 0) logger.info({ table, rows }, 'purged what is past its day');
+    }
+  };
   const countPoints: OrganizationWorker = async ({ db, orgId }) => {
     await syncPoints(db, orgId);
   };
@@ -81,8 +90,8 @@ export function createWorkers(context: WorkerContext): Workers {
     'passkey.mail': mailPasskey(context),
     'identityProvider.check': checkIdentityProvider(context.issuers),
     'domain.mail': mailMissingDomain(context),
-    'identityProviders.check': (signal) => askForAllChecks(pool, signal),
-    'tokens.warn': (signal) => warnOfEnds(pool, signal),
+    'identityProviders.check': (signal) => atEachNode(pool, (at) => askForAllChecks(at.pool, signal)),
+    'tokens.warn': (signal) => atEachNode(pool, (at) => warnOfEnds(at.pool, signal)),
     'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
       await translateDelivery({ db, orgId, surroundings }, deliveryId);
       return undefined;
@@ -95,33 +104,26 @@ export function createWorkers(context: WorkerContext): Workers {
     'forge.statuses': (work) => lookAtHeads(forges, work),
     'forge.ask': ({ payload: { executionId }, ...job }) => askAboutPull(forges, job, executionId),
     'forge.app': ({ payload, ...job }) => makeApp(forges, job, payload),
-    'forge.reconcile': (signal) => reconcile(pool, signal),
+    'forge.reconcile': (signal) => atEachNode(pool, (at) => reconcile(at.pool, signal)),
 
-    'retention.purge': async (signal) => {
-      await endAbandoned(pool, signal);
-      await readForThem(pool, signal);
-      for (const change of await keepMonths(pool).catch(monthsLater))
-        logger.info(change, 'a month of a table');
-      for (const table of purgedTables) {
-        const rows = await purge(pool, signal, table, retentionDays);
-        if (rows > 0) logger.info({ table, rows }, 'purged what is past its day');
-      }
-    },
-    'deletions.remove': async (signal) => {
-      const progress: Progress = {
-        removed,
-        log: (about, message) => {
-          logger.info(about, message);
-        },
-      };
-      await removeProjects(pool, signal, progress);
-      await removeWebhooks(pool, signal, progress);
-      await removeOrganizations(pool, signal, progress);
-    },
+    'retention.purge': (signal) => atEachNode(pool, (at) => purgeAt(at.pool, signal)),
+    'deletions.remove': (signal) =>
+      atEachNode(pool, async (at) => {
+        const progress: Progress = {
+          removed,
+          log: (about, message) => {
+            logger.info(about, message);
+          },
+        };
+        await removeProjects(at.pool, signal, progress);
+        await removeWebhooks(at.pool, signal, progress);
+        await removeOrganizations(at, signal, progress);
+      }),
 
-    'seats.report': async (signal) => {
-      for (const seats of await findOverdrawn(pool, signal))
-        logger.warn(seats, 'more seats are held than were bought');
-    },
+    'seats.report': (signal) =>
+      atEachNode(pool, async (at) => {
+        for (const seats of await findOverdrawn(at.pool, signal))
+          logger.warn(seats, 'more seats are held than were bought');
+      }),
   };
 }

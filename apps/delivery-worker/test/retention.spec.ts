@@ -1,7 +1,7 @@
 /** What is past its day goes, and nothing else. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId, homeName } from '@muster/database';
 import { useWorld } from '@muster/testing';
 import { removeOrganizations, removeProjects } from '../src/remove.ts';
 import { keepMonths } from '../src/months.ts';
@@ -345,7 +345,7 @@ describe('an organization', () => {
     }
     await world.rows(`update orgs set deleted_at = now() - interval '31 days' where id = $1`, gone.orgId);
     await world.rows(`update orgs set deleted_at = now() - interval '29 days' where id = $1`, fresh.orgId);
-    expect(await removeOrganizations(world.database.app, signal, quietly)).toBe(1);
+    expect(await removeOrganizations({ name: homeName, pool: world.database.app }, signal, quietly)).toBe(1);
 
     const tables = await world.rows<{ name: string }>(
       `select table_name as name from information_schema.columns where column_name = 'org_id' and table_schema = 'public'`,

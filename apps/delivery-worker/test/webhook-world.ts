@@ -89,7 +89,7 @@ export function useWebhooks(): WebhookWorld {
       });
       const loop = startLoop(
         20,
-        () => runner.look(),
+        () => runner.look(pool),
         (error) => faults.push(error),
       );
       const worker = {

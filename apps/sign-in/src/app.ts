@@ -1,5 +1,5 @@
 /** sign-in, put together from its configuration; nothing listens yet. */
-import { createPool, inSignIn, type Pool, postgresCheck } from '@muster/database';
+import { inSignIn, nodeChecks, openNodes, type Pool } from '@muster/database';
 import { createService, type Service, takeForms } from '@muster/http';
 import { createSeals } from '@muster/outbound';
 import { createMailer } from '@muster/outbound/mail';
@@ -12,6 +12,7 @@ import { addIssuers } from './http/issuers.ts';
 import { addLinks } from './http/links.ts';
 import { addOrganizations } from './http/organizations.ts';
 import { addPasskeys } from './http/passkeys.ts';
+import { startExchange } from './exchange.ts';
 import { createThrottle, signInCookies } from './http/requests.ts';
 import { addSessions } from './http/sessions.ts';
 import { createIssuers } from './issuers.ts';
@@ -38,18 +39,23 @@ export async function createSignIn(
   logger: Logger,
   outbound: SenderOptions = guarded,
 ): Promise<SignIn> {
-  const pool = createPool({
-    ...{ url: config.DATABASE_URL, max: config.DATABASE_POOL, role: 'muster_sign_in', name: 'sign-in' },
-    onIdleError: (error) => {
-      logger.warn({ err: error }, 'a connection to Postgres was lost');
+  const { DATABASE_URL: url, DATABASE_NODES: addresses } = config;
+  const nodes = openNodes(
+    {
+      ...{ url, max: config.DATABASE_POOL, role: 'muster_sign_in', name: 'sign-in' },
+      onIdleError: (error) => {
+        logger.warn({ err: error }, 'a connection to Postgres was lost');
+      },
     },
-  });
+    addresses,
+  );
+  const { pool } = nodes;
   const service = createService({
     ...{ name: 'sign-in', logger, mostInFlight, toApiError },
-    checks: [postgresCheck(pool, config.DATABASE_URL)],
+    checks: nodeChecks(nodes, url, addresses),
     trustProxy: config.TRUST_PROXY ?? false,
   });
-  service.metrics.pool(pool);
+  service.metrics.pool(nodes.levels);
   const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
   const around = {
     ...{ pool, logger, mailer },
@@ -86,16 +92,18 @@ export async function createSignIn(
       logger.warn({ err: error }, 'what is over could not be removed');
     });
   }, purgeMillis).unref();
+  const exchange = startExchange(pool, logger);
   return {
     service,
     pool,
     close: async () => {
       clearInterval(purging);
+      await exchange.stop();
       mailer.close();
       sender.close();
       issuerSender.close();
       await calls.close();
-      await pool.end();
+      await nodes.close();
     },
   };
 }

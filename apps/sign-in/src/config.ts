@@ -1,4 +1,5 @@
 /** What sign-in takes from its environment. */
+import { parseNodes } from '@muster/database';
 import {
   commonEnvironment,
   ConfigError,
@@ -19,6 +20,11 @@ export const environment = {
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4115),
   /** A login that may become muster_sign_in. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /**
+   * Further servers that organizations are at, as `eu=postgres://…,us=postgres://…`, with the same login; DATABASE_URL names the
+   * one that knows where each of them is. The API, the worker, sign-in and the operators' commands need the same.
+   */
+  DATABASE_NODES: parsedVariable(parseNodes),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(5),
   /** Where people reach Muster: https, or this machine alone. The API needs the same. */

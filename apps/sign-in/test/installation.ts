@@ -6,6 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
+import { everyNode } from '@muster/database';
 import { type AppProcess, freePort, patient, startApp, until, useWorld, type World } from '@muster/testing';
 import {
   createVisitor,
@@ -72,13 +73,14 @@ export function useInstallation(
     folder = await mkdtemp(path.join(tmpdir(), 'muster-sign-in-'));
     const port = await freePort();
     base = `http://${host}:${port}`;
+    const { DATABASE_NODES: nodes = '' } = environment;
     const config = readConfig({
       ...{ DATABASE_URL: world.database.url, BASE_URL: base, MAIL_FOLDER: folder, HOST: '127.0.0.1' },
       ...{ TRUST_PROXY: '127.0.0.1', LIMIT_SIGN_IN: '10000/0.001', WEBHOOK_NETWORKS: networks },
       ...environment,
     });
     signIn = await createSignIn(config, pino({ level: 'silent' }), outbound);
-    patient(signIn.pool);
+    for (const node of everyNode(signIn.pool)) patient(node.pool);
     const { address } = await signIn.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
     own = address;
     if (hasGateway)
@@ -88,7 +90,7 @@ export function useInstallation(
     api = await startApp('apps/coordination-api/src/main.ts', {
       ...{ PORT: String(port), BASE_URL: base, SIGN_IN_URL: address, DATABASE_URL: world.database.url },
       ...(gateway !== undefined && { MCP_GATEWAY_URL: gateway.url }),
-      ...{ LOG_LEVEL: 'info', WEBHOOK_NETWORKS: networks },
+      ...{ LOG_LEVEL: 'info', WEBHOOK_NETWORKS: networks, DATABASE_NODES: nodes },
     });
   });
   afterAll(async () => {

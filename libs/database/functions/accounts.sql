@@ -41,7 +41,7 @@ begin
   if not found then
     raise exception 'no such invitation' using errcode = 'MU404';
   end if;
-  perform set_config('muster.org_id', org_id::text, true);
+  perform app.enter_as_system(org_id);
 end $$;
 call app.hand_over('app.enter_by_account(bytea, uuid, uuid)', 'muster_door');
 grant execute on function app.enter_by_account(bytea, uuid, uuid) to muster_app;

@@ -1,5 +1,6 @@
 -- The ways in. SQLSTATEs of class MU: MU401 not let in, MU403 let in but may not, MU404 nothing there to be seen, MU409 the
--- token reaches another part now than the process believes, which is to ask app.identify again.
+-- token reaches another part now than the process believes, which is to ask app.identify again, MU421 the organization is on
+-- another server (nodes.sql): where its rights have no epoch.
 -- The detail of an MU403 says `organization` or `project` with the rank that is needed and the role that is held, or
 -- where an operator's pass is asked for, the scopes of the token.
 
@@ -126,6 +127,9 @@ begin
   if not found then
     raise exception 'no such token' using errcode = 'MU401';
   end if;
+  if epoch is null then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
   if reach <> known_reach then
     raise exception 'the token reaches another part now' using errcode = 'MU409';
   end if;
@@ -211,7 +215,7 @@ begin
   if not found then
     raise exception 'no such invitation' using errcode = 'MU404';
   end if;
-  perform set_config('muster.org_id', org_id::text, true);
+  perform app.enter_as_system(org_id);
 end $$;
 call app.hand_over('app.enter_by_invitation(bytea)', 'muster_door');
 grant execute on function app.enter_by_invitation(bytea) to muster_app;

@@ -9,6 +9,27 @@ language sql stable set search_path = pg_catalog, pg_temp set timezone = 'UTC' a
 $$;
 revoke all on function app.months() from public;
 
+-- Makes a month of a table where it is missing, and answers whether it did. Rows that came while nobody made months stay where they
+-- are: such a month is done without.
+create or replace function app.make_month(kept regclass, begins timestamptz) returns boolean
+language plpgsql set search_path = pg_catalog, public, pg_temp set timezone = 'UTC' as $$
+declare
+  month text := kept || to_char(begins, '_YYYY_MM');
+  ends timestamptz := begins + interval '1 month';
+  has_strays boolean;
+begin
+  if to_regclass(format('months.%I', month)) is not null then return false; end if;
+  execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
+    into has_strays using begins, ends;
+  if has_strays then return false; end if;
+  -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
+  execute format('create table months.%I (like %s including all)', month, kept);
+  execute format('alter table months.%I enable row level security', month);
+  execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
+  return true;
+end $$;
+revoke all on function app.make_month(regclass, timestamptz) from public;
+
 -- Makes this month and the two after it where they are missing, and drops those of the audit that ended more than so many
 -- days ago (null drops none); answers the names of both. It runs as whoever migrates, for only a table's owner may; the worker calls it, and
 -- nothing that it is told becomes a name. It gives way to whoever works on the tables, and is called again.
@@ -18,26 +39,15 @@ language plpgsql security definer set search_path = pg_catalog, public, pg_temp 
 declare
   kept regclass;
   begins timestamptz;
-  ends timestamptz;
   held regclass;
-  has_strays boolean;
 begin
   -- Two at once would make the same month.
   perform pg_advisory_xact_lock(4105);
   for kept in select p.partrelid::regclass from pg_partitioned_table p join pg_class c on c.oid = p.partrelid
     where c.relnamespace = 'public'::regnamespace order by 1 loop
     for begins in select generate_series(date_trunc('month', now()), date_trunc('month', now()) + interval '2 months', interval '1 month') loop
-      ends := begins + interval '1 month';
+      continue when not app.make_month(kept, begins);
       month := kept || to_char(begins, '_YYYY_MM');
-      continue when to_regclass(format('months.%I', month)) is not null;
-      -- Rows that came while nobody made months stay where they are: such a month is done without.
-      execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
-        into has_strays using begins, ends;
-      continue when has_strays;
-      -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
-      execute format('create table months.%I (like %s including all)', month, kept);
-      execute format('alter table months.%I enable row level security', month);
-      execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
       done := 'made';
       return next;
     end loop;

@@ -2,7 +2,8 @@
 -- that reads just the columns it needs, and each asks for the pass that the door gives to a token of scope platform; so
 -- that no other operation, however it is tricked, sees anything through them.
 
--- Raises MU403 unless the token that this transaction was entered with is a platform token that is good.
+-- Raises MU403 unless the token that this transaction was entered with is a platform token that is good, here or at the server that
+-- asks this one.
 create or replace function app.require_platform() returns void
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -10,7 +11,10 @@ begin
     select 1 from tokens t
     join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
     where t.hash = decode(current_setting('muster.platform_pass', true), 'hex') and 'platform' = any (t.scopes)
-      and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())) then
+      and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()))
+    and not exists (
+    select 1 from app.platform_passes p
+    where p.hash = decode(current_setting('muster.platform_pass', true), 'hex') and p.expires_at > now()) then
     raise exception 'not for this token' using errcode = 'MU403';
   end if;
 end $$;

@@ -4,7 +4,14 @@
  * woken by nothing that it may not see, so that no answer tells when something hidden happens.
  */
 import { ask } from './ask.ts';
-import { type ActivityPosition, type Follower, type Waiter, type Waiting } from './followers.ts';
+import {
+  type ActivityPosition,
+  type Follower,
+  placesAgeMillis,
+  type Waiter,
+  type Waiting,
+} from './followers.ts';
+import { byNode, everyOne } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -37,14 +44,14 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
   const waiting = new Set<Looking>();
   const inboxes = new Set<Inbox>();
 
-  async function wakeReaders(stands: ReadonlyMap<string, Standing>): Promise<void> {
+  async function wakeReaders(at: Pool, stands: ReadonlyMap<string, Standing>): Promise<void> {
     const behind = [...waiting].flatMap((looking) => {
       const upTo = stands.get(looking.waiter.orgId)?.activity ?? 0;
       return upTo > looking.lookedUpTo ? [{ looking, upTo, after: looking.lookedUpTo }] : [];
     });
     if (behind.length === 0) return;
     const seen = await ask(
-      pool,
+      at,
       sql<{ nth: number }>`select nth from app.activity_seen(
         ${behind.map(({ looking }) => looking.waiter.orgId)}, ${behind.map(({ looking }) => looking.waiter.memberId)},
         ${behind.map(({ looking }) => looking.waiter.tokenId)}, ${behind.map(({ after }) => after)},
@@ -56,14 +63,15 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
     for (const { nth } of seen) behind[nth - 1]?.looking.wake();
   }
 
-  async function tellOwners(stands: ReadonlyMap<string, Standing>): Promise<void> {
+  async function tellOwners(at: Pool, stands: ReadonlyMap<string, Standing>): Promise<void> {
     const moved = [...inboxes].flatMap((inbox) => {
-      const moves = stands.get(inbox.waiter.orgId)?.moves ?? 0;
+      const moves = stands.get(inbox.waiter.orgId)?.moves;
+      if (moves === undefined) return [];
       return inbox.place === undefined || moves > inbox.moves ? [{ inbox, moves }] : [];
     });
     if (moved.length === 0) return;
     const rows = await ask(
-      pool,
+      at,
       sql<{ nth: number; place: string }>`select nth, place from app.inbox_positions(
         ${moved.map(({ inbox }) => inbox.waiter.orgId)}, ${moved.map(({ inbox }) => inbox.waiter.memberId)})`,
     );
@@ -76,6 +84,15 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
       inbox.place = place;
       inbox.changed();
     }
+  }
+
+  async function lookAt(at: Pool, orgs: readonly string[]): Promise<void> {
+    const rows = await ask(
+      at,
+      sql<Standing>`select org_id, activity, moves from app.organization_positions(${orgs})`,
+    );
+    const stands = new Map(rows.map((row) => [row.org_id, row]));
+    await Promise.all([wakeReaders(at, stands), tellOwners(at, stands)]);
   }
 
   return {
@@ -97,12 +114,8 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
     },
     look: async () => {
       const orgs = [...new Set([...waiting, ...inboxes].map(({ waiter }) => waiter.orgId))];
-      const rows = await ask(
-        pool,
-        sql<Standing>`select org_id, activity, moves from app.organization_positions(${orgs})`,
-      );
-      const stands = new Map(rows.map((row) => [row.org_id, row]));
-      await Promise.all([wakeReaders(stands), tellOwners(stands)]);
+      const servers = await byNode(pool, orgs, (orgId) => orgId, placesAgeMillis);
+      await everyOne([...servers].map(([at, those]) => lookAt(at, those)));
     },
   };
 }

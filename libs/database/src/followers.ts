@@ -4,11 +4,14 @@
  */
 import { createActivityFollowers } from './activity-followers.ts';
 import { ask } from './ask.ts';
+import { byNode, everyOne } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
 /** How often the streams are looked at: what a waiting reader is behind at most, and about half of it on average. */
 const lookMillis = 200;
+/** A stream whose organization has moved is followed at its new server from then on. */
+export const placesAgeMillis = 2_000;
 
 /** Who waits. */
 export interface Waiter {
@@ -125,21 +128,25 @@ function createExecutionFollowers(pool: Pool): Waiting<ExecutionPosition> {
       };
     },
     look: async () => {
-      const asked = [...waiting];
-      // However many wait for an execution, it is looked at once.
-      const orgOf = new Map(asked.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
-      const rows = await ask(
-        pool,
-        sql<{
-          execution_id: string;
-          last_seq: number;
-        }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
-      );
-      const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
-      for (const { position, wake } of asked) {
-        // One that is gone is news, too.
-        if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
-      }
+      const servers = await byNode(pool, [...waiting], ({ waiter }) => waiter.orgId, placesAgeMillis);
+      await everyOne([...servers].map(([at, asked]) => lookAt(at, asked)));
     },
   };
+}
+
+async function lookAt(pool: Pool, asked: readonly Follower<ExecutionPosition>[]): Promise<void> {
+  // However many wait for an execution, it is looked at once.
+  const orgOf = new Map(asked.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
+  const rows = await ask(
+    pool,
+    sql<{
+      execution_id: string;
+      last_seq: number;
+    }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
+  );
+  const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
+  for (const { position, wake } of asked) {
+    // One that is gone is news, too.
+    if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
+  }
 }

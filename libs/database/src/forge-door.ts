@@ -1,6 +1,7 @@
 /** Of which organization a connection to a forge is, for a delivery, which has no token. */
 import { type ForgeKind } from '@muster/registry';
 import { ask } from './ask.ts';
+import { askEvery } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -22,7 +23,11 @@ interface Row {
 
 /** Undefined where there is none, or none any more. */
 export async function findForgeDoor(pool: Pool, connectionId: string): Promise<ForgeDoor | undefined> {
-  const [row] = await ask(pool, sql<Row>`select * from app.find_forge_connection(${connectionId})`);
+  const row = await askEvery(
+    pool,
+    async (at) => (await ask(at, sql<Row>`select * from app.find_forge_connection(${connectionId})`))[0],
+    ({ org_id }) => org_id,
+  );
   return (
     row && {
       orgId: row.org_id,

@@ -2,6 +2,7 @@
 import { type Scope } from '@muster/registry';
 import { ask } from './ask.ts';
 import { newId } from './id.ts';
+import { askEvery, atNodeOfNow, byNode, everyOne } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -58,7 +59,11 @@ const identityOf = (row: IdentityRow, tokenHash: Buffer, session: Identity['sess
 
 /** The identity behind a token's hash; undefined for one that is unknown, revoked or expired. */
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
-  const [row] = await ask(pool, sql<IdentityRow>`select * from app.identify(${tokenHash})`);
+  const row = await askEvery(
+    pool,
+    async (at) => (await ask(at, sql<IdentityRow>`select * from app.identify(${tokenHash})`))[0],
+    ({ org_id }) => org_id,
+  );
   return row && identityOf(row, tokenHash, null);
 }
 
@@ -81,14 +86,27 @@ export async function identifySession(
   pool: Pool,
   { sessionHash, orgId, tokenHash }: EnteringSession,
 ): Promise<Identity | undefined> {
-  const [row] = await ask(
-    pool,
-    sql<SessionIdentityRow>`select * from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid)`,
+  const [row] = await atNodeOfNow(pool, orgId, (at) =>
+    ask(
+      at.pool,
+      sql<SessionIdentityRow>`select * from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid)`,
+    ),
   );
   return row && identityOf(row, tokenHash, { id: row.session_id, provenAt: row.proven_at });
 }
 
+/** A token that was used, and where it is. */
+export type UsedToken = Pick<Identity, 'orgId' | 'tokenHash'>;
+
+/** What was used of organizations whose place was looked up so long ago may be noted at the server that they left. */
+const placesAgeMillis = 60_000;
+
 /** Notes of the tokens that they were used, in this order: two processes that sort them lock rows in one order. */
-export const touchTokens = async (pool: Pool, tokenHashes: readonly Buffer[]): Promise<void> => {
-  await ask(pool, sql`select app.touch_tokens(${tokenHashes}::bytea[])`);
+export const touchTokens = async (pool: Pool, used: readonly UsedToken[]): Promise<void> => {
+  const servers = await byNode(pool, used, ({ orgId }) => orgId, placesAgeMillis);
+  await everyOne(
+    [...servers].map(([at, those]) =>
+      ask(at, sql`select app.touch_tokens(${those.map(({ tokenHash }) => tokenHash)}::bytea[])`),
+    ),
+  );
 };

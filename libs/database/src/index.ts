@@ -3,8 +3,10 @@ export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
 export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
+export { CannotMove, type Moved, moveOrganization, type MoveStep, type MoveSteps } from './moving/move.ts';
 export { type EnteringSession, identify, identifySession, type Identity, touchTokens } from './identity.ts';
-export { inSignIn } from './sign-in.ts';
+export { addPeer, exchangeCopies } from './copies.ts';
+export { inSignIn, type SignInDb } from './sign-in.ts';
 export {
   BadCursor,
   CursorCount,
@@ -28,8 +30,6 @@ export { migrate, migrationNames, type OwnMigrations, statementsAlone } from './
 export {
   type Db,
   type Entry,
-  type InvitedAccount,
-  type InvitedEntry,
   inInvitingOrganization,
   inOrganization,
   OutcomeUnknown,
@@ -37,6 +37,23 @@ export {
 } from './organization.ts';
 export { asOperator } from './operator.ts';
 export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
+export { type InvitedAccount, type InvitedEntry } from './invited.ts';
+export {
+  atEachNode,
+  everyNode,
+  everyOne,
+  forgetPlace,
+  homeName,
+  joinNodes,
+  type Node,
+  type NodeAddress,
+  type Nodes,
+  nodesOf,
+  parseNodes,
+} from './nodes.ts';
+export { nodeChecks, openNodes, type OpenNodes } from './open-nodes.ts';
+export { bytesAt, claimSlug, makeAtNode, nodeForNew } from './placing.ts';
+export { askOtherServers } from './platform.ts';
 export { type PlainDb, type Within } from './transaction.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';

@@ -8,6 +8,8 @@
  */
 import { notFound, type OrgRole } from '@muster/registry';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
+import { byInvitation, type InvitedAccount, type InvitedEntry, noSuchInvitation } from './invited.ts';
+import { atItsNode, atNode, atNodeOfNow } from './nodes.ts';
 import { checkOut, type Pool } from './pool.ts';
 import { RememberedRights, type RightsRow } from './remembered-rights.ts';
 import { sendRead } from './shared-reads.ts';
@@ -48,28 +50,6 @@ interface EntryRow extends RightsRow {
   readonly at: string;
   readonly target_id: string | null;
   readonly position?: string;
-}
-
-/** A person who signed in, and an invitation to the address of their account. */
-export interface InvitedAccount {
-  /** SHA-256 of the session's secret. */
-  readonly sessionHash: Buffer;
-  readonly orgId: string;
-  readonly invitationId: string;
-}
-
-/** What the door found out about somebody who came by an invitation; it says nothing of what became of it. */
-export interface InvitedEntry {
-  readonly at: string;
-  readonly orgId: string;
-  /** How the account is called that came; null for the bearer of the secret. */
-  readonly name: string | null;
-}
-
-interface InvitedEntryRow {
-  readonly at: string;
-  readonly org_id: string;
-  readonly name: string | null;
 }
 
 /** What a handler asks the database with. Every query names the organization, and row security sees to it. */
@@ -151,22 +131,6 @@ const byToken = (visit: Visit): WayIn<Entry> => {
     orgOf: () => null,
   };
 };
-
-/** The way in of whoever has the secret of an invitation, and no token yet, or an account that is invited. */
-const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
-  effect: 'write',
-  orgId: null,
-  claim: null,
-  onPosition: undefined,
-  enter: Buffer.isBuffer(by)
-    ? sql<InvitedEntryRow>`select *, null as name from app.enter_by_invitation(${by})`
-    : sql<InvitedEntryRow>`select * from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid)`,
-  read: (row) => {
-    const { at, org_id, name } = row as InvitedEntryRow;
-    return { at, orgId: org_id, name };
-  },
-  orgOf: ({ orgId }) => orgId,
-});
 
 interface Waiting {
   readonly statement: Statement;
@@ -346,7 +310,8 @@ export const inOrganization = <Result>(
   pool: Pool,
   visit: Visit,
   work: (session: Session) => Promise<Result>,
-): Promise<Result> => inTransactionSpan(() => throughDoor(pool, byToken(visit), work));
+): Promise<Result> =>
+  atNode(pool, visit.orgId, (at) => inTransactionSpan(() => throughDoor(at.pool, byToken(visit), work)));
 
 /**
  * The same for somebody with an invitation: `by` is SHA-256 of its secret, or the session of a person whose address is
@@ -356,7 +321,13 @@ export const inInvitingOrganization = <Result>(
   pool: Pool,
   by: Buffer | InvitedAccount,
   work: (session: Session<InvitedEntry>) => Promise<Result>,
-): Promise<Result> => inTransactionSpan(() => throughDoor(pool, byInvitation(by), work));
+): Promise<Result> => {
+  const enterAt = (at: Pool): Promise<Result> =>
+    inTransactionSpan(() => throughDoor(at, byInvitation(by), work));
+  if (!Buffer.isBuffer(by))
+    return atNodeOfNow(pool, by.orgId, (at) => enterAt(at.pool), { unknown: noSuchInvitation });
+  return atItsNode(pool, noSuchInvitation, enterAt);
+};
 
 async function throughDoor<Found, Result>(
   pool: Pool,

@@ -4,6 +4,7 @@
  * security as a call. The login must be able to take both roles.
  */
 import { type Db } from './organization.ts';
+import { atNode, nodesOf } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { bind, sql } from './sql.ts';
 import { inTransaction, type PlainDb } from './transaction.ts';
@@ -11,7 +12,7 @@ import { inTransaction, type PlainDb } from './transaction.ts';
 const asWorkerRole = { sql: 'set local role muster_worker', parameters: [] };
 const asServiceRole = { sql: 'set local role muster_app', parameters: [] };
 
-/** Runs `work` over all organizations, for the outbox and the purges. Throws what it throws, with nothing kept. */
+/** Runs `work` over all organizations of this server, for the outbox and the purges. Throws what it throws, with nothing kept. */
 export const acrossOrganizations = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
   inTransaction(pool, { prologue: [asWorkerRole], orgId: null }, work);
 
@@ -20,12 +21,13 @@ export const inOrganizationAsSystem = <Result>(
   pool: Pool,
   orgId: string,
   work: (db: PlainDb) => Promise<Result>,
-): Promise<Result> =>
-  inTransaction(
-    pool,
-    {
-      prologue: [asServiceRole, bind(sql`select set_config('muster.org_id', ${orgId}, true)`, null)],
-      orgId,
-    },
-    work,
-  );
+): Promise<Result> => {
+  const isAlone = nodesOf(pool) === undefined;
+  return atNode(pool, orgId, (at) => {
+    const enter =
+      isAlone || at.isGone
+        ? sql`select set_config('muster.org_id', ${orgId}, true)`
+        : sql`select app.enter_as_system(${orgId}::uuid)`;
+    return inTransaction(at.pool, { prologue: [asServiceRole, bind(enter, null)], orgId }, work);
+  });
+};

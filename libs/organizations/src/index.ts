@@ -36,12 +36,26 @@ export { passkeyMail } from './rules/passkey-mail.ts';
 export { goBeyondLoss } from './operators/after-loss.ts';
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';
-export { createOrganization, listOrganizations, type OrganizationLine } from './operators/organizations.ts';
+export {
+  listNodes,
+  type MoveLine,
+  moveTo,
+  type NodeLine,
+  type NodesView,
+  setNodeOpen,
+} from './operators/nodes.ts';
+export {
+  createOrganization,
+  listOrganizations,
+  nodeNamed,
+  type OrganizationLine,
+} from './operators/organizations.ts';
 export {
   createToken,
   grantPlatform,
   listTokens,
   revokeToken,
+  sharePlatformTokens,
   type ShownToken,
   type TokenLine,
 } from './operators/tokens.ts';

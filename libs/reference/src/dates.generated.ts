@@ -196,7 +196,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/admin.platform': {
-    sha256: '5a8778d7f62d795fb8c8c9efe019363ef33c2247354f3157c1b1f5aa9116e774',
+    sha256: 'b70087a25988fec6f9ac64e4013f7247d8ae0552ec66f922bfbc4c4efa9c2939',
     since: '2026-11-26',
   },
   'reference/records': {

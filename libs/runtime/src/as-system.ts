@@ -34,7 +34,7 @@ export type PerformAsSystem = <O extends Operation>(
 const noId = '00000000-0000-0000-0000-000000000000';
 
 const systemCaller = (orgId: string, actor: Actor): Caller => ({
-  ...{ orgId, memberId: noId, agentId: null, tokenId: noId, actor },
+  ...{ orgId, memberId: noId, agentId: null, tokenId: noId, tokenHash: null, actor },
   ...{ scopes: ['admin'], projectIds: null },
 });
 

@@ -58,6 +58,8 @@ function ofSqlState(
       return target === null ? notFound() : nothingAt(target);
     // The token was changed again and again meanwhile; asked once more it is what it is then.
     case 'MU409':
+    // It is between two servers for longer than a call waits.
+    case 'MU421':
       return unavailable('busy');
     case '23505':
       return refusal('already_exists');

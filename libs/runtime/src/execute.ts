@@ -106,6 +106,7 @@ function callerOf({ identity }: AuthenticatedToken): Caller {
     memberId: identity.memberId,
     agentId: identity.agentId,
     tokenId: identity.tokenId,
+    tokenHash: identity.tokenHash,
     scopes: identity.scopes,
     projectIds: identity.projectIds,
     actor,
@@ -366,6 +367,15 @@ export function contextOf(
       requireOneOf(groundsOf(operation.access), held, orgRole, caller);
     },
     policy: async () => policyOf((await session.one(storedPolicy())).policy),
+    claimSlug: async (slug) => (await surroundings.claimSlug?.(caller.orgId, slug)) ?? true,
+    everywhere: async (query) => {
+      // The way in is first: without it no other server is asked.
+      const own = await session.all(query);
+      const { orgId, tokenHash } = caller;
+      const others =
+        tokenHash === null ? [] : await surroundings.askOtherServers?.({ orgId, tokenHash }, query);
+      return [own, ...(others ?? [])];
+    },
     projectRank: async () => (await session.one(exactRank(caller))).rank,
     emit: (kind: Happening['kind'], subject: Subject, data: Record<string, unknown>) => {
       happenings.push({ kind, subject, data });

@@ -1,5 +1,12 @@
 /** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
-import { type Db, type Happening, type Part, type Position, type Standby } from '@muster/database';
+import {
+  type Db,
+  type Happening,
+  type Part,
+  type Position,
+  type Query,
+  type Standby,
+} from '@muster/database';
 import {
   type Actor,
   type ApiError,
@@ -25,6 +32,8 @@ export interface Caller {
   readonly memberId: string;
   readonly agentId: string | null;
   readonly tokenId: string;
+  /** Null of a job, which has none. */
+  readonly tokenHash: Buffer | null;
   readonly scopes: readonly Scope[];
   /** The projects that the token is bound to; null: every project that the member may see. */
   readonly projectIds: readonly string[] | null;
@@ -83,6 +92,13 @@ export interface HandlerContext<O extends Operation> {
    * events.
    */
   readonly attempt: <Result>(work: () => Promise<Result | undefined>) => Promise<Result | undefined>;
+  /** Whether the caller's organization may have a slug, as far as its own server cannot say. */
+  readonly claimSlug: (slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>;
+  /**
+   * For operators of the installation: the rows of a query at the caller's server, in this transaction, and those of each other
+   * server.
+   */
+  readonly everywhere: <Row>(query: Query<Row>) => Promise<Row[][]>;
   /** Says that the call changed nothing, so that it leaves no audit entry. A fault where an event was said. */
   readonly changedNothing: () => void;
   /** A refusal that the contract declares, to be thrown. */
@@ -120,6 +136,17 @@ export interface Surroundings {
   readonly reactions: readonly Reaction[];
   /** Where pages are cut; where the contract says, unless a spec wants them shorter. */
   readonly mostPageBytes?: number | undefined;
+  /** Whether an organization may have a slug that it wants; where there are several servers, its own cannot say. */
+  readonly claimSlug?:
+    | ((orgId: string, slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>)
+    | undefined;
+  /** What the other servers answer to an operator who is let in here. */
+  readonly askOtherServers?:
+    | (<Row>(
+        who: { readonly orgId: string; readonly tokenHash: Buffer },
+        query: Query<Row>,
+      ) => Promise<Row[][]>)
+    | undefined;
   /** Answers reads whose callers let it. */
   readonly standby?: Standby | undefined;
 }

@@ -104,15 +104,15 @@ interface Remembered {
 export function createAuthenticator(pool: Pool): Authenticator {
   const remembered = new Map<string, Remembered>();
   const touched = new Map<string, number>();
-  let used = new Map<string, Buffer>();
+  let used = new Map<string, Identity>();
 
   const touch = async (): Promise<void> => {
     if (used.size === 0) return;
-    const hashes = [...used.values()];
+    const tokens = [...used.values()];
     used = new Map();
     await touchTokens(
       pool,
-      hashes.sort((a, b) => Buffer.compare(a, b)),
+      tokens.sort((a, b) => Buffer.compare(a.tokenHash, b.tokenHash)),
     );
   };
   // What cannot be noted now is lost: last_used_at is a hint, and the next use notes it again.
@@ -122,7 +122,7 @@ export function createAuthenticator(pool: Pool): Authenticator {
     if ((touched.get(key) ?? 0) > now - rememberMillis) return;
     if (touched.size >= mostRemembered) touched.clear();
     touched.set(key, now);
-    used.set(key, identity.tokenHash);
+    used.set(key, identity);
   };
 
   const find = async (hash: Buffer, look: LookUp, around: AroundLookUp): Promise<AuthenticatedToken> => {

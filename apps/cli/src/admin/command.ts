@@ -2,7 +2,7 @@
  * What an operators' command is made of. It works on the database itself, as the owner of its tables: no token is
  * needed, and whoever holds DATABASE_URL may do everything here. Each write leaves an audit entry.
  */
-import { createPool, type Pool, commandConnectMillis } from '@muster/database';
+import { commandConnectMillis, type NodeAddress, openNodes, parseNodes, type Pool } from '@muster/database';
 import { type ApiError } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
 import { jsonText, plain } from '@muster/terminal';
@@ -39,21 +39,31 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
   }
 }
 
-export function onDatabase(self: Command, work: (pool: Pool) => Promise<Shown>): Promise<void> {
-  return run(self, async () => {
-    const pool = createPool({
-      url: await databaseUrl(),
-      role: null,
-      max: 1,
-      name: 'muster-cli',
+export const onDatabase = (self: Command, work: (pool: Pool) => Promise<Shown>): Promise<void> =>
+  run(self, () => withDatabase(work));
+
+export async function withDatabase<Result>(work: (pool: Pool) => Promise<Result>): Promise<Result> {
+  const { pool, close } = openNodes(
+    {
+      ...{ url: await databaseUrl(), role: null, max: 1, name: 'muster-cli' },
       connectWithinMillis: commandConnectMillis,
-    });
-    try {
-      return await work(pool);
-    } finally {
-      await pool.end();
-    }
-  });
+    },
+    nodeAddresses(),
+  );
+  try {
+    return await work(pool);
+  } finally {
+    await close();
+  }
+}
+
+/** DATABASE_NODES, as the services have it. */
+export function nodeAddresses(): readonly NodeAddress[] {
+  try {
+    return parseNodes(process.env['DATABASE_NODES'] ?? '');
+  } catch (error) {
+    throw new Unusable(`DATABASE_NODES does not fit: ${error instanceof Error ? error.message : ''}`);
+  }
 }
 
 /** DATABASE_URL, else what whoever started this process offers. */

@@ -4,12 +4,21 @@ import { makeAfterLoss } from './after-loss.ts';
 import { prepared } from './command.ts';
 import { addOutbox } from './jobs.ts';
 import { makeMigrate } from './migrate.ts';
+import { makeMove, makeNodes, makePlace } from './nodes.ts';
 import { addMembers, addOrg } from './organizations.ts';
 import { addPlatform, addTokens } from './tokens.ts';
 import { operators, type OperatorsWord } from './words.ts';
 
 /** Commands of their own. */
-const alone = { migrate: makeMigrate, 'after-loss': makeAfterLoss } as const;
+const alone = {
+  migrate: makeMigrate,
+  'after-loss': makeAfterLoss,
+  nodes: makeNodes,
+  place: makePlace,
+  move: makeMove,
+} as const;
+
+const isAlone = (of: OperatorsWord): of is keyof typeof alone => of in alone;
 
 const groups: Readonly<Record<Exclude<OperatorsWord, keyof typeof alone>, (group: Command) => void>> = {
   org: addOrg,
@@ -22,7 +31,7 @@ const groups: Readonly<Record<Exclude<OperatorsWord, keyof typeof alone>, (group
 /** All of them below `parent`, or, where a word is given, what that one does, as `parent` itself. */
 export function addAdmin(parent: Command, word?: OperatorsWord): void {
   const make = (of: OperatorsWord, command: Command): void => {
-    if (of === 'migrate' || of === 'after-loss') alone[of](prepared(command, operators[of]));
+    if (isAlone(of)) alone[of](prepared(command, operators[of]));
     else groups[of](command.description(operators[of]));
   };
   if (word !== undefined) {

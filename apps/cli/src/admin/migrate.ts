@@ -1,19 +1,38 @@
 /** muster admin migrate. */
-import { migrate } from '@muster/database';
+import { addPeer, migrate } from '@muster/database';
+import { nodeNamed, sharePlatformTokens } from '@muster/organizations';
 import { type Command } from 'commander';
-import { databaseUrl, run, Unusable } from './command.ts';
+import { databaseUrl, nodeAddresses, run, Unusable, withDatabase } from './command.ts';
 
 export function makeMigrate(command: Command): void {
   command.action((_options: unknown, self: Command) =>
     run(self, async () => {
-      const applied = await migrate(await databaseUrl()).catch((error: unknown) => {
+      const unusable = (error: unknown): never => {
         throw error instanceof Unusable
           ? error
           : new Unusable(error instanceof Error ? error.message : String(error));
-      });
+      };
+      const applied = await migrate(await databaseUrl()).catch(unusable);
+      const nodes: Record<string, string[]> = {};
+      const addPeerAt = (name: string): Promise<void> =>
+        withDatabase(async (pool) => addPeer(pool, nodeNamed(pool, name)));
+      for (const { name, url } of nodeAddresses()) {
+        const saying = (error: unknown): never =>
+          unusable(new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`));
+        nodes[name] = await migrate(url).catch(saying);
+        await addPeerAt(name).catch(saying);
+      }
+      if (Object.keys(nodes).length > 0) await withDatabase(sharePlatformTokens).catch(unusable);
+      const all = [
+        ...applied.map((file) => `Applied ${file}.`),
+        ...Object.entries(nodes).flatMap(([name, files]) =>
+          files.map((file) => `Applied ${file} at ${name}.`),
+        ),
+      ];
+      const hasNodes = Object.keys(nodes).length > 0;
       return {
-        json: { applied },
-        lines: applied.length === 0 ? ['The schema is current.'] : applied.map((name) => `Applied ${name}.`),
+        json: hasNodes ? { applied, nodes } : { applied },
+        lines: all.length === 0 ? ['The schema is current.'] : all,
       };
     }),
   );

@@ -12,6 +12,7 @@ interface NewOrganization {
   ownerName: string;
   plan: (typeof plans)[number];
   seats?: number;
+  node?: string;
 }
 
 export function addOrg(org: Command): void {
@@ -22,9 +23,10 @@ export function addOrg(org: Command): void {
     .requiredOption('--owner-name <name>', "the owner's name")
     .addOption(new Option('--plan <plan>', 'what it may have').choices(plans).default('free'))
     .option('--seats <number>', 'seats bought; what the plan starts with unless said', toInteger)
+    .option('--node <node>', 'the server that it is at; the least full one unless said')
     .action((options: NewOrganization, self: Command) =>
       onDatabase(self, async (pool) => {
-        const { ownerEmail, ownerName, slug, name, plan, seats } = options;
+        const { ownerEmail, ownerName, slug, name, plan, seats, node } = options;
         const owner = { email: ownerEmail, name: ownerName };
         const made = await createOrganization(pool, {
           slug,
@@ -32,6 +34,7 @@ export function addOrg(org: Command): void {
           plan,
           owner,
           ...(seats !== undefined && { seats }),
+          ...(node !== undefined && { node }),
         });
         return {
           json: made,

@@ -104,7 +104,16 @@ export function addPlatform(platform: Command): void {
           member: email,
           ...(expiresInDays !== undefined && { expiresInDays }),
         });
-        return { json: shown, lines: secretLines(`Made a platform token of ${email}`, shown) };
+        const { without = [] } = shown;
+        return {
+          json: shown,
+          lines: [
+            ...secretLines(`Made a platform token of ${email}`, shown),
+            ...without.map(
+              (name) => `The server ${name} does not know it yet: run muster admin migrate when it answers.`,
+            ),
+          ],
+        };
       }),
     );
 }

@@ -6,7 +6,10 @@ export const operators = {
   platform: 'Operators of the installation',
   outbox: 'Jobs that the worker gave up',
   'after-loss': 'Go on after a standby took over that had not heard of all',
-  migrate: 'Bring the database to the newest schema',
+  nodes: 'The servers that organizations are at',
+  place: 'Say whether new organizations come to be at a server',
+  move: 'Move an organization to another server while its people work',
+  migrate: 'Bring the databases to the newest schema',
 } as const;
 
 export type OperatorsWord = keyof typeof operators;

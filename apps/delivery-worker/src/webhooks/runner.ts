@@ -31,8 +31,8 @@ export interface RunnerOptions {
 }
 
 export interface Runner {
-  /** Takes what is due. */
-  look(): Promise<After>;
+  /** Takes what is due at a server. */
+  look(at: Pool): Promise<After>;
   /** Begins nothing more, waits for what is under way, and gives every endpoint back. */
   stop(): Promise<void>;
 }
@@ -86,10 +86,10 @@ export function createRunner({ pool, sender, setUp, onTried, onFault }: RunnerOp
   };
 
   return {
-    look: async () => {
+    look: async (at) => {
       const room = mostEndpoints - driven.size;
       if (isStopping || room === 0) return 'rest';
-      const due = await acrossOrganizations(pool, (db) => db.all(dueWebhooks(room)));
+      const due = await acrossOrganizations(at, (db) => db.all(dueWebhooks(room)));
       const byOrganization = Map.groupBy(due.slice(0, room), ({ orgId }) => orgId);
       for (const [orgId, webhooks] of byOrganization) {
         const ids = webhooks.map(({ id }) => id);

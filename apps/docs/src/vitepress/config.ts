@@ -42,6 +42,7 @@ const guides: Readonly<Record<string, Items>> = {
   Operate: [
     ['Deploy and operate', 'running-it'],
     ['Sizing', 'sizing'],
+    ['Several database servers', 'several-servers'],
     ['Monitoring and alerts', 'monitoring'],
     ['Upgrades', 'upgrading'],
   ],

@@ -1,5 +1,5 @@
 /** Accounts: people whose address was proven, whatever organizations they are in. */
-import { type Db, newId, sql } from '@muster/database';
+import { type Db, newId, type SignInDb, sql } from '@muster/database';
 
 export interface Account {
   readonly id: string;
@@ -19,13 +19,24 @@ export interface KnownAddress {
   readonly isInvited: boolean;
 }
 
-export const findAddress = (db: Db, email: string): Promise<KnownAddress> =>
-  db.one(
+export async function findAddress(db: SignInDb, email: string): Promise<KnownAddress> {
+  const known = await db.everywhere(
     sql<KnownAddress>`select k.member_name as "memberName", k.is_invited as "isInvited" from app.known_address(${email}) k`,
+    null,
+    true,
   );
+  return {
+    memberName: known.find(({ memberName }) => memberName !== null)?.memberName ?? null,
+    isInvited: known.some(({ isInvited }) => isInvited),
+  };
+}
 
 /** The account of an address that was just proven; a new one where it has none, called as a member of it is, or as `said`. */
-export async function provideAccount(db: Db, email: string, said: string | null = null): Promise<Account> {
+export async function provideAccount(
+  db: SignInDb,
+  email: string,
+  said: string | null = null,
+): Promise<Account> {
   const known = await findAccount(db, email);
   if (known !== undefined) return known;
   const { memberName } = await findAddress(db, email);
@@ -47,10 +58,13 @@ export interface OwnOrganization {
 }
 
 /** The organizations that an account is in, by name. */
-export const listOrganizations = (db: Db, accountId: string): Promise<OwnOrganization[]> =>
-  db.all(
+export async function listOrganizations(db: SignInDb, accountId: string): Promise<OwnOrganization[]> {
+  const all = await db.everywhere(
     sql<OwnOrganization>`select o.org_id as id, o.slug, o.name, o.member_id as "memberId", o.role from app.organizations_of(${accountId}::uuid) o`,
+    ({ id }) => id,
   );
+  return all.sort((a, b) => a.name.localeCompare(b.name));
+}
 
 /** A pending invitation of an account's address. */
 export interface OwnInvitation {
@@ -62,8 +76,11 @@ export interface OwnInvitation {
 }
 
 /** Who invites an account, newest first, fifty at most. */
-export const listInvitations = (db: Db, accountId: string): Promise<OwnInvitation[]> =>
-  db.all(
+export async function listInvitations(db: SignInDb, accountId: string): Promise<OwnInvitation[]> {
+  const all = await db.everywhere(
     sql<OwnInvitation>`select i.id, i.org_id as "orgId", i.org_name as "orgName", i.role, i.invited_by as "invitedBy"
        from app.invitations_of(${accountId}::uuid) i`,
+    ({ orgId }) => orgId,
   );
+  return all.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 50);
+}

@@ -1,18 +1,20 @@
 /** Issuers of OpenID Connect, as functions of the door show them, and who people are there. */
-import { type Db, sql } from '@muster/database';
+import { type Db, type SignInDb, sql } from '@muster/database';
 import { type Account, columns } from './accounts.ts';
 
 /** An issuer that speaks for an address, as the person sees it who is to sign in there. */
 export interface NamedProvider {
   readonly id: string;
   readonly name: string;
+  readonly orgId: string;
   readonly orgName: string;
 }
 
 /** Those that speak for a domain. */
-export const providersOf = (db: Db, domain: string): Promise<NamedProvider[]> =>
-  db.all(
-    sql<NamedProvider>`select p.id, p.name, p.org_name as "orgName" from app.identity_providers_of(${domain}) p`,
+export const providersOf = (db: SignInDb, domain: string): Promise<NamedProvider[]> =>
+  db.everywhere(
+    sql<NamedProvider>`select p.id, p.name, p.org_id as "orgId", p.org_name as "orgName" from app.identity_providers_of(${domain}) p`,
+    ({ orgId }) => orgId,
   );
 
 export interface Provider {
@@ -30,12 +32,15 @@ export interface Provider {
 }
 
 /** Undefined where it speaks for no domain, or is not there. */
-export const findProvider = (db: Db, id: string): Promise<Provider | undefined> =>
-  db.find(
+export async function findProvider(db: SignInDb, id: string): Promise<Provider | undefined> {
+  const [found] = await db.everywhere(
     sql<Provider>`select p.id, p.org_id as "orgId", p.name, p.issuer, p.client_id as "clientId", p.secret,
          p.organization_key as "organizationKey", p.trusts_addresses as "trustsAddresses", p.domains
        from app.find_identity_provider(${id}::uuid) p`,
+    ({ orgId }) => orgId,
   );
+  return found;
+}
 
 /** What an organization asks of an account's sessions; of each issuer that it names a row, and one where it names none. */
 export interface AskedProof {
@@ -45,11 +50,13 @@ export interface AskedProof {
   readonly providerName: string | null;
 }
 
-export const listAskedProofs = (db: Db, accountId: string, orgId: string): Promise<AskedProof[]> =>
-  db.all(
-    sql<AskedProof>`select a.org_name as "orgName", a.requires_passkey as "requiresPasskey", a.provider_id as "providerId",
+export const listAskedProofs = (db: SignInDb, accountId: string, orgId: string): Promise<AskedProof[]> =>
+  db.at(orgId, (there) =>
+    there.all(
+      sql<AskedProof>`select a.org_name as "orgName", a.requires_passkey as "requiresPasskey", a.provider_id as "providerId",
          a.provider_name as "providerName"
        from app.asked_proofs(${accountId}::uuid, ${orgId}::uuid) a`,
+    ),
   );
 
 /** A person at an issuer: the two together are whose account it is, and nothing else. */

@@ -2,7 +2,7 @@
  * Signing in at a company's issuer. An account is the issuer's word of who a person is, and never an address alone: an address
  * joins an identity to an account once, where the issuer says that it is verified, and speaks for its domain.
  */
-import { type Db, inSignIn } from '@muster/database';
+import { type SignInDb, inSignIn } from '@muster/database';
 import { formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { redirectPath } from '@muster/organizations';
 import { isUuid } from '@muster/registry';
@@ -43,7 +43,7 @@ export function addIssuers(app: FastifyInstance, around: Parts & { readonly issu
   const { pool, config, cookies, throttle, issuers, logger } = around;
   const onRequest = fromOwnPage(config.cookie);
 
-  async function accountOf(db: Db, provider: Provider, claimed: Claimed): Promise<Account | Refusal> {
+  async function accountOf(db: SignInDb, provider: Provider, claimed: Claimed): Promise<Account | Refusal> {
     // Each time: at an issuer of many organizations an account may be of any person.
     const email = provenAddress(provider, claimed);
     if (email === null) return 'address';

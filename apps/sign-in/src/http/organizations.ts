@@ -98,7 +98,7 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
     if (!name.success)
       return sendHome(around, reply, account, { problem: 'The name has 1 to 120 characters.', typed });
     const facts = { requestId: request.id, ...browserOf(request) };
-    const begun = await inSignIn(pool, (db) => beginOrganization(db, account, { name: name.data }, facts));
+    const begun = await beginOrganization(pool, account, { name: name.data }, facts);
     return begun === 'owner'
       ? sendHome(around, reply, account, { problem: 'You have an organization already.', typed })
       : reply.redirect('/sign-in', 303);

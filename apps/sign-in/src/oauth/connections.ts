@@ -1,5 +1,5 @@
 /** Connections, and their tokens, by the functions of the door: this service reads no row of an organization. */
-import { type Db, newId, sql } from '@muster/database';
+import { type Db, newId, type SignInDb, sql } from '@muster/database';
 import { type BeginningFacts } from '@muster/organizations';
 import { type GivenScope, isUuid } from '@muster/registry';
 import { hashToken, tokenPrefixOf } from '@muster/runtime';
@@ -25,10 +25,14 @@ export type Unconnected = 'member' | 'agent' | 'role' | 'projects' | 'limit';
 
 /** Null where it is made, which the audit of its organization says from then on. The last of its transaction. */
 export async function openConnection(
-  db: Db,
+  db: SignInDb,
   made: NewConnection,
   request: BeginningFacts,
 ): Promise<Unconnected | null> {
+  return db.at(made.orgId, (there) => openThere(there, made, request));
+}
+
+async function openThere(db: Db, made: NewConnection, request: BeginningFacts): Promise<Unconnected | null> {
   const { client } = made;
   const { outcome } = await db.one(
     sql<{
@@ -43,18 +47,31 @@ export async function openConnection(
   return outcome;
 }
 
+/** Where the organization is that has it; here where there is none, which answers so. */
+async function atItsOrganization<Result>(
+  db: SignInDb,
+  named: Parameters<SignInDb['organizationOf']>[0],
+  work: (there: Db) => Promise<Result>,
+): Promise<Result> {
+  if (!db.hasNodes) return work(db);
+  const orgId = await db.organizationOf(named);
+  return orgId === undefined ? work(db) : db.at(orgId, work);
+}
+
 /** Whether it still lets its client in. */
-export async function isConnected(db: Db, id: string): Promise<boolean> {
+export async function isConnected(db: SignInDb, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const { isAlive } = await db.one(
-    sql<{ isAlive: boolean | null }>`select app.is_connected(${id}::uuid) as "isAlive"`,
+  const { isAlive } = await atItsOrganization(db, { connection: id }, (there) =>
+    there.one(sql<{ isAlive: boolean | null }>`select app.is_connected(${id}::uuid) as "isAlive"`),
   );
   return isAlive === true;
 }
 
-export async function endConnection(db: Db, id: string): Promise<void> {
+export async function endConnection(db: SignInDb, id: string): Promise<void> {
   if (!isUuid(id)) return;
-  await db.all(sql`select app.end_connection(${id}::uuid)`);
+  await atItsOrganization(db, { connection: id }, (there) =>
+    there.all(sql`select app.end_connection(${id}::uuid)`),
+  );
 }
 
 export interface NewConnectionToken {
@@ -66,14 +83,16 @@ export interface NewConnectionToken {
 
 /** False where the connection is over, or does not go so far. */
 export async function giveConnectionToken(
-  db: Db,
+  db: SignInDb,
   { connectionId, secret, scopes, seconds }: NewConnectionToken,
 ): Promise<boolean> {
-  const { expiresAt } = await db.one(
-    sql<{
-      expiresAt: string | null;
-    }>`select app.give_connection_token(${connectionId}::uuid, ${newId()}::uuid, ${hashToken(secret)}, ${tokenPrefixOf(secret)},
+  const { expiresAt } = await atItsOrganization(db, { connection: connectionId }, (there) =>
+    there.one(
+      sql<{
+        expiresAt: string | null;
+      }>`select app.give_connection_token(${connectionId}::uuid, ${newId()}::uuid, ${hashToken(secret)}, ${tokenPrefixOf(secret)},
          ${secret.slice(-4)}, ${scopes}::text[], ${seconds}) as "expiresAt"`,
+    ),
   );
   return expiresAt !== null;
 }
@@ -84,12 +103,16 @@ export interface ConnectionToken {
   readonly expiresAt: string;
 }
 
-export const findConnectionToken = (db: Db, secret: string): Promise<ConnectionToken | undefined> =>
-  db.find(
-    sql<ConnectionToken>`select t.connection_id as "connectionId", t.client_id as "clientId", t.expires_at as "expiresAt"
+export const findConnectionToken = (db: SignInDb, secret: string): Promise<ConnectionToken | undefined> =>
+  atItsOrganization(db, { tokenHash: hashToken(secret) }, (there) =>
+    there.find(
+      sql<ConnectionToken>`select t.connection_id as "connectionId", t.client_id as "clientId", t.expires_at as "expiresAt"
        from app.find_connection_token(${hashToken(secret)}) t`,
+    ),
   );
 
-export async function endConnectionToken(db: Db, secret: string): Promise<void> {
-  await db.all(sql`select app.end_connection_token(${hashToken(secret)})`);
+export async function endConnectionToken(db: SignInDb, secret: string): Promise<void> {
+  await atItsOrganization(db, { tokenHash: hashToken(secret) }, (there) =>
+    there.all(sql`select app.end_connection_token(${hashToken(secret)})`),
+  );
 }

@@ -2,7 +2,7 @@
  * What the authorization server keeps, for oidc-provider. Access tokens are rows of tokens, a grant ends with its connection,
  * and of sessions it keeps none: a person's session is ours.
  */
-import { type Db, inSignIn, type Pool } from '@muster/database';
+import { inSignIn, type Pool, type SignInDb } from '@muster/database';
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import {
   endConnection,
@@ -29,7 +29,7 @@ export const registrationDays = { unused: 1, afterwards: 30 } as const;
 /** Those whose second use is no mishap. */
 const once: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode']);
 
-type Run = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
+type Run = <Result>(work: (db: SignInDb) => Promise<Result>) => Promise<Result>;
 
 const nothing = async (): Promise<undefined> => undefined;
 

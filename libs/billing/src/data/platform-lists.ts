@@ -6,11 +6,11 @@ import {
   containing,
   CursorId,
   CursorText,
-  type Db,
   decodeCursor,
   mostLookedAt,
   type Page,
-  pageOfSearch,
+  pageOfRows,
+  type Query,
   sql,
 } from '@muster/database';
 import {
@@ -42,17 +42,70 @@ interface List<Row extends Step, Item> {
   /** Where the list begins, as its function takes it. */
   readonly start: readonly null[];
   readonly toItem: (row: Row) => Item;
+  /** Of what two servers have; the first one's unless said. */
+  readonly join?: (one: Row, other: Row) => Row;
 }
 
+/** Asks every server. */
+type Everywhere = <Row>(query: Query<Row>) => Promise<Row[][]>;
+
 const listOf =
-  <Row extends Step, Item>({ name, keyOf, key, start, toItem }: List<Row, Item>) =>
-  async (db: Db, { query, limit, cursor }: Params): Promise<Page<Item>> => {
+  <Row extends Step, Item>({ name, keyOf, key, start, toItem, join = (one) => one }: List<Row, Item>) =>
+  async (everywhere: Everywhere, { query, limit, cursor }: Params): Promise<Page<Item>> => {
     const pattern = query === undefined ? null : containing(query);
     const parameters = [...(decodeCursor(cursor, key) ?? start), pattern, mostLookedAt, limit];
     const list = sql.word(`platform_${name}`);
-    const rows = await db.all(sql<Row>`select * from app.${list}(${sql.join(parameters)})`);
-    return pageOfSearch(rows, limit, keyOf, toItem);
+    const servers = await everywhere(sql<Row>`select * from app.${list}(${sql.join(parameters)})`);
+    const { found, lookedUpTo } = merged(servers, { limit, keyOf, join });
+    return pageOfRows(found, limit, keyOf, toItem, lookedUpTo);
   };
+
+const bytewise = (a: readonly string[], b: readonly string[]): number => {
+  for (const [nth, text] of a.entries()) {
+    const order = Buffer.compare(Buffer.from(text), Buffer.from(b[nth] ?? ''));
+    if (order !== 0) return order;
+  }
+  return 0;
+};
+
+/**
+ * The rows of all servers in one order, as far as each of them was looked through: beyond that another one's would come too
+ * early. What two have is joined.
+ */
+function merged<Row extends Step>(
+  servers: readonly (readonly Row[])[],
+  {
+    limit,
+    keyOf,
+    join,
+  }: {
+    readonly limit: number;
+    readonly keyOf: (row: Row) => readonly string[];
+    readonly join: (one: Row, other: Row) => Row;
+  },
+): { readonly found: Row[]; readonly lookedUpTo: readonly string[] | undefined } {
+  let end: readonly string[] | undefined;
+  let isEndOfSearch = false;
+  for (const rows of servers) {
+    const signpost = rows.find(({ nth }) => nth === mostLookedAt);
+    const last = signpost ?? (rows.length > limit ? rows.at(-1) : undefined);
+    if (last === undefined || (end !== undefined && bytewise(keyOf(last), end) >= 0)) continue;
+    end = keyOf(last);
+    isEndOfSearch = signpost !== undefined;
+  }
+  const found: Row[] = [];
+  const sorted = servers
+    .flat()
+    .filter((row) => row.fits && (end === undefined || bytewise(keyOf(row), end) <= 0))
+    .sort((a, b) => bytewise(keyOf(a), keyOf(b)));
+  for (const row of sorted) {
+    const before = found.at(-1);
+    if (before !== undefined && bytewise(keyOf(before), keyOf(row)) === 0)
+      found[found.length - 1] = join(before, row);
+    else found.push(row);
+  }
+  return { found, lookedUpTo: isEndOfSearch ? end : undefined };
+}
 
 const OneText = z.tuple([CursorText]);
 
@@ -69,6 +122,12 @@ export const listAccounts = listOf<AccountRow, PlatformAccount>({
   key: OneText,
   start: [null],
   toItem: ({ email, name, memberships }) => ({ email, name, memberships }),
+  join: (one, other) => {
+    const known = new Set(one.memberships.map(({ orgId }) => orgId));
+    const more = other.memberships.filter(({ orgId }) => !known.has(orgId));
+    const memberships = [...one.memberships, ...more].sort((a, b) => (a.orgSlug < b.orgSlug ? -1 : 1));
+    return { ...one, memberships };
+  },
 });
 
 interface SubscriptionFacts {

@@ -1,4 +1,4 @@
-import { operatorTrail, type Pool, sql } from '@muster/database';
+import { everyNode, operatorTrail, type Pool, sql } from '@muster/database';
 import { z } from 'zod';
 import { noSuch, operate, parseInput } from './operate.ts';
 
@@ -18,26 +18,44 @@ export interface DeadJob {
 const mostListed = 1_000;
 
 /** All of them, the latest first. */
-export const listDeadJobs = (pool: Pool): Promise<DeadJob[]> =>
-  operate(pool, (db) =>
-    db.all(
-      sql<DeadJob>`select r.id, o.slug as org, r.topic, r.attempts, r.created_at as "createdAt", r.dead_at as "deadAt", r.error
-         from outbox r join orgs o on o.id = r.org_id
-         where r.dead_at is not null and r.done_at is null
-         order by r.dead_at desc, r.id limit ${mostListed}`,
-    ),
-  );
+export async function listDeadJobs(pool: Pool): Promise<DeadJob[]> {
+  const all: DeadJob[] = [];
+  for (const at of everyNode(pool))
+    all.push(
+      ...(await operate(at.pool, (db) =>
+        db.all(
+          sql<DeadJob>`select r.id, o.slug as org, r.topic, r.attempts, r.created_at as "createdAt", r.dead_at as "deadAt", r.error
+             from outbox r join orgs o on o.id = r.org_id
+             where r.dead_at is not null and r.done_at is null
+             order by r.dead_at desc, r.id limit ${mostListed}`,
+        ),
+      )),
+    );
+  return all.sort((a, b) => (a.deadAt > b.deadAt ? -1 : 1)).slice(0, mostListed);
+}
 
 const Replay = z.union([
   z.strictObject({ ids: z.array(z.uuid()).min(1).max(mostListed) }),
   z.strictObject({ all: z.literal(true) }),
 ]);
 
-/** Has dead jobs tried again from the first attempt on, and answers which. */
-export function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<string[]> {
+/** Has dead jobs tried again from the first attempt on, and answers which. Of what is named all is there, or none is tried. */
+export async function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<string[]> {
+  const given = parseInput(Replay, input);
+  const ids = 'ids' in given ? given.ids : null;
+  const servers = everyNode(pool);
+  if (servers.length > 1 && ids !== null) {
+    const there = new Set((await listDeadJobs(pool)).map(({ id }) => id));
+    const unknown = ids.find((id) => !there.has(id));
+    if (unknown !== undefined) throw noSuch(`dead job ${unknown}`);
+  }
+  const replayed: string[] = [];
+  for (const at of servers) replayed.push(...(await replayAt(at.pool, ids, servers.length === 1)));
+  return replayed;
+}
+
+function replayAt(pool: Pool, ids: readonly string[] | null, isAlone: boolean): Promise<string[]> {
   return operate(pool, async (db, within) => {
-    const given = parseInput(Replay, input);
-    const ids = 'ids' in given ? given.ids : null;
     const dead = await db.all(
       sql<{
         orgId: string;
@@ -59,8 +77,8 @@ export function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<s
              returning id, org_id as "orgId"`,
         )),
       );
-    const unknown = ids?.find((id) => !replayed.some((row) => row.id === id));
-    if (unknown !== undefined) throw noSuch(`dead job ${unknown}`);
+    const unknown = isAlone && ids?.find((id) => !replayed.some((row) => row.id === id));
+    if (typeof unknown === 'string') throw noSuch(`dead job ${unknown}`);
     // In one order of organizations: each trail locks its organization's stream until the commit.
     for (const row of replayed.toSorted((a, b) => a.orgId.localeCompare(b.orgId)))
       within(row.orgId).later(operatorTrail('operators.replayJob', row.id));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { members, type MemberRow, setNewMember, toMember } from '../data/members.ts';
 import { freeSeats, lockSeats } from '../data/seats.ts';
 import { holdsSeat } from '../rules/role-changes.ts';
-import { getOrgBySlug, operate, parseInput } from './operate.ts';
+import { getOrgBySlug, operateOn, parseInput } from './operate.ts';
 
 const NewMember = z.strictObject({
   org: OrgSlug,
@@ -16,7 +16,7 @@ const NewMember = z.strictObject({
 
 /** Adds a member; all but viewers take a seat, and without a free one it is refused. */
 export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise<{ member: Member }> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, ...newMember } = parseInput(NewMember, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
@@ -31,7 +31,7 @@ export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise
 
 /** The active members of an organization, by name. */
 export function listMembers(pool: Pool, input: { readonly org: string }): Promise<Member[]> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const org = await getOrgBySlug(db, input.org);
     const rows = await within(org.id).all(
       sql<MemberRow>`select ${members.list} from members m where ${of('m')} and m.status = 'active' order by m.name, m.id`,

@@ -1,5 +1,16 @@
 /** What all of the operators' functions share: the transaction, the input, and how things are named. */
-import { asOperator, BurstError, type Db, of, type Pool, sql, type Within } from '@muster/database';
+import {
+  asOperator,
+  BurstError,
+  type Db,
+  everyNode,
+  type Node,
+  nodesOf,
+  of,
+  type Pool,
+  sql,
+  type Within,
+} from '@muster/database';
 import { type ApiError, forbidden, type Member, notFound, type Org, unavailable } from '@muster/registry';
 import { parseWith, toApiError } from '@muster/runtime';
 import { type z } from 'zod';
@@ -30,6 +41,39 @@ export async function operate<Result>(
     const known = ofSetUp(error) ?? toApiError(error);
     throw known.code === 'internal' ? error : known;
   }
+}
+
+/** The same at the server that the organization of that slug is at; at home where there is none, which says so. */
+export async function operateOn<Result>(
+  pool: Pool,
+  slug: string,
+  work: (db: Db, within: Within) => Promise<Result>,
+): Promise<Result> {
+  const found = await findOrganization(pool, slug);
+  return operate(found?.at.pool ?? pool, work);
+}
+
+/** Where an organization is; what a server has of one that left it is not looked at. */
+export async function findOrganization(
+  pool: Pool,
+  slug: string,
+): Promise<{ readonly id: string; readonly at: Node } | undefined> {
+  const nodes = nodesOf(pool);
+  const faults: unknown[] = [];
+  for (const at of everyNode(pool)) {
+    try {
+      const found = await operate(at.pool, (db) =>
+        db.find(sql<{ id: string }>`select id from orgs where slug = ${slug} and deleted_at is null`),
+      );
+      if (found === undefined) continue;
+      const isHere = nodes === undefined || (await nodes.find([found.id], 0)).get(found.id) === at;
+      if (isHere) return { id: found.id, at };
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
+  return undefined;
 }
 
 export const parseInput = <Output>(schema: z.ZodType<Output>, input: unknown): Output =>

@@ -1,4 +1,15 @@
-import { newId, operatorTrail, organization, type Pool, sql } from '@muster/database';
+import {
+  everyNode,
+  makeAtNode,
+  newId,
+  type Node,
+  nodeForNew,
+  nodesOf,
+  operatorTrail,
+  organization,
+  type Pool,
+  sql,
+} from '@muster/database';
 import {
   EmailAddress,
   type Member,
@@ -14,7 +25,7 @@ import { z } from 'zod';
 import { setNewMember } from '../data/members.ts';
 import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';
 import { planLimits, startingSeats } from '../rules/entitlement.ts';
-import { operate, parseInput } from './operate.ts';
+import { noSuch, operate, parseInput } from './operate.ts';
 
 const NewOrganization = z.strictObject({
   name: OrgName,
@@ -22,31 +33,47 @@ const NewOrganization = z.strictObject({
   plan: z.enum(plans).default('free'),
   seats: z.int().min(1).max(1_000_000).optional(),
   owner: z.strictObject({ email: EmailAddress, name: MemberName }),
+  node: z.string().optional(),
 });
 
-/** Makes an organization with its owner. Without a plan it is free; without seats it has what the plan starts with. */
-export function createOrganization(
+/**
+ * Makes an organization with its owner. Without a plan it is free; without seats it has what the plan starts with; without a
+ * node it comes to be at the least full server.
+ */
+export async function createOrganization(
   pool: Pool,
   input: z.input<typeof NewOrganization>,
 ): Promise<{ org: Org; owner: Member }> {
-  return operate(pool, async (_db, within) => {
-    const { name, slug, plan, owner, ...bought } = parseInput(NewOrganization, input);
-    const seats = bought.seats ?? startingSeats[plan];
-    const { seats: mostSeats } = planLimits(plan);
-    if (mostSeats !== null && seats > mostSeats) throw refusal('limit_exceeded', { plan, mostSeats });
-    const orgId = newId();
-    const own = within(orgId);
-    const org = await own.one(
-      sql<OrgRow>`insert into orgs as o (id, slug, name) values (${organization}, ${slug}, ${name}) returning ${orgs.list}`,
-    );
-    await own.all(sql`insert into streams (org_id) values (${organization})`);
-    await own.all(
-      sql`insert into subscriptions (org_id, plan, seats, status) values (${organization}, ${plan}, ${seats}, 'active')`,
-    );
-    const member = await setNewMember(own, { ...owner, role: 'owner' });
-    own.later(operatorTrail('operators.createOrganization', slug));
-    return { org: toOrg(org), owner: member };
-  });
+  const { name, slug, plan, owner, node, ...bought } = parseInput(NewOrganization, input);
+  const seats = bought.seats ?? startingSeats[plan];
+  const { seats: mostSeats } = planLimits(plan);
+  if (mostSeats !== null && seats > mostSeats) throw refusal('limit_exceeded', { plan, mostSeats });
+  const orgId = newId();
+  const at = node === undefined ? await nodeForNew(pool) : nodeNamed(pool, node);
+  const made = await makeAtNode(at, { orgId, slug }, (there) =>
+    operate(there, async (_db, within) => {
+      const own = within(orgId);
+      const org = await own.one(
+        sql<OrgRow>`insert into orgs as o (id, slug, name) values (${organization}, ${slug}, ${name}) returning ${orgs.list}`,
+      );
+      await own.all(sql`insert into streams (org_id) values (${organization})`);
+      await own.all(
+        sql`insert into subscriptions (org_id, plan, seats, status) values (${organization}, ${plan}, ${seats}, 'active')`,
+      );
+      const member = await setNewMember(own, { ...owner, role: 'owner' });
+      own.later(operatorTrail('operators.createOrganization', slug));
+      return { org: toOrg(org), owner: member };
+    }),
+  );
+  if (made === undefined) throw refusal('already_exists');
+  return made;
+}
+
+/** The server of that name. */
+export function nodeNamed(pool: Pool, name: string): Node {
+  const node = everyNode(pool).find((one) => one.name === name);
+  if (node === undefined) throw noSuch(`node "${name}" in DATABASE_NODES`);
+  return node;
 }
 
 export interface OrganizationLine {
@@ -56,15 +83,28 @@ export interface OrganizationLine {
   readonly plan: Plan;
   readonly seats: number;
   readonly createdAt: string;
+  /** The server that it is at. */
+  readonly node: string;
 }
 
 /** All organizations, by slug. */
-export function listOrganizations(pool: Pool): Promise<OrganizationLine[]> {
-  return operate(pool, async (db) => {
-    const rows = await db.all(
-      sql<OrganizationLine>`select o.id, o.slug, o.name, s.plan, s.seats, o.created_at as "createdAt"
-         from orgs o join subscriptions s on s.org_id = o.id where o.deleted_at is null order by o.slug`,
+export async function listOrganizations(pool: Pool): Promise<OrganizationLine[]> {
+  const all: OrganizationLine[] = [];
+  for (const at of everyNode(pool)) {
+    const rows = await operate(at.pool, (db) =>
+      db.all(
+        sql<
+          Omit<OrganizationLine, 'node'>
+        >`select o.id, o.slug, o.name, s.plan, s.seats, o.created_at as "createdAt"
+           from orgs o join subscriptions s on s.org_id = o.id where o.deleted_at is null order by o.slug`,
+      ),
     );
-    return rows;
-  });
+    const places = await nodesOf(pool)?.find(
+      rows.map(({ id }) => id),
+      0,
+    );
+    for (const row of rows)
+      if (places === undefined || places.get(row.id) === at) all.push({ ...row, node: at.name });
+  }
+  return all.sort((a, b) => (a.slug < b.slug ? -1 : 1));
 }

@@ -1,4 +1,14 @@
-import { type Db, type DB, newId, of, operatorTrail, organization, type Pool, sql } from '@muster/database';
+import {
+  type Db,
+  type DB,
+  newId,
+  nodesOf,
+  of,
+  operatorTrail,
+  organization,
+  type Pool,
+  sql,
+} from '@muster/database';
 import { type Selectable } from 'kysely';
 import {
   AgentName,
@@ -10,10 +20,10 @@ import {
   type Scope,
   TokenName,
 } from '@muster/registry';
-import { newTokenSecret } from '@muster/runtime';
+import { hashToken, newTokenSecret } from '@muster/runtime';
 import { z } from 'zod';
 import { type NewToken, setNewToken } from '../data/tokens.ts';
-import { getMemberByEmail, getOrgBySlug, noSuch, operate, parseInput } from './operate.ts';
+import { getMemberByEmail, getOrgBySlug, noSuch, operate, operateOn, parseInput } from './operate.ts';
 
 /** An agent's token lives for 90 days at most; others for a year unless said, so that a forgotten one ends as well. */
 const agentDays = 90;
@@ -54,11 +64,13 @@ export interface ShownToken {
   readonly token: string;
   readonly id: string;
   readonly expiresAt: string;
+  /** The servers that did not answer, and so show nothing to an operator's token; left out where all did. */
+  readonly without?: readonly string[];
 }
 
 /** Makes a token of a member, or of an agent of that member, which comes to be with its first token. */
 export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Promise<ShownToken> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, member: email, agent, projects, inbox, ...rest } = parseInput(TokenRequest, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
@@ -76,9 +88,12 @@ export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Pr
   });
 }
 
-/** Makes a member an operator of the installation, by a token of scope `platform` and no other. */
-export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
-  return operate(pool, async (db, within) => {
+/**
+ * Makes a member an operator of the installation, by a token of scope `platform` and no other. Every server hears of it that
+ * answers; the others do by sharePlatformTokens.
+ */
+export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
+  const shown = await operateOn(pool, input.org, async (db, within) => {
     const { org: slug, member: email, expiresInDays = usualDays } = parseInput(PlatformGrant, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
@@ -94,6 +109,48 @@ export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>):
     own.later(operatorTrail('operators.grantPlatform', shown.id));
     return shown;
   });
+  const nodes = nodesOf(pool);
+  if (nodes === undefined) return shown;
+  const { id, token, expiresAt } = shown;
+  const pass = { hash: hashToken(token).toString('hex'), id, expiresAt };
+  const without: string[] = [];
+  for (const at of nodes.all) await addPasses(at.pool, [pass]).catch(() => without.push(at.name));
+  return { ...shown, ...(without.length > 0 && { without }) };
+}
+
+interface Pass {
+  /** In hexadecimal digits. */
+  readonly hash: string;
+  readonly id: string;
+  readonly expiresAt: string;
+}
+
+const addPasses = (at: Pool, passes: readonly Pass[]): Promise<void> =>
+  operate(at, async (db) => {
+    db.later(sql`delete from app.platform_passes where expires_at < now()`);
+    db.later(
+      sql`insert into app.platform_passes (hash, token_id, expires_at)
+          select decode(hash, 'hex'), id, expires_at
+          from unnest(${passes.map(({ hash }) => hash)}::text[], ${passes.map((pass) => pass.id)}::uuid[],
+            ${passes.map(({ expiresAt }) => expiresAt)}::timestamptz[]) pass (hash, id, expires_at)
+          on conflict (hash) do nothing`,
+    );
+  });
+
+/** Lets every server know the operators' tokens of all: also one that was added, or was away, when they were made. */
+export async function sharePlatformTokens(pool: Pool): Promise<void> {
+  const all = nodesOf(pool)?.all ?? [];
+  const passes: Pass[] = [];
+  for (const at of all) {
+    const good = await operate(at.pool, (db) =>
+      db.all(
+        sql<Pass>`select encode(hash, 'hex') as hash, id, expires_at as "expiresAt" from tokens
+          where 'platform' = any (scopes) and revoked_at is null and expires_at > now()`,
+      ),
+    );
+    passes.push(...good);
+  }
+  for (const at of all) await addPasses(at.pool, passes);
 }
 
 /** A token as it may be looked at: never the secret, nor its hash. */
@@ -114,7 +171,7 @@ export interface TokenLine {
 
 /** All tokens of an organization, newest first. */
 export function listTokens(pool: Pool, input: { readonly org: string }): Promise<TokenLine[]> {
-  return operate(pool, async (db, within) => {
+  return operateOn(pool, input.org, async (db, within) => {
     const org = await getOrgBySlug(db, input.org);
     const rows = await within(org.id).all(
       sql<TokenLine>`select t.id, t.name, m.email as member, a.name as agent, t.scopes, t.last_four as "lastFour",
@@ -130,12 +187,25 @@ export function listTokens(pool: Pool, input: { readonly org: string }): Promise
 
 const Revocation = z.strictObject({ org: OrgSlug, tokenId: z.uuid() });
 
-/** Ends a token; it is refused from the next request on. Ending it again changes nothing. */
-export function revokeToken(
+/**
+ * Ends a token; it is refused from the next request on. Ending it again changes nothing, but that a server which was away then may
+ * hear of it.
+ */
+export async function revokeToken(
   pool: Pool,
   input: z.input<typeof Revocation>,
 ): Promise<{ id: string; revokedAt: string }> {
-  return operate(pool, async (db, within) => {
+  const revoked = await endToken(pool, input);
+  // Its own server refuses the token already, and the others are asked only after that one. So one that is away holds nothing up.
+  for (const at of nodesOf(pool)?.all ?? [])
+    await operate(at.pool, async (db) => {
+      db.later(sql`delete from app.platform_passes where token_id = ${revoked.id}::uuid`);
+    }).catch(() => undefined);
+  return revoked;
+}
+
+function endToken(pool: Pool, input: z.input<typeof Revocation>): Promise<{ id: string; revokedAt: string }> {
+  return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, tokenId } = parseInput(Revocation, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);

@@ -3,14 +3,19 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { aboutOrg, lockOrg, orgs, setOrg, toOrg } from '../../data/orgs.ts';
 
-export const update = handle(registry.orgs.update, async ({ params, db, access, emit }) => {
-  const { expectedVersion, ...wanted } = params;
-  const [org, { at }] = await Promise.all([lockOrg(db), access()]);
-  requireVersion(org, expectedVersion);
-  const { changed, fields } = orgs.changed(org, wanted, at);
-  if (fields.length > 0) {
-    db.later(setOrg(changed));
-    emit('org.updated', aboutOrg(changed), { fields });
-  }
-  return { org: toOrg(changed) };
-});
+export const update = handle(
+  registry.orgs.update,
+  async ({ params, db, access, emit, claimSlug, refuse }) => {
+    const { expectedVersion, ...wanted } = params;
+    const [org, { at }] = await Promise.all([lockOrg(db), access()]);
+    requireVersion(org, expectedVersion);
+    const { changed, fields } = orgs.changed(org, wanted, at);
+    if (fields.includes('slug') && !(await claimSlug({ wanted: changed.slug, has: org.slug })))
+      throw refuse('already_exists');
+    if (fields.length > 0) {
+      db.later(setOrg(changed));
+      emit('org.updated', aboutOrg(changed), { fields });
+    }
+    return { org: toOrg(changed) };
+  },
+);

@@ -1,0 +1,83 @@
+/** muster admin nodes, place, move. */
+import { CannotMove } from '@muster/database';
+import { listNodes, moveTo, setNodeOpen } from '@muster/organizations';
+import { table } from '@muster/terminal';
+import { type Command, Option } from 'commander';
+import { onDatabase, Unusable } from './command.ts';
+
+const inMebibytes = (bytes: number | null): string =>
+  bytes === null ? '-' : `${Math.round(bytes / (1024 * 1024))} MiB`;
+
+export function makeNodes(command: Command): void {
+  command.action((_options: unknown, self: Command) =>
+    onDatabase(self, async (pool) => {
+      const view = await listNodes(pool);
+      return {
+        json: view,
+        lines: [
+          ...table(
+            ['NODE', 'STATE', 'ORGANIZATIONS', 'SIZE', 'NEW ONES'],
+            view.nodes.map(({ name, state, organizations, bytes, takesNew }) => [
+              name,
+              state,
+              organizations === null ? '-' : String(organizations),
+              inMebibytes(bytes),
+              takesNew ? 'yes' : 'no',
+            ]),
+          ),
+          ...view.moves.map(
+            ({ orgId, from, to, step }) =>
+              `${orgId} is on its way from ${from} to ${to} (${step}): if nobody moves it, move it once more.`,
+          ),
+        ],
+      };
+    }),
+  );
+}
+
+export function makePlace(command: Command): void {
+  command
+    .argument('<node>', 'a server, as nodes shows it')
+    .addOption(
+      new Option('--new <yes|no>', 'whether new organizations may come to be there')
+        .choices(['yes', 'no'])
+        .makeOptionMandatory(),
+    )
+    .action((node: string, options: { new: 'yes' | 'no' }, self: Command) =>
+      onDatabase(self, async (pool) => {
+        const takesNew = options.new === 'yes';
+        await setNodeOpen(pool, node, takesNew);
+        return {
+          json: { node, takesNew },
+          lines: [
+            takesNew
+              ? `New organizations may come to be at ${node}.`
+              : `New organizations come to be at ${node} only where somebody names it.`,
+          ],
+        };
+      }),
+    );
+}
+
+export function makeMove(command: Command): void {
+  command
+    .requiredOption('--org <slug>', 'the organization')
+    .requiredOption('--to <node>', 'the server, as nodes shows it')
+    .action((options: { org: string; to: string }, self: Command) =>
+      onDatabase(self, async (pool) => {
+        const { org, to } = options;
+        const say = (step: string): void => void process.stderr.write(`${step}\n`);
+        const moved = await moveTo(pool, options, say).catch((error: unknown) => {
+          throw error instanceof CannotMove ? new Unusable(error.message) : error;
+        });
+        return {
+          json: { org, to, moved: moved ?? null },
+          lines: [
+            moved === undefined
+              ? `${org} is at ${to}.`
+              : `Moved ${org} from ${moved.from} to ${moved.to}: ${moved.rows} rows, ${moved.changed} written meanwhile; it was closed for ${moved.closedMillis} ms.`,
+          ],
+        };
+      }),
+    );
+}

@@ -1,0 +1,36 @@
+/** Keeps the copies of accounts at nodes as they are at home, and home as nodes changed them. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { exchangeCopies, nodesOf, type Pool } from '@muster/database';
+import { type Logger } from 'pino';
+
+const pauseMillis = 250;
+
+export interface Exchange {
+  readonly stop: () => Promise<void>;
+}
+
+/** Of faults in a row only the first is told. */
+export function startExchange(pool: Pool, logger: Logger): Exchange {
+  const nodes = nodesOf(pool);
+  const stopping = new AbortController();
+  const run = async (): Promise<void> => {
+    let isFailing = false;
+    while (nodes !== undefined && !stopping.signal.aborted) {
+      try {
+        await exchangeCopies(nodes);
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing) logger.warn({ err: error }, 'copies of accounts reach a server later');
+        isFailing = true;
+      }
+      await pause(pauseMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return {
+    stop: () => {
+      stopping.abort();
+      return running;
+    },
+  };
+}

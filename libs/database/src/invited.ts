@@ -1,0 +1,44 @@
+/** The way in of somebody who has no token in the organization yet: by an invitation. */
+import { type WayIn } from './organization.ts';
+import { sql } from './sql.ts';
+
+/** A person who signed in, and an invitation to the address of their account. */
+export interface InvitedAccount {
+  /** SHA-256 of the session's secret. */
+  readonly sessionHash: Buffer;
+  readonly orgId: string;
+  readonly invitationId: string;
+}
+
+/** What the door found out about somebody who came by an invitation; it says nothing of what became of it. */
+export interface InvitedEntry {
+  readonly at: string;
+  readonly orgId: string;
+  /** How the account is called that came; null for the bearer of the secret. */
+  readonly name: string | null;
+}
+
+interface InvitedEntryRow {
+  readonly at: string;
+  readonly org_id: string;
+  readonly name: string | null;
+}
+
+/** SQLSTATE of a server that does not know the invitation. */
+export const noSuchInvitation = 'MU404';
+
+/** The way in of whoever has the secret of an invitation, and no token yet, or an account that is invited. */
+export const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
+  effect: 'write',
+  orgId: null,
+  claim: null,
+  onPosition: undefined,
+  enter: Buffer.isBuffer(by)
+    ? sql<InvitedEntryRow>`select *, null as name from app.enter_by_invitation(${by})`
+    : sql<InvitedEntryRow>`select * from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid)`,
+  read: (row) => {
+    const { at, org_id, name } = row as InvitedEntryRow;
+    return { at, orgId: org_id, name };
+  },
+  orgOf: ({ orgId }) => orgId,
+});

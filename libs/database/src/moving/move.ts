@@ -1,0 +1,306 @@
+/**
+ * Moves an organization to another server while its people work. What is there is copied as one moment saw it; what they write
+ * meanwhile is noted, and copied after it until little is left. Then the organization is closed for a moment: whoever comes
+ * waits, whoever writes is let finish, the last rows follow, and home says the new place. Nobody's write is lost or done twice: a
+ * write was either committed before the organization was closed, and came along, or is refused there, and is done at the new place.
+ *
+ * Each step can be cut off: until home says the new place the organization is at the old one, and the next call undoes what
+ * was begun; from then on it is at the new one, and the next call removes what was left at the old.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { homeName, type Node, type Nodes } from '../nodes.ts';
+import { copyAll, copyChanged, type Ends, makeMonths, removeAll } from './copying.ts';
+import { beginNoting, endNoting } from './noting.ts';
+import { differenceOf, readTables } from './tables.ts';
+
+export interface MoveSteps {
+  readonly onStep?: (step: string) => void;
+  /** For specs: what happens at the end of a step, which may throw. */
+  readonly after?: (step: MoveStep) => Promise<void>;
+}
+
+export type MoveStep = 'noting' | 'copied' | 'caught up' | 'closed' | 'switched';
+
+export interface Moved {
+  readonly from: string;
+  readonly to: string;
+  /** Copied before it was closed; written again meanwhile. */
+  readonly rows: number;
+  readonly changed: number;
+  /** For so long nobody got in. */
+  readonly closedMillis: number;
+  readonly removed: number;
+}
+
+/** The move cannot be made as things are; the message says why. */
+export class CannotMove extends Error {}
+
+/** Less than that is copied while it is closed. */
+const littleLeft = 200;
+const mostRounds = 50;
+/** So long it may be closed; then it is open again, and closed once more later. */
+const mostClosedMillis = 800;
+const mostClosings = 20;
+const opensForMillis = 1_000;
+
+interface Place {
+  readonly node: string;
+  readonly moving_to: string | null;
+  readonly left_from: string | null;
+}
+
+interface Moving extends MoveSteps {
+  readonly home: pg.Client;
+  readonly orgId: string;
+  readonly nodes: Nodes;
+}
+
+/** Moves it. Throws CannotMove, or what a server threw: then it is where home says, and the same call goes on. */
+export async function moveOrganization(
+  nodes: Nodes,
+  { orgId, to }: { readonly orgId: string; readonly to: Node },
+  steps: MoveSteps = {},
+): Promise<Moved | undefined> {
+  const home = await connect(nodes.home);
+  try {
+    const { rows } = await home.query<{ mine: boolean }>(
+      `select pg_try_advisory_lock(hashtextextended('moves', 0)) as mine`,
+    );
+    if (rows[0]?.mine !== true) throw new CannotMove('another organization is being moved');
+    const moving: Moving = { ...steps, home, orgId, nodes };
+    await tidy(moving);
+    const from = nodeNamed(nodes, (await placeOf(moving)).node);
+    return from === to ? undefined : await betweenTwo(moving, from, to);
+  } finally {
+    await home.end();
+  }
+}
+
+async function placeOf({ home, orgId }: Moving): Promise<Place> {
+  const { rows } = await home.query<Place>(
+    'select node, moving_to, left_from from app.org_places where org_id = $1',
+    [orgId],
+  );
+  return rows[0] ?? { node: homeName, moving_to: null, left_from: null };
+}
+
+function nodeNamed(nodes: Nodes, name: string): Node {
+  const node = nodes.all.find((one) => one.name === name);
+  if (node === undefined) throw new CannotMove(`DATABASE_NODES has no ${name}`);
+  return node;
+}
+
+/** Undoes, or ends, what an earlier move left. */
+async function tidy(moving: Moving): Promise<void> {
+  const { nodes, orgId, home } = moving;
+  const place = await placeOf(moving);
+  if (place.moving_to !== null) {
+    moving.onStep?.('undoing a move that was cut off');
+    const [from, to] = [nodeNamed(nodes, place.node), nodeNamed(nodes, place.moving_to)];
+    await withMover(from, (client) => reopen(client, orgId));
+    await withMover(to, async (client) => removeAll(client, orgId, await readTables(client)));
+    await home.query('update app.org_places set moving_to = null, changed_at = now() where org_id = $1', [
+      orgId,
+    ]);
+    await forgetIfHome(moving);
+  }
+  if (place.left_from !== null) {
+    moving.onStep?.('removing what an earlier move left');
+    await withMover(nodeNamed(nodes, place.left_from), (client) => removeLeft(moving, client));
+  }
+}
+
+async function betweenTwo(moving: Moving, from: Node, to: Node): Promise<Moved> {
+  const { orgId, home } = moving;
+  return withMover(from, (source) =>
+    withMover(to, async (target) => {
+      const tables = await readTables(source);
+      const difference = differenceOf(tables, await readTables(target));
+      if (difference !== undefined) throw new CannotMove(difference);
+      const { rows: there } = await source.query('select from orgs where id = $1', [orgId]);
+      if (there.length === 0) throw new CannotMove(`there is no organization ${orgId} at ${from.name}`);
+      await home.query(
+        `insert into app.org_places (org_id, node, moving_to) values ($1, $2, $3)
+         on conflict (org_id) do update set moving_to = excluded.moving_to, changed_at = now()`,
+        [orgId, from.name, to.name],
+      );
+      const ends: Ends = { from: source, to: target, orgId, tables };
+      try {
+        return await copyAndSwitch(moving, ends, from, to);
+      } catch (error) {
+        // Where home cannot be asked, the next call looks again.
+        const isThere = await placeOf(moving).then(
+          ({ node }) => node === from.name,
+          () => false,
+        );
+        if (isThere) await tidy(moving).catch(() => undefined);
+        throw error;
+      }
+    }),
+  );
+}
+
+async function copyAndSwitch(moving: Moving, ends: Ends, from: Node, to: Node): Promise<Moved> {
+  const { orgId, onStep, after } = moving;
+  await makeMonths(ends);
+  await beginNoting(ends.from, orgId, ends.tables);
+  await after?.('noting');
+  const rows = await withMover(from, async (reader) => {
+    await reader.query('begin isolation level repeatable read read only');
+    return copyAll({ ...ends, from: reader }, (name, count) => {
+      if (count > 0) onStep?.(`copied ${count} rows of ${name}`);
+    });
+  });
+  await after?.('copied');
+  let changed = 0;
+  for (let round = 1; round <= mostRounds; round += 1) {
+    const count = await copyChanged(ends);
+    changed += count;
+    if (count < littleLeft) break;
+    onStep?.(`copied ${count} rows that were written meanwhile`);
+  }
+  await after?.('caught up');
+  for (let closing = 1; ; closing += 1) {
+    const done = await closeAndSwitch(moving, ends, from, to);
+    if (done !== undefined) {
+      onStep?.(`it is at ${to.name}; it was closed for ${done.closedMillis} ms`);
+      await after?.('switched');
+      const removed = await removeLeft(moving, ends.from);
+      const { closedMillis } = done;
+      return { from: from.name, to: to.name, rows, changed: changed + done.changed, closedMillis, removed };
+    }
+    if (closing === mostClosings) throw new CannotMove('somebody writes for longer than it may be closed');
+    onStep?.('somebody writes for long; it is closed once more in a moment');
+    await pause(opensForMillis);
+    changed += await copyChanged(ends);
+  }
+}
+
+/** Closes it, copies what is left, and has home say the new place; undefined where that would take too long: it is open again. */
+async function closeAndSwitch(
+  { home, orgId, after }: Moving,
+  ends: Ends,
+  from: Node,
+  to: Node,
+): Promise<{ readonly closedMillis: number; readonly changed: number } | undefined> {
+  const source = ends.from;
+  const began = performance.now();
+  // Nobody enters any more; those who are in finish.
+  await source.query('delete from rights_epochs where org_id = $1', [orgId]);
+  for (;;) {
+    const { rows } = await source.query<{ mine: boolean }>(
+      'select pg_try_advisory_lock(app.door_of($1)) as mine',
+      [orgId],
+    );
+    if (rows[0]?.mine === true) break;
+    if (performance.now() - began > mostClosedMillis) {
+      await reopenDoor(source, orgId);
+      return undefined;
+    }
+    await pause(2);
+  }
+  try {
+    // Whoever writes from here on waits for the lock, and then sees this.
+    await source.query('insert into app.closed_orgs (org_id) values ($1)', [orgId]);
+    await after?.('closed');
+    const changed = await copyChanged(ends);
+    await ends.to.query('insert into rights_epochs (org_id) values ($1)', [orgId]);
+    const { rows } = await ends.to.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
+    await sayPlace(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
+    return { closedMillis: Math.round(performance.now() - began), changed };
+  } finally {
+    await source.query('select pg_advisory_unlock(app.door_of($1))', [orgId]);
+  }
+}
+
+/** One transaction; an error leaves none open, so that home can be asked afterwards where the organization is. */
+async function sayPlace(
+  home: pg.Client,
+  { orgId, from, to, slug }: { orgId: string; from: string; to: string; slug: string | undefined },
+): Promise<void> {
+  await home.query('begin');
+  try {
+    const { rowCount } = await home.query(
+      `update app.org_places set node = $2, moving_to = null, left_from = $3, changed_at = now()
+       where org_id = $1 and node = $3 and moving_to = $2`,
+      [orgId, to, from],
+    );
+    if (rowCount !== 1) throw new CannotMove(`home does not say any more that ${orgId} moves to ${to}`);
+    await home.query('delete from app.claimed_slugs where org_id = $1', [orgId]);
+    if (to !== homeName)
+      await home.query('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', [slug, orgId]);
+    await home.query('commit');
+  } catch (error) {
+    await home.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** At the server that it has not left. */
+async function reopen(client: pg.ClientBase, orgId: string): Promise<void> {
+  await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
+  await reopenDoor(client, orgId);
+  await endNoting(client, orgId);
+}
+
+const reopenDoor = (client: pg.ClientBase, orgId: string) =>
+  client.query(
+    `insert into rights_epochs (org_id) select id from orgs where id = $1 on conflict (org_id) do nothing`,
+    [orgId],
+  );
+
+/** Removes the rows at the server that it left, and what was there for the move. */
+async function removeLeft(moving: Moving, client: pg.ClientBase): Promise<number> {
+  const { home, orgId } = moving;
+  const removed = await removeAll(client, orgId, await readTables(client));
+  await endNoting(client, orgId);
+  await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
+  await home.query('update app.org_places set left_from = null, changed_at = now() where org_id = $1', [
+    orgId,
+  ]);
+  await forgetIfHome(moving);
+  return removed;
+}
+
+/** Home needs no word of what is at home. */
+const forgetIfHome = ({ home, orgId }: Moving) =>
+  home.query(
+    'delete from app.org_places where org_id = $1 and node = $2 and moving_to is null and left_from is null',
+    [orgId, homeName],
+  );
+
+async function connect({ name, pool }: Node): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: pool.options.connectionString,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'muster-move',
+    keepAlive: true,
+    options: '-c TimeZone=UTC',
+  });
+  // A connection that is lost fails the statement that waits for it.
+  client.on('error', () => undefined);
+  await client.connect().catch((error: unknown) => {
+    throw new CannotMove(`${name} does not answer: ${error instanceof Error ? error.message : ''}`);
+  });
+  return client;
+}
+
+/** A connection of whoever may copy rows as they are: no row security stands before them, and nothing follows from them. */
+async function withMover<Result>(node: Node, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = await connect(node);
+  try {
+    const { rows } = await client.query<{ may: boolean }>(
+      `select (rolsuper or rolbypassrls) and has_parameter_privilege('session_replication_role', 'set') as may
+       from pg_roles where rolname = current_user`,
+    );
+    if (rows[0]?.may !== true)
+      throw new CannotMove(
+        `the login at ${node.name} may not move rows: it needs bypassrls, and to set session_replication_role`,
+      );
+    await client.query(`set session_replication_role = 'replica'`);
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

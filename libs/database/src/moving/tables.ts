@@ -1,0 +1,49 @@
+/** The tables whose rows are of organizations, as the catalogue has them: so none is forgotten that is added. */
+import pg from 'pg';
+
+export interface MovedTable {
+  readonly name: string;
+  /** By which its rows are of an organization. */
+  readonly orgColumn: string;
+  /** Those that are written. */
+  readonly columns: readonly string[];
+  readonly key: readonly string[];
+}
+
+/** Without it no call enters an organization, so it is made where the organization is open, and is not copied. */
+export const opensOrganization = 'rights_epochs';
+
+/** What the worker goes by comes first: it is gone first where an organization left. */
+const first = ['outbox', 'leases', 'webhooks'];
+
+export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
+  const { rows } = await client.query<MovedTable>(
+    `select c.relname as name, org.attname as "orgColumn",
+       array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+         and a.attgenerated = '' order by a.attnum) as columns,
+       array(select a.attname::text from pg_index i cross join unnest(i.indkey) with ordinality k (num, nth)
+         join pg_attribute a on a.attrelid = c.oid and a.attnum = k.num
+         where i.indrelid = c.oid and i.indisprimary order by k.nth) as key
+     from pg_class c join pg_attribute org on org.attrelid = c.oid
+       and org.attname = case c.relname when 'orgs' then 'id' else 'org_id' end
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+     order by array_position($1::text[], c.relname::text), c.relname`,
+    [first],
+  );
+  const without = rows.find(({ key }) => key.length === 0);
+  if (without !== undefined) throw new Error(`${without.name} has no primary key`);
+  return rows;
+}
+
+/** A sentence where the servers' tables differ: then they are not of one release. */
+export function differenceOf(here: readonly MovedTable[], there: readonly MovedTable[]): string | undefined {
+  const said = (tables: readonly MovedTable[]): string =>
+    JSON.stringify(tables.map(({ name, columns, key }) => [name, columns.toSorted(), key]));
+  return said(here) === said(there) ? undefined : 'the schemas of the two servers differ: migrate both';
+}
+
+export const word = (name: string): string => pg.escapeIdentifier(name);
+export const tableOf = ({ name }: MovedTable): string => `public.${word(name)}`;
+export const listOf = (columns: readonly string[], of = ''): string =>
+  columns.map((column) => `${of}${word(column)}`).join(', ');
+export const literal = (text: string): string => pg.escapeLiteral(text);

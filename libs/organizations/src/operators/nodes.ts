@@ -1,0 +1,99 @@
+/** The servers that organizations are at, as operators look after them. */
+import {
+  bytesAt,
+  CannotMove,
+  everyNode,
+  homeName,
+  type Moved,
+  moveOrganization,
+  nodesOf,
+  type Pool,
+  sql,
+} from '@muster/database';
+import { findOrganization, noSuch, operate } from './operate.ts';
+import { nodeNamed } from './organizations.ts';
+
+export interface NodeLine {
+  readonly name: string;
+  /** `away` where it does not answer; then the other figures are null. */
+  readonly state: 'ok' | 'away';
+  readonly organizations: number | null;
+  readonly bytes: number | null;
+  /** Whether new organizations may come to be there. */
+  readonly takesNew: boolean;
+}
+
+/** An organization that is being moved, or whose move was cut off: the same command once more goes on with it. */
+export interface MoveLine {
+  readonly orgId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly step: 'copying' | 'removing';
+}
+
+export interface NodesView {
+  readonly nodes: readonly NodeLine[];
+  readonly moves: readonly MoveLine[];
+}
+
+interface PlaceRow {
+  readonly org_id: string;
+  readonly node: string;
+  readonly moving_to: string | null;
+  readonly left_from: string | null;
+}
+
+/** All servers, home first. Throws where home does not answer. */
+export async function listNodes(pool: Pool): Promise<NodesView> {
+  const [places, closed] = await operate(pool, async (db) => [
+    await db.all(sql<PlaceRow>`select org_id, node, moving_to, left_from from app.org_places`),
+    await db.all(sql<{ node: string }>`select node from app.closed_nodes`),
+  ]);
+  const nodes = await Promise.all(
+    everyNode(pool).map(async ({ name, pool: at }): Promise<NodeLine> => {
+      const takesNew = closed.every(({ node }) => node !== name);
+      try {
+        const [bytes, there] = await Promise.all([
+          bytesAt(at),
+          operate(at, (db) => db.all(sql<{ id: string }>`select id from orgs`)),
+        ]);
+        const placed = new Map(places.map((place) => [place.org_id, place.node]));
+        const organizations = there.filter(({ id }) => (placed.get(id) ?? homeName) === name).length;
+        return { name, state: 'ok', organizations, bytes, takesNew };
+      } catch {
+        return { name, state: 'away', organizations: null, bytes: null, takesNew };
+      }
+    }),
+  );
+  const moves = places.flatMap(({ org_id: orgId, node, moving_to: to, left_from: from }): MoveLine[] => {
+    if (to !== null) return [{ orgId, from: node, to, step: 'copying' }];
+    return from === null ? [] : [{ orgId, from, to: node, step: 'removing' }];
+  });
+  return { nodes, moves };
+}
+
+/** Says whether new organizations may come to be at a server, where nobody names one. */
+export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): Promise<void> {
+  const node = nodeNamed(pool, name);
+  await operate(pool, (db) =>
+    db.all(
+      takesNew
+        ? sql`delete from app.closed_nodes where node = ${node.name}`
+        : sql`insert into app.closed_nodes (node) values (${node.name}) on conflict do nothing`,
+    ),
+  );
+}
+
+/** Undefined where it is there already. Throws CannotMove where it cannot be moved as things are. */
+export async function moveTo(
+  pool: Pool,
+  { org: slug, to }: { readonly org: string; readonly to: string },
+  onStep: (step: string) => void,
+): Promise<Moved | undefined> {
+  const nodes = nodesOf(pool);
+  if (nodes === undefined) throw new CannotMove('DATABASE_NODES is not set: there is one server');
+  const node = nodeNamed(pool, to);
+  const found = await findOrganization(pool, slug);
+  if (found === undefined) throw noSuch(`organization "${slug}"`);
+  return moveOrganization(nodes, { orgId: found.id, to: node }, { onStep });
+}

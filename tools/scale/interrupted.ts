@@ -1,0 +1,154 @@
+/** What has to hold of a move whatever is under way, and wherever it is cut off. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { moveOrganization } from '@muster/database';
+import { until } from '@muster/testing';
+import { type Ground, type Jest, minutes } from './ground.ts';
+
+export function itSurvivesInterruptions(
+  { describe, expect, it }: Pick<Jest, 'describe' | 'expect' | 'it'>,
+  { nodes, home, east, found, rowsAt, countAt, leftAt }: Ground,
+): void {
+  describe('a transaction that is under way', () => {
+    const insert = (orgId: string, name: string) =>
+      [`insert into teams (org_id, id, name) values ($1, gen_random_uuid(), $2)`, [orgId, name]] as const;
+    const teams = (orgId: string) =>
+      rowsAt<{ name: string }>(east(), 'select name from teams where org_id = $1', orgId);
+
+    it(
+      'and wrote before the organization is closed is waited for, and its rows come along',
+      async () => {
+        const { orgId } = await found('early', 'home');
+        const client = await home().pool.connect();
+        let ended: Promise<unknown> = Promise.resolve();
+        const after = async (step: string): Promise<void> => {
+          if (step !== 'caught up') return;
+          await client.query('begin');
+          await client.query('select app.enter_as_system($1)', [orgId]);
+          const [text, values] = insert(orgId, 'Early');
+          await client.query(text, [...values]);
+          ended = pause(100).then(() => client.query('commit'));
+        };
+        await moveOrganization(nodes(), { orgId, to: east() }, { after });
+        await ended;
+        client.release();
+        expect(await teams(orgId)).toEqual([{ name: 'Early' }]);
+      },
+      minutes,
+    );
+
+    it(
+      'and writes after that is refused, and nothing of it stays',
+      async () => {
+        const { orgId } = await found('late', 'home');
+        const client = await home().pool.connect();
+        let refused: Promise<unknown> = Promise.resolve('not asked');
+        const after = async (step: string): Promise<void> => {
+          if (step === 'caught up') {
+            await client.query('begin');
+            await client.query('select app.enter_as_system($1)', [orgId]);
+          }
+          if (step !== 'closed') return;
+          const [text, values] = insert(orgId, 'Late');
+          refused = client.query(text, [...values]).then(
+            () => 'written',
+            (error: unknown) => (error as { code?: string }).code,
+          );
+        };
+        // Its rows are removed once nobody has them any more.
+        const moving = moveOrganization(nodes(), { orgId, to: east() }, { after });
+        await until(async () => (await Promise.race([refused, pause(1, 'not yet')])) === 'MU421');
+        await client.query('rollback');
+        await moving;
+        client.release();
+        expect(await teams(orgId)).toEqual([]);
+        expect(await countAt(home(), orgId)).toBe(0);
+      },
+      minutes,
+    );
+
+    it(
+      'and is about all organizations leaves the rows of a closed one alone, and none waits',
+      async () => {
+        const [leaving, staying] = [await found('leaving', 'home'), await found('staying', 'home')];
+        let reached: unknown;
+        const after = async (step: string): Promise<void> => {
+          if (step !== 'closed') return;
+          const client = await home().pool.connect();
+          await client.query('begin');
+          await client.query('set local role muster_worker');
+          const { rows } = await client.query<{ org_id: string }>(
+            'update outbox set dispatch_after = dispatch_after where org_id = any ($1) returning org_id',
+            [[leaving.orgId, staying.orgId]],
+          );
+          await client.query('rollback');
+          client.release();
+          reached = [...new Set(rows.map(({ org_id }) => org_id))];
+        };
+        await moveOrganization(nodes(), { orgId: leaving.orgId, to: east() }, { after });
+        expect(reached).toEqual([staying.orgId]);
+      },
+      minutes,
+    );
+  });
+
+  describe('a move that is cut off', () => {
+    const crash = new Error('cut off by the spec');
+    it.each(['noting', 'copied', 'caught up', 'closed'] as const)(
+      'after %s leaves the organization where it was, and can be made again',
+      async (step) => {
+        const gamma = await found(`gamma-${step.replace(' ', '-')}`, 'home');
+        const cut = moveOrganization(
+          nodes(),
+          { orgId: gamma.orgId, to: east() },
+          { after: async (done) => (done === step ? Promise.reject(crash) : undefined) },
+        );
+        await expect(cut).rejects.toBe(crash);
+        await gamma.ana.stories.create({ projectId: gamma.projectId, title: 'Still here' });
+        expect(await countAt(east(), gamma.orgId)).toBe(0);
+        expect(await leftAt(home())).toEqual([[], [], []]);
+        await moveOrganization(nodes(), { orgId: gamma.orgId, to: east() });
+        const { items } = await gamma.ana.stories.list({ projectId: 'WEB' });
+        expect(items.map(({ title }) => title)).toEqual(['Still here']);
+      },
+      minutes,
+    );
+
+    it(
+      'because home refuses the switch leaves the organization open where it was',
+      async () => {
+        const { orgId, projectId, ana } = await found('zeta', 'home');
+        const other = await found('eta', 'east');
+        const claim = `insert into app.claimed_slugs (slug, org_id) values ('zeta', $1)`;
+        const after = async (step: string): Promise<void> => {
+          if (step === 'closed') await rowsAt(home(), claim, other.orgId);
+        };
+        await expect(moveOrganization(nodes(), { orgId, to: east() }, { after })).rejects.toMatchObject({
+          code: '23505',
+        });
+        await ana.stories.create({ projectId, title: 'Still here' });
+        expect(await leftAt(home())).toEqual([[], [], []]);
+        expect(await countAt(east(), orgId)).toBe(0);
+      },
+      minutes,
+    );
+
+    it(
+      'after the switch is at the new server, and the next one removes what was left',
+      async () => {
+        const delta = await found('delta', 'home');
+        const cut = moveOrganization(
+          nodes(),
+          { orgId: delta.orgId, to: east() },
+          { after: async (done) => (done === 'switched' ? Promise.reject(crash) : undefined) },
+        );
+        await expect(cut).rejects.toBe(crash);
+        await delta.ana.stories.create({ projectId: delta.projectId, title: 'Over there' });
+        expect(await countAt(home(), delta.orgId)).toBeGreaterThan(0);
+        expect(await moveOrganization(nodes(), { orgId: delta.orgId, to: east() })).toBeUndefined();
+        expect(await countAt(home(), delta.orgId)).toBe(0);
+        expect(await leftAt(home())).toEqual([[], [], []]);
+      },
+      minutes,
+    );
+  });
+}

@@ -1,0 +1,202 @@
+/** What has to hold when an organization moves while its people work. The specs run it on different servers. */
+import { type Moved, moveOrganization, type Node } from '@muster/database';
+import { createToken } from '@muster/organizations';
+import { connect } from '@muster/client';
+import { until } from '@muster/testing';
+import { type Founded, type Jest, minutes, useGround } from './ground.ts';
+import { itSurvivesInterruptions } from './interrupted.ts';
+import { nodeName, type Servers } from './servers.ts';
+import { type Call, startWriter, type Written } from './writers.ts';
+
+const writers = 8;
+
+export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>): void {
+  const { beforeAll, describe, expect, it } = jest;
+  const ground = useGround(jest, start);
+  const { home, east, found, rowsAt, countAt, leftAt } = ground;
+
+  /** By turns a story, what is said about it, work on it, and its end; each is there once, or not at all. */
+  const scriptOf = (projectId: string, who: number) => {
+    let turn = 0;
+    let story = '';
+    return (lastId: string | undefined): Call => {
+      turn += 1;
+      if (turn % 4 === 2) story = lastId ?? '';
+      switch (turn % 4) {
+        case 1:
+          return {
+            operation: 'stories.create',
+            params: { projectId, title: `Writer ${who}, turn ${turn}` },
+            idOf: (answer) => answer['story']?.id,
+          };
+        case 2:
+          return {
+            operation: 'comments.create',
+            params: { storyId: story, body: `Writer ${who}, turn ${turn}` },
+            idOf: (answer) => answer['comment']?.id,
+          };
+        case 3:
+          return {
+            operation: 'deliveryExecutions.acquire',
+            params: { targetType: 'story', targetId: story },
+            idOf: (answer) => answer['execution']?.id,
+          };
+        default:
+          return {
+            operation: 'stories.update',
+            params: { storyId: story, title: `Writer ${who} was here` },
+            idOf: (answer) => answer['story']?.id,
+          };
+      }
+    };
+  };
+
+  async function moveUnderWriters(
+    { orgId, token, projectId }: Founded,
+    to: Node,
+  ): Promise<[Moved, Written[]]> {
+    const writing = Array.from({ length: writers }, (_, who) =>
+      startWriter({ url: ground.apiUrl(who), token, next: scriptOf(projectId, who) }),
+    );
+    const all = (count: number) => () => writing.every((writer) => writer.count() >= count);
+    await until(all(4));
+    const moved = await moveOrganization(ground.nodes(), { orgId, to });
+    if (moved === undefined) throw new Error('it was there already');
+    const soFar = Math.max(...writing.map((writer) => writer.count()));
+    await until(all(soFar + 4));
+    return [moved, await Promise.all(writing.map((writer) => writer.stop()))];
+  }
+
+  describe('an organization that moves while eight people write', () => {
+    let acme: Founded;
+    let other: Founded;
+    const written: Written[] = [];
+    const expectAll = async (at: Node): Promise<void> => {
+      for (const [operation, table] of [
+        ['stories.create', 'stories'],
+        ['comments.create', 'comments'],
+        ['deliveryExecutions.acquire', 'executions'],
+      ] as const) {
+        const ids = written.flatMap(({ accepted }) => accepted.get(operation) ?? []).sort();
+        const rows = await rowsAt<{ id: string }>(
+          at,
+          `select id from ${table} where org_id = $1 order by id`,
+          acme.orgId,
+        );
+        expect({ table, ids: rows.map(({ id }) => id) }).toEqual({ table, ids });
+      }
+    };
+
+    beforeAll(async () => {
+      acme = await found('acme', 'home');
+      other = await found('other', 'home');
+    }, minutes);
+
+    it(
+      'has every write that was accepted once, and refused none for good',
+      async () => {
+        const neighbour = startWriter({
+          ...{ url: ground.apiUrl(0), token: other.token },
+          next: scriptOf(other.projectId, 0),
+        });
+        const [moved, all] = await moveUnderWriters(acme, east());
+        written.push(...all);
+        const undisturbed = await neighbour.stop();
+        const gap = Math.max(...all.map(({ longestGapMillis }) => longestGapMillis));
+        process.stderr.write(
+          `moved ${moved.rows} rows and ${moved.changed} changes: closed for ${moved.closedMillis} ms, the longest pause of a writer ${Math.round(gap)} ms\n`,
+        );
+        expect(all.flatMap(({ refusals }) => refusals).filter(({ isRetryable }) => !isRetryable)).toEqual([]);
+        expect(undisturbed.refusals).toEqual([]);
+        await expectAll(east());
+      },
+      3 * minutes,
+    );
+
+    it('left nothing at the server that it was at', async () => {
+      expect(await countAt(home(), acme.orgId)).toBe(0);
+      expect(await leftAt(home())).toEqual([[], [], []]);
+      expect(await rowsAt(home(), 'select node, moving_to, left_from from app.org_places')).toEqual([
+        { node: nodeName, moving_to: null, left_from: null },
+      ]);
+    });
+
+    it('has streams without a gap', async () => {
+      const [numbers] = await rowsAt<Record<string, number>>(
+        east(),
+        `select s.activity, s.audit,
+           (select count(*)::int from activity a where a.org_id = s.org_id) as activities, (select max(seq)::int from activity a where a.org_id = s.org_id) as last_activity,
+           (select count(*)::int from audit a where a.org_id = s.org_id) as audits, (select max(seq)::int from audit a where a.org_id = s.org_id) as last_audit
+         from streams s where s.org_id = $1`,
+        acme.orgId,
+      );
+      const { activity, audit } = numbers ?? {};
+      expect(numbers).toEqual({
+        ...{ activity, activities: activity, last_activity: activity },
+        ...{ audit, audits: audit, last_audit: audit },
+      });
+    });
+
+    it(
+      'has all jobs done that its writes asked for',
+      async () => {
+        const undone = () =>
+          rowsAt<{ n: number }>(
+            east(),
+            'select count(*)::int as n from outbox where org_id = $1 and done_at is null',
+            acme.orgId,
+          );
+        await until(async () => (await undone())[0]?.n === 0);
+      },
+      minutes,
+    );
+
+    it(
+      'moves back home in the same way',
+      async () => {
+        const [, all] = await moveUnderWriters(acme, home());
+        written.push(...all);
+        await expectAll(home());
+        expect(await countAt(east(), acme.orgId)).toBe(0);
+        expect(await leftAt(east())).toEqual([[], [], []]);
+        expect(await rowsAt(home(), 'select from app.org_places')).toEqual([]);
+      },
+      3 * minutes,
+    );
+  });
+
+  describe('who works in an organization that moves', () => {
+    it(
+      'goes on holding work, is answered by the same key, and the next holder has the next epoch',
+      async () => {
+        const beta = await found('beta', 'home');
+        const { story } = await beta.ana.stories.create({ projectId: beta.projectId, title: 'Build it' });
+        const held = await beta.ana.deliveryExecutions.acquire({ targetType: 'story', targetId: story.id });
+        const create = () =>
+          beta.ana.stories.create(
+            { projectId: beta.projectId, title: 'Only once' },
+            { idempotencyKey: 'once' },
+          );
+        const first = await create();
+        const { cursor } = await beta.ana.events.list({ after: 'latest' });
+        await moveOrganization(ground.nodes(), { orgId: beta.orgId, to: east() });
+
+        const { executionId, leaseToken } = { executionId: held.execution.id, leaseToken: held.leaseToken };
+        await beta.ana.deliveryExecutions.renew({ executionId, leaseToken });
+        expect(await create()).toEqual(first);
+        await beta.ana.deliveryExecutions.release({ executionId, leaseToken });
+        const { token } = await createToken(home().pool, {
+          ...{ org: 'beta', member: 'ana@beta.example', agent: 'Robo', name: 'robo', scopes: ['write'] },
+        });
+        const robo = connect({ baseUrl: ground.apiUrl(1), token });
+        const next = await robo.deliveryExecutions.acquire({ targetType: 'story', targetId: story.id });
+        expect(next.execution.lease?.epoch).toBe((held.execution.lease?.epoch ?? 0) + 1);
+        const { items } = await beta.ana.events.list({ after: cursor });
+        expect(items.map(({ kind }) => kind)).toContain('execution.released');
+      },
+      minutes,
+    );
+  });
+
+  itSurvivesInterruptions(jest, ground);
+}

@@ -1,0 +1,62 @@
+/** Two Postgres servers, each with an empty database of the newest schema: the first is home. */
+import { randomBytes } from 'node:crypto';
+import { createPool, joinNodes, migrate, type Nodes } from '@muster/database';
+import pg from 'pg';
+import { startPostgres } from '../dev/postgres.ts';
+
+export interface Servers {
+  /** As their owner. */
+  readonly nodes: Nodes;
+  /** For services. */
+  readonly environment: { readonly DATABASE_URL: string; readonly DATABASE_NODES: string };
+  readonly stop: () => Promise<void>;
+}
+
+export const nodeName = 'east';
+
+async function serversAt(
+  [home, east]: readonly [string, string],
+  stop: () => Promise<void>,
+): Promise<Servers> {
+  await Promise.all([migrate(home), migrate(east)]);
+  const open = (url: string) => createPool({ url, role: null, max: 4 });
+  const nodes = joinNodes(open(home), [{ name: nodeName, pool: open(east) }]);
+  return {
+    nodes,
+    environment: { DATABASE_URL: home, DATABASE_NODES: `${nodeName}=${east}` },
+    stop: async () => {
+      await Promise.all(nodes.all.map(({ pool }) => pool.end()));
+      await stop();
+    },
+  };
+}
+
+/** Two clusters of our own, gone with this process. */
+export async function startServers(): Promise<Servers> {
+  const [home, east] = await Promise.all([
+    startPostgres({ durable: false }),
+    startPostgres({ durable: false }),
+  ]);
+  return serversAt([home.url, east.url], async () => {
+    await Promise.all([home.stop(), east.stop()]);
+  });
+}
+
+/** A database for this run on each of two servers that are there, gone when they are stopped. The logins are superusers. */
+export async function useServers(urls: readonly [string, string]): Promise<Servers> {
+  const name = `muster_scale_${randomBytes(6).toString('hex')}`;
+  const onServer = async (url: string, statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  for (const url of urls) await onServer(url, `create database ${name}`);
+  const [home, east] = urls.map((url) => Object.assign(new URL(url), { pathname: `/${name}` }).href);
+  return serversAt([home ?? '', east ?? ''], async () => {
+    for (const url of urls) await onServer(url, `drop database ${name} with (force)`);
+  });
+}
