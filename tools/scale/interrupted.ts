@@ -210,6 +210,7 @@ export function itSurvivesInterruptions(
       'because home is lost stops at once, and leaves the organization open where it was',
       async () => {
         const { orgId, projectId, ana } = await found('theta', 'home');
+        let isStopped = false;
         const movers = () =>
           rowsAt(east(), `select from pg_stat_activity where application_name = 'muster-move'`);
         const after = async (step: string): Promise<void> => {
@@ -220,8 +221,10 @@ export function itSurvivesInterruptions(
                and (classid::bigint << 32) | objid::bigint = hashtextextended('moves', 0)`,
           );
           await until(async () => (await movers()).length === 0);
+          isStopped = true;
         };
         await expect(moveOrganization(nodes(), { orgId, to: east() }, { after })).rejects.toThrow();
+        expect(isStopped).toBe(true);
         await ana.stories.create({ projectId, title: 'Still here' });
         expect((await moveOrganization(nodes(), { orgId, to: east() }))?.to).toBe(east().name);
         const { items } = await ana.stories.list({ projectId: 'WEB' });

@@ -61,26 +61,6 @@ describe('the relay', () => {
     expect(new Set((await line.rows(orgId)).map((row) => row.attempts))).toEqual(new Set([1]));
   });
 
-  it('leaves the rows of an organization that is moved alone, and takes those behind them', async () => {
-    const line = open();
-    const [leaving, staying] = [await world.org(), await world.org()];
-    await askMany(line, leaving.orgId, 600);
-    await world.rows(
-      `update outbox set dispatch_after = now() - interval '1 hour' where org_id = $1`,
-      leaving.orgId,
-    );
-    const [id] = await askMany(line, staying.orgId, 1);
-    await world.rows('insert into app.closed_orgs (org_id) values ($1)', leaving.orgId);
-    try {
-      expect(await line.relay()).toBe('rest');
-      expect(new Set((await line.rows(leaving.orgId)).map((row) => row.attempts))).toEqual(new Set([0]));
-      expect((await line.rows(staying.orgId)).map((row) => [row.id, row.attempts])).toEqual([[id, 1]]);
-    } finally {
-      await world.rows('delete from app.closed_orgs');
-    }
-    await world.rows('delete from outbox where org_id = $1', leaving.orgId);
-  });
-
   it('shares rows between relays, each to one', async () => {
     const line = open();
     const { orgId } = await world.org();

@@ -53,22 +53,6 @@ const assign = ({ people, projectId, storyIds }: Board, who: Person, groupId?: s
   );
 
 describe('an expiry', () => {
-  it('in an organization that is moved is noted where it comes to be, and is not waited for here', async () => {
-    const { people } = await arrangeBoard(world);
-    await acquire(people.robo);
-    await timePasses(people.orgId);
-    await world.rows('insert into app.closed_orgs (org_id) values ($1)', people.orgId);
-    try {
-      const restsFor = await sweepOnce();
-      expect(await expiries(people.orgId)).toEqual([]);
-      expect(restsFor).toBeGreaterThan(shortestPauseMillis);
-    } finally {
-      await world.rows('delete from app.closed_orgs');
-    }
-    await sweepOnce();
-    expect(await expiries(people.orgId)).toHaveLength(1);
-  });
-
   it('is an event of the execution and of the project, in the numbers of both', async () => {
     const { people, storyIds, projectId } = await arrangeBoard(world);
     const { executionId } = await acquire(people.robo);
