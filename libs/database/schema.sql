@@ -3358,7 +3358,7 @@ CREATE OR REPLACE FUNCTION app.places_of(orgs uuid[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  return query select p.org_id, p.node, p.moving_to is not null from app.org_places p where p.org_id = any (orgs);
+  return query select p.org_id, p.node, p.moving_to is not null or p.left_from is not null from app.org_places p where p.org_id = any (orgs);
 end $function$
 ;
 alter function app.places_of(uuid[]) owner to muster_door;

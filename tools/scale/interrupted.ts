@@ -44,7 +44,9 @@ export function itSurvivesInterruptions(
         let refused: Promise<unknown> = Promise.resolve('not asked');
         const after = async (step: string): Promise<void> => {
           if (step === 'caught up') {
+            // It waits for as long as it is closed.
             await client.query('begin');
+            await client.query('set local lock_timeout = 0');
             await client.query('select app.enter_as_system($1)', [orgId]);
           }
           if (step !== 'closed') return;
@@ -91,6 +93,78 @@ export function itSurvivesInterruptions(
     );
   });
 
+  describe('the new server', () => {
+    it(
+      'is not open, and its worker leaves what it has alone, until home has said for good that the organization is there',
+      async () => {
+        const { orgId } = await found('kappa', 'home');
+        const holder = await home().pool.connect();
+        const after = async (step: string): Promise<void> => {
+          if (step !== 'closed') return;
+          await holder.query('begin');
+          await holder.query('select from app.org_places where org_id = $1 for update', [orgId]);
+        };
+        const moving = moveOrganization(nodes(), { orgId, to: east() }, { after });
+        const saying = () =>
+          rowsAt(
+            home(),
+            `select from pg_stat_activity where application_name = 'muster-move' and wait_event_type = 'Lock'`,
+          );
+        await until(async () => (await saying()).length > 0);
+        const seen = await Promise.all([
+          rowsAt(east(), 'select from orgs where id = $1', orgId),
+          rowsAt(east(), 'select from rights_epochs where org_id = $1', orgId),
+          rowsAt(east(), 'select from app.closed_orgs where org_id = $1', orgId),
+        ]);
+        await holder.query('rollback');
+        holder.release();
+        await moving;
+        expect(seen.map(({ length }) => length)).toEqual([1, 0, 1]);
+        expect(await rowsAt(east(), 'select from rights_epochs where org_id = $1', orgId)).toHaveLength(1);
+        expect(await leftAt(east())).toEqual([[], [], []]);
+      },
+      minutes,
+    );
+
+    it(
+      'gets names that rows gave each other meanwhile, however many those are',
+      async () => {
+        const { orgId } = await found('lambda', 'home');
+        const many = 1_200;
+        await rowsAt(
+          home(),
+          `insert into teams (org_id, id, name) select $1, gen_random_uuid(), 'Team ' || n from generate_series(1, ${many}) n`,
+          orgId,
+        );
+        const after = async (step: string): Promise<void> => {
+          if (step !== 'copied') return;
+          await rowsAt(home(), `update teams set name = 'Was ' || name where org_id = $1`, orgId);
+          await rowsAt(
+            home(),
+            `update teams set name = 'Team ' || ((substr(name, 10)::int * 7) % ${many + 1}) where org_id = $1`,
+            orgId,
+          );
+        };
+        const names = (at: ReturnType<typeof home>) =>
+          rowsAt(at, 'select id, name from teams where org_id = $1 order by id', orgId);
+        let before: unknown[] = [];
+        await moveOrganization(
+          nodes(),
+          { orgId, to: east() },
+          {
+            after: async (step) => {
+              await after(step);
+              if (step === 'caught up') before = await names(home());
+            },
+          },
+        );
+        expect(before).toHaveLength(many);
+        expect(await names(east())).toEqual(before);
+      },
+      minutes,
+    );
+  });
+
   describe('a move that is cut off', () => {
     const crash = new Error('cut off by the spec');
     it.each(['noting', 'copied', 'caught up', 'closed'] as const)(
@@ -127,6 +201,48 @@ export function itSurvivesInterruptions(
         });
         await ana.stories.create({ projectId, title: 'Still here' });
         expect(await leftAt(home())).toEqual([[], [], []]);
+        expect(await countAt(east(), orgId)).toBe(0);
+      },
+      minutes,
+    );
+
+    it(
+      'because home is lost stops at once, and leaves the organization open where it was',
+      async () => {
+        const { orgId, projectId, ana } = await found('theta', 'home');
+        let isStopped = false;
+        const movers = () =>
+          rowsAt(east(), `select from pg_stat_activity where application_name = 'muster-move'`);
+        const after = async (step: string): Promise<void> => {
+          if (step !== 'copied') return;
+          await rowsAt(
+            home(),
+            `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+               and (classid::bigint << 32) | objid::bigint = hashtextextended('moves', 0)`,
+          );
+          await until(async () => (await movers()).length === 0);
+          isStopped = true;
+        };
+        await expect(moveOrganization(nodes(), { orgId, to: east() }, { after })).rejects.toThrow();
+        expect(isStopped).toBe(true);
+        await ana.stories.create({ projectId, title: 'Still here' });
+        expect((await moveOrganization(nodes(), { orgId, to: east() }))?.to).toBe(east().name);
+        const { items } = await ana.stories.list({ projectId: 'WEB' });
+        expect(items.map(({ title }) => title)).toEqual(['Still here']);
+      },
+      minutes,
+    );
+
+    it(
+      'keeps the next one out as long as it is at work at one of the servers',
+      async () => {
+        const { orgId } = await found('iota', 'home');
+        const client = await east().pool.connect();
+        await client.query(`select pg_advisory_lock(hashtextextended('moves ' || $1, 0))`, [orgId]);
+        await expect(moveOrganization(nodes(), { orgId, to: east() })).rejects.toThrow(
+          `an earlier move of the organization is still at work at ${east().name}`,
+        );
+        client.release(true);
         expect(await countAt(east(), orgId)).toBe(0);
       },
       minutes,

@@ -6,6 +6,7 @@
 import {
   acrossOrganizations,
   inOrganizationAsSystem,
+  isSettled,
   of,
   type Pool,
   type Query,
@@ -64,6 +65,7 @@ export const claim = (
     cross join lateral (
       select o.org_id, o.id from outbox o
       where o.topic = t.topic and o.done_at is null and o.dead_at is null and o.dispatch_after <= now()
+        and ${isSettled(sql.part`o.org_id`)}
       order by o.dispatch_after limit ${batchSize} for update of o skip locked) d)
   update outbox o
   set /*guard: a job is done when it was done*/attempts = o.attempts + 1/*end*/, dispatch_after = now() + make_interval(secs => least(${firstPauseSeconds} * 2 ^ o.attempts, ${longestPauseSeconds}))

@@ -2,6 +2,7 @@
 import {
   acrossOrganizations,
   forgetPlace,
+  isSettled,
   type Node,
   type Pool,
   type Removal,
@@ -53,7 +54,7 @@ export async function removeProjects(
       sql<{
         org_id: string;
         id: string;
-      }>`select org_id, id from projects where deleted_at is not null order by deleted_at limit 1000`,
+      }>`select org_id, id from projects where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`,
     ),
   );
   let gone = 0;
@@ -78,7 +79,7 @@ export async function removeWebhooks(pool: Pool, signal: AbortSignal, progress: 
       sql<{
         org_id: string;
         id: string;
-      }>`select org_id, id from webhooks where deleted_at is not null order by deleted_at limit 1000`,
+      }>`select org_id, id from webhooks where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`,
     ),
   );
   let gone = 0;
@@ -98,7 +99,7 @@ export async function removeOrganizations(
     db.all(
       sql<{
         id: string;
-      }>`select id from orgs where deleted_at < now() - interval '30 days' order by deleted_at`,
+      }>`select id from orgs where deleted_at < now() - interval '30 days' and ${isSettled(sql.part`id`)} order by deleted_at`,
     ),
   );
   let gone = 0;

@@ -8,6 +8,7 @@
 import {
   acrossOrganizations,
   inOrganizationAsSystem,
+  isSettled,
   type Pool,
   type Query,
   sql,
@@ -32,11 +33,12 @@ interface Due extends Unit {
 const dueUnits = (failed: readonly string[]): Query<Due> => sql<Due>`
   select org_id as "orgId", unit_type as "unitType", unit_id as "unitId" from leases
   where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/expires_at <= now()/*end*/ and org_id <> all (${failed}::uuid[])
+    and ${isSettled(sql.part`org_id`)}
   order by expires_at limit ${batchSize}`;
 
 const nextExpiry = sql<{ millis: number | null }>`
   select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float as millis
-  from leases where state = 'held' and not expiry_noted`;
+  from leases where state = 'held' and not expiry_noted and ${isSettled(sql.part`org_id`)}`;
 
 /**
  * One turn: notes what is past its time, and answers how many milliseconds it is until more will be. What fails in one

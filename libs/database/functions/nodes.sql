@@ -1,12 +1,13 @@
 -- Organizations on servers of their own, see docs/decisions/scale.md. SQLSTATE beside those of enter.sql: MU421 the organization
 -- is elsewhere, or about to be: home says where.
 
--- At home: where organizations are that have a place; the others are here.
+-- At home: where organizations are that have a place; the others are here. One that was moved opens there a moment after
+-- that was said, so whoever is refused there waits until its move is over.
 create or replace function app.places_of(orgs uuid[])
 returns table (org_id uuid, node text, is_moving boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  return query select p.org_id, p.node, p.moving_to is not null from app.org_places p where p.org_id = any (orgs);
+  return query select p.org_id, p.node, p.moving_to is not null or p.left_from is not null from app.org_places p where p.org_id = any (orgs);
 end $$;
 call app.hand_over('app.places_of(uuid[])', 'muster_door');
 grant execute on function app.places_of(uuid[]) to muster_app, muster_worker, muster_sign_in;

@@ -42,7 +42,7 @@ grant select, insert, delete on app.closed_nodes to muster_operator;
 grant select on app.org_places to muster_operator;
 grant select, insert, delete on app.claimed_slugs to muster_door;
 grant insert on app.changed_rows to muster_door;
-grant select on app.closed_orgs to muster_door;
+grant select on app.closed_orgs to muster_door, muster_worker;
 
 -- Accounts, their sessions and passkeys are at home, and copied to every node, so that calls of organizations find them there.
 -- The other servers that copies go to: at home the nodes, at a node home.
@@ -74,3 +74,8 @@ create table app.platform_passes (
 );
 grant select on app.platform_passes to muster_platform;
 grant select, insert, update, delete on app.platform_passes to muster_operator;
+
+-- An organization without an epoch is elsewhere from now on, so each that is here has one. As the door, which sees all of them.
+set local role muster_door;
+insert into rights_epochs (org_id) select id from orgs on conflict do nothing;
+set local role none;

@@ -36,7 +36,7 @@ export {
   type Visit,
 } from './organization.ts';
 export { asOperator } from './operator.ts';
-export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
+export { acrossOrganizations, inOrganizationAsSystem, isSettled } from './system.ts';
 export { type InvitedAccount, type InvitedEntry } from './invited.ts';
 export {
   atEachNode,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -61,6 +62,22 @@ describe('migrate', () => {
     expect(await rowsOf(url, 'select name from app.applied_migrations order by name')).toEqual(
       migrationNames().map((name) => ({ name })),
     );
+  });
+
+  it('gives each organization an epoch that came to be without one', async () => {
+    const url = await emptyDatabase();
+    await migrate(url);
+    const orgs = `select o.id, e.epoch is not null as has from orgs o left join rights_epochs e on e.org_id = o.id`;
+    await rowsOf(
+      url,
+      `insert into orgs (id, slug, name) values (gen_random_uuid(), 'acme', 'Acme');
+       delete from rights_epochs`,
+    );
+    expect(await rowsOf(url, orgs)).toMatchObject([{ has: false }]);
+    const text = readFileSync(path.join(import.meta.dirname, '../migrations/0014_nodes.sql'), 'utf8');
+    const [, given = ''] = /^(set local role muster_door;\n.*?set local role none;)$/ms.exec(text) ?? [];
+    await rowsOf(url, `begin; ${given} commit`);
+    expect(await rowsOf(url, orgs)).toMatchObject([{ has: true }]);
   });
 
   it('does it once when three places start at the same time', async () => {

@@ -135,6 +135,26 @@ describe('a project that was deleted', () => {
     expect(await world.rows('select from projects where id = $1', id)).toEqual([]);
   });
 
+  it('stays, and its removal ends, while its organization leaves for another server', async () => {
+    const { orgId, ana } = await world.org();
+    const id = await project(orgId, ana.me.memberId, 5, 4);
+    await world.rows('insert into app.closed_orgs (org_id) values ($1)', orgId);
+    await world.rows(`create trigger "leaves" before update or delete on comment_reactions for each row
+      when (old.org_id = '${orgId}') execute function app.spare_closed_row('${orgId}')`);
+    const before = await everything();
+    try {
+      const removal = {
+        table: 'projects' as const,
+        key: { org_id: orgId, id },
+        signal: AbortSignal.timeout(20_000),
+      };
+      expect(await removeInPortions(world.database.app, removal)).toBe(false);
+      expect(await everything()).toEqual(before);
+    } finally {
+      await world.rows('drop trigger "leaves" on comment_reactions');
+    }
+  });
+
   it('rests after each portion for as long as that took', async () => {
     const { orgId, ana } = await world.org();
     const id = await project(orgId, ana.me.memberId, 20, 2);

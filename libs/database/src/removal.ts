@@ -41,7 +41,7 @@ export interface Removal {
 
 const usualPortion = 1_000;
 
-/** Removes all of it. False where another process is at it. */
+/** Removes all of it. False where another process is at it, or where its organization moves to another server. */
 export async function removeInPortions(pool: Pool, removal: Removal): Promise<boolean> {
   const tables = await acrossOrganizations(pool, readTables);
   try {
@@ -118,10 +118,14 @@ async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Ke
   await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
   const table = sql.word(name);
   const on = primaryKey.map((column) => sql.part`t.${sql.word(column)} = k.${sql.word(column)}`);
-  await db.all(
-    sql`delete from ${table} t using jsonb_populate_recordset(null::${table}, ${JSON.stringify(keys)}::jsonb) k
-      where ${sql.join(on, ' and ')}`,
+  const these = sql.part`jsonb_populate_recordset(null::${table}, ${JSON.stringify(keys)}::jsonb) k`;
+  const gone = await db.all(
+    sql`delete from ${table} t using ${these} where ${sql.join(on, ' and ')} returning 1`,
   );
+  if (gone.length > 0) return;
+  // Rows of an organization that leaves this server stay: to look for them again would never end.
+  const left = await db.all(sql`select 1 from ${table} t join ${these} on ${sql.join(on, ' and ')} limit 1`);
+  if (left.length > 0) throw new RemovedElsewhere();
 }
 
 const columnNames = (relation: Part, numbers: Part): Part =>

@@ -5,8 +5,8 @@ import copyStreams from 'pg-copy-streams';
 import { listOf, literal, type MovedTable, opensOrganization, tableOf, word } from './tables.ts';
 
 export interface Ends {
-  readonly from: pg.ClientBase;
-  readonly to: pg.ClientBase;
+  readonly from: pg.Client;
+  readonly to: pg.Client;
   readonly orgId: string;
   readonly tables: readonly MovedTable[];
 }
@@ -38,11 +38,12 @@ export async function copyAll(ends: Ends, onTable: (name: string, rows: number) 
 
 /**
  * The rows that were noted as changed, as they are now; those that are gone go. What was noted is taken off the list when the
- * other server has it. Answers how many keys there were.
+ * other server has it. Answers how many keys there were. Where it fails, both connections are over.
  */
 export async function copyChanged(ends: Ends): Promise<number> {
   const { from, to, orgId, tables } = ends;
-  await from.query('begin');
+  // As one moment saw all of them, and away before they come: a row may have a name that another one had before.
+  await from.query('begin isolation level repeatable read');
   await to.query('begin');
   try {
     const { rows } = await from.query<{ name: string; keys: Record<string, unknown>[] }>(
@@ -51,30 +52,46 @@ export async function copyChanged(ends: Ends): Promise<number> {
       [orgId],
     );
     let count = 0;
+    const portions: Portion[] = [];
     for (const { name, keys } of rows) {
       const table = tables.find((one) => one.name === name);
       if (table === undefined) throw new Error(`there is no table ${name}`);
       if (name === opensOrganization) continue;
       count += keys.length;
       for (let at = 0; at < keys.length; at += portion)
-        await copyKeys(ends, table, keys.slice(at, at + portion));
+        portions.push({ table, keys: keys.slice(at, at + portion) });
     }
+    for (const one of portions) await deleteKeys(ends, one);
+    for (const one of portions) await copyKeys(ends, one);
     await to.query('commit');
     await from.query('commit');
     return count;
   } catch (error) {
-    await Promise.allSettled([to.query('rollback'), from.query('rollback')]);
+    // A copy that broke may hold its connection for good, so nothing is asked of it any more.
+    await Promise.allSettled([to.end(), from.end()]);
     throw error;
   }
 }
 
-async function copyKeys(ends: Ends, table: MovedTable, keys: readonly unknown[]): Promise<void> {
-  const place = tableOf(table);
-  const named = `jsonb_populate_recordset(null::${place}, ${literal(JSON.stringify(keys))}::jsonb) k`;
-  const on = table.key.map((column) => `t.${word(column)} = k.${word(column)}`).join(' and ');
-  await ends.to.query(`delete from ${place} t using ${named} where ${on}`);
-  await copy(ends, table, `select ${listOf(table.columns, 't.')} from ${place} t join ${named} on ${on}`);
+interface Portion {
+  readonly table: MovedTable;
+  readonly keys: readonly unknown[];
 }
+
+const namedIn = ({ table, keys }: Portion): string =>
+  `jsonb_populate_recordset(null::${tableOf(table)}, ${literal(JSON.stringify(keys))}::jsonb) k`;
+const onKey = ({ table }: Portion): string =>
+  table.key.map((column) => `t.${word(column)} = k.${word(column)}`).join(' and ');
+
+const deleteKeys = ({ to }: Ends, some: Portion) =>
+  to.query(`delete from ${tableOf(some.table)} t using ${namedIn(some)} where ${onKey(some)}`);
+
+const copyKeys = (ends: Ends, some: Portion) =>
+  copy(
+    ends,
+    some.table,
+    `select ${listOf(some.table.columns, 't.')} from ${tableOf(some.table)} t join ${namedIn(some)} on ${onKey(some)}`,
+  );
 
 /** Removes all rows of an organization, a portion at a time, so that nobody waits for them. Answers how many those were. */
 export async function removeAll(

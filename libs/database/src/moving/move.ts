@@ -52,6 +52,8 @@ interface Place {
 
 interface Moving extends MoveSteps {
   readonly home: pg.Client;
+  /** Aborted when the connection to home is lost: from then on another move may begin. */
+  readonly signal: AbortSignal;
   readonly orgId: string;
   readonly nodes: Nodes;
 }
@@ -63,18 +65,49 @@ export async function moveOrganization(
   steps: MoveSteps = {},
 ): Promise<Moved | undefined> {
   const home = await connect(nodes.home);
+  const lost = new AbortController();
+  home.on('error', () => {
+    lost.abort(new CannotMove('the connection to home is lost'));
+  });
   try {
     const { rows } = await home.query<{ mine: boolean }>(
       `select pg_try_advisory_lock(hashtextextended('moves', 0)) as mine`,
     );
     if (rows[0]?.mine !== true) throw new CannotMove('another organization is being moved');
-    const moving: Moving = { ...steps, home, orgId, nodes };
-    await tidy(moving);
-    const from = nodeNamed(nodes, (await placeOf(moving)).node);
-    return from === to ? undefined : await betweenTwo(moving, from, to);
+    const moving: Moving = { ...steps, home, orgId, nodes, signal: lost.signal };
+    const { node, moving_to: movingTo, left_from: leftFrom } = await placeOf(moving);
+    const from = nodeNamed(nodes, node);
+    const others = [movingTo, leftFrom].flatMap((name) => (name === null ? [] : nodeNamed(nodes, name)));
+    return await holding(moving, [...new Set([from, to, ...others])], async (clients) => {
+      await tidy(moving);
+      const [source, target] = [clients.get(from), clients.get(to)];
+      if (source === undefined || target === undefined || from === to) return undefined;
+      return betweenTwo(moving, { node: from, client: source }, { node: to, client: target });
+    });
   } finally {
     await home.end();
   }
+}
+
+/**
+ * With a connection to each server, on which it alone moves the organization. Home's lock is gone with the connection to
+ * home; whoever had it then may still be at work here.
+ */
+async function holding<Result>(
+  moving: Moving,
+  [node, ...others]: readonly Node[],
+  work: (clients: ReadonlyMap<Node, pg.Client>) => Promise<Result>,
+): Promise<Result> {
+  if (node === undefined) return work(new Map());
+  return withMover(moving, node, async (client) => {
+    const { rows } = await client.query<{ mine: boolean }>(
+      `select pg_try_advisory_lock(hashtextextended('moves ' || $1, 0)) as mine`,
+      [moving.orgId],
+    );
+    if (rows[0]?.mine !== true)
+      throw new CannotMove(`an earlier move of the organization is still at work at ${node.name}`);
+    return holding(moving, others, (clients) => work(new Map([...clients, [node, client]])));
+  });
 }
 
 async function placeOf({ home, orgId }: Moving): Promise<Place> {
@@ -98,8 +131,11 @@ async function tidy(moving: Moving): Promise<void> {
   if (place.moving_to !== null) {
     moving.onStep?.('undoing a move that was cut off');
     const [from, to] = [nodeNamed(nodes, place.node), nodeNamed(nodes, place.moving_to)];
-    await withMover(from, (client) => reopen(client, orgId));
-    await withMover(to, async (client) => removeAll(client, orgId, await readTables(client)));
+    await withMover(moving, from, (client) => reopen(client, orgId));
+    await withMover(moving, to, async (client) => {
+      await removeAll(client, orgId, await readTables(client));
+      await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
+    });
     await home.query('update app.org_places set moving_to = null, changed_at = now() where org_id = $1', [
       orgId,
     ]);
@@ -107,46 +143,54 @@ async function tidy(moving: Moving): Promise<void> {
   }
   if (place.left_from !== null) {
     moving.onStep?.('removing what an earlier move left');
-    await withMover(nodeNamed(nodes, place.left_from), (client) => removeLeft(moving, client));
+    await withMover(moving, nodeNamed(nodes, place.node), (client) => open(client, orgId));
+    await withMover(moving, nodeNamed(nodes, place.left_from), (client) => removeLeft(moving, client));
   }
 }
 
-async function betweenTwo(moving: Moving, from: Node, to: Node): Promise<Moved> {
+interface End {
+  readonly node: Node;
+  readonly client: pg.Client;
+}
+
+async function betweenTwo(
+  moving: Moving,
+  { node: from, client: source }: End,
+  { node: to, client: target }: End,
+): Promise<Moved> {
   const { orgId, home } = moving;
-  return withMover(from, (source) =>
-    withMover(to, async (target) => {
-      const tables = await readTables(source);
-      const difference = differenceOf(tables, await readTables(target));
-      if (difference !== undefined) throw new CannotMove(difference);
-      const { rows: there } = await source.query('select from orgs where id = $1', [orgId]);
-      if (there.length === 0) throw new CannotMove(`there is no organization ${orgId} at ${from.name}`);
-      await home.query(
-        `insert into app.org_places (org_id, node, moving_to) values ($1, $2, $3)
-         on conflict (org_id) do update set moving_to = excluded.moving_to, changed_at = now()`,
-        [orgId, from.name, to.name],
-      );
-      const ends: Ends = { from: source, to: target, orgId, tables };
-      try {
-        return await copyAndSwitch(moving, ends, from, to);
-      } catch (error) {
-        // Where home cannot be asked, the next call looks again.
-        const isThere = await placeOf(moving).then(
-          ({ node }) => node === from.name,
-          () => false,
-        );
-        if (isThere) await tidy(moving).catch(() => undefined);
-        throw error;
-      }
-    }),
+  const tables = await readTables(source);
+  const difference = differenceOf(tables, await readTables(target));
+  if (difference !== undefined) throw new CannotMove(difference);
+  const { rows: there } = await source.query('select from orgs where id = $1', [orgId]);
+  if (there.length === 0) throw new CannotMove(`there is no organization ${orgId} at ${from.name}`);
+  await home.query(
+    `insert into app.org_places (org_id, node, moving_to) values ($1, $2, $3)
+     on conflict (org_id) do update set moving_to = excluded.moving_to, changed_at = now()`,
+    [orgId, from.name, to.name],
   );
+  const ends: Ends = { from: source, to: target, orgId, tables };
+  try {
+    return await copyAndSwitch(moving, ends, from, to);
+  } catch (error) {
+    // Where home cannot be asked, the next call looks again.
+    const isThere = await placeOf(moving).then(
+      ({ node }) => node === from.name,
+      () => false,
+    );
+    if (isThere) await tidy(moving).catch(() => undefined);
+    throw error;
+  }
 }
 
 async function copyAndSwitch(moving: Moving, ends: Ends, from: Node, to: Node): Promise<Moved> {
   const { orgId, onStep, after } = moving;
   await makeMonths(ends);
+  // The worker of the new server leaves its rows alone until it is open there.
+  await ends.to.query('insert into app.closed_orgs (org_id) values ($1) on conflict do nothing', [orgId]);
   await beginNoting(ends.from, orgId, ends.tables);
   await after?.('noting');
-  const rows = await withMover(from, async (reader) => {
+  const rows = await withMover(moving, from, async (reader) => {
     await reader.query('begin isolation level repeatable read read only');
     return copyAll({ ...ends, from: reader }, (name, count) => {
       if (count > 0) onStep?.(`copied ${count} rows of ${name}`);
@@ -205,12 +249,14 @@ async function closeAndSwitch(
     await source.query('insert into app.closed_orgs (org_id) values ($1)', [orgId]);
     await after?.('closed');
     const changed = await copyChanged(ends);
-    await ends.to.query('insert into rights_epochs (org_id) values ($1)', [orgId]);
     const { rows } = await ends.to.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
     await sayPlace(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
+    // Not before: what is done there is there for good.
+    await open(ends.to, orgId);
     return { closedMillis: Math.round(performance.now() - began), changed };
   } finally {
-    await source.query('select pg_advisory_unlock(app.door_of($1))', [orgId]);
+    // Where the connection is over, the lock is too.
+    await source.query('select pg_advisory_unlock(app.door_of($1))', [orgId]).catch(() => undefined);
   }
 }
 
@@ -237,10 +283,15 @@ async function sayPlace(
   }
 }
 
-/** At the server that it has not left. */
-async function reopen(client: pg.ClientBase, orgId: string): Promise<void> {
+/** At the server that home says now. */
+async function open(client: pg.ClientBase, orgId: string): Promise<void> {
   await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
   await reopenDoor(client, orgId);
+}
+
+/** At the server that it has not left. */
+async function reopen(client: pg.ClientBase, orgId: string): Promise<void> {
+  await open(client, orgId);
   await endNoting(client, orgId);
 }
 
@@ -287,8 +338,17 @@ async function connect({ name, pool }: Node): Promise<pg.Client> {
 }
 
 /** A connection of whoever may copy rows as they are: no row security stands before them, and nothing follows from them. */
-async function withMover<Result>(node: Node, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+async function withMover<Result>(
+  { signal }: Pick<Moving, 'signal'>,
+  node: Node,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
   const client = await connect(node);
+  const stop = (): void => {
+    client.end().catch(() => undefined);
+  };
+  signal.addEventListener('abort', stop);
   try {
     const { rows } = await client.query<{ may: boolean }>(
       `select (rolsuper or rolbypassrls) and has_parameter_privilege('session_replication_role', 'set') as may
@@ -299,8 +359,10 @@ async function withMover<Result>(node: Node, work: (client: pg.Client) => Promis
         `the login at ${node.name} may not move rows: it needs bypassrls, and to set session_replication_role`,
       );
     await client.query(`set session_replication_role = 'replica'`);
+    signal.throwIfAborted();
     return await work(client);
   } finally {
+    signal.removeEventListener('abort', stop);
     await client.end();
   }
 }

@@ -1,5 +1,14 @@
 /** Statements of a worker's turn at an endpoint. Each is of the worker that holds it: see webhook-turn.ts. */
-import { type Db, of, organization, type Part, type Query, type RowOf, sql } from '@muster/database';
+import {
+  type Db,
+  isSettled,
+  of,
+  organization,
+  type Part,
+  type Query,
+  type RowOf,
+  sql,
+} from '@muster/database';
 import { type WebhookTry } from '@muster/registry';
 import { type items as activityItems } from './activity.ts';
 import { type WebhookRow } from './webhooks.ts';
@@ -30,10 +39,11 @@ const isFree = isFreeOf(sql.part`${organization}::uuid`);
 
 /** Endpoints of any organization that no worker has, and that have something to send or to look at. */
 export const dueWebhooks = (most: number): Query<DueWebhook> => sql<DueWebhook>`
-  (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeAnywhere} limit ${most})
+  (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeAnywhere} and ${isSettled(sql.part`w.org_id`)} limit ${most})
   union
   (select w.org_id as "orgId", w.id from webhooks w join streams s on s.org_id = w.org_id
-   where w.paused_at is null and not w.is_full and w.cursor_seq < s.activity and ${isFreeAnywhere} limit ${most})`;
+   where w.paused_at is null and not w.is_full and w.cursor_seq < s.activity and ${isFreeAnywhere}
+     and ${isSettled(sql.part`w.org_id`)} limit ${most})`;
 
 /**
  * Moves endpoints of the organization that have nothing to send past what happened, where they are to hear of none of it:
