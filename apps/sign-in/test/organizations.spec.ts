@@ -48,7 +48,9 @@ describe('an invitation', () => {
     expect(idIn(page.text)).toBe(invitation);
     const joined = await browser.submit('/invitations/join', joining(people.orgId, invitation));
     expect([joined.status, joined.location]).toEqual([303, '/sign-in/invitations?joined']);
-    expect((await browser.open(joined.location)).text).toContain('You have joined. Open the organization here.');
+    expect((await browser.open(joined.location)).text).toContain(
+      'You have joined. Open the organization here.',
+    );
     // No token is handed out: the session lets its person in.
     const { body } = await browser.call(people.orgId, 'session.identity');
     expect(body['member']).toMatchObject({ email, role: 'member', name: email.split('@')[0] });

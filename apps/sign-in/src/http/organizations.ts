@@ -82,7 +82,8 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
       const problem = refusals[refused] ?? 'The invitation could not be accepted. Try again.';
       return sendHome(around, reply, account, { problem });
     }
-    if (joined !== undefined) return sendHome(around, reply, account, { note: 'You have joined. Open the organization here.' });
+    if (joined !== undefined)
+      return sendHome(around, reply, account, { note: 'You have joined. Open the organization here.' });
     const invitations = await inSignIn(pool, (db) => listInvitations(db, account.id));
     const none = `No invitation to ${account.email} is open. If it came to another address, sign out and sign in with that.`;
     return sendHome(around, reply, account, { note: invitations.length === 0 ? none : null });
