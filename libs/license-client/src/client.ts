@@ -1,14 +1,12 @@
 /** The license of one program on one machine: activated, checked, kept for times without the service, released. */
 import { accepted, request } from './carried.ts';
-import { activateIn, refuse, type Release, released, renewed, tried } from './granted.ts';
+import { activateIn, refuse, released, renewed, tried } from './granted.ts';
 import { drop, goOn, licenseOf, without } from './kept-license.ts';
 import { type LicenseClientOptions, settingsOf } from './options.ts';
 import { notHeard, refusalIn, refusalOfCheck } from './refusals.ts';
 import { openSession, sameKey, type Session } from './session.ts';
-import { refusal, type Standing } from './standing.ts';
+import { refusal, type Release, type Standing } from './standing.ts';
 import { watchBy } from './watch.ts';
-
-export { type Release } from './granted.ts';
 
 export interface LicenseClient {
   /**

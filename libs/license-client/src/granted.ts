@@ -7,15 +7,7 @@ import { entitledTo } from './features.ts';
 import { certificateIn, drop, type KeptLicense, timeText, without } from './kept-license.ts';
 import { notHeard, refusalIn, textIn } from './refusals.ts';
 import { sameKey, type Session } from './session.ts';
-import { type Allowed, type Refused, type Standing } from './standing.ts';
-
-export type Release =
-  | {
-      readonly isReleased: true;
-      /** How often the license may still be moved. */
-      readonly transfersLeft: number | null;
-    }
-  | (Omit<Refused, 'mayRun'> & { readonly isReleased: false });
+import { type Allowed, type Refused, type Release, type Standing } from './standing.ts';
 
 /** The license that an answer is about; undefined unless it is of this key and this machine. */
 function licenseIn({ body }: Heard, own: { readonly licenseKey: string; readonly machineId: string }) {

@@ -1,6 +1,6 @@
 /** Licenses for programs that are installed somewhere: `createLicenseClient` is all there is to it. */
-export { createLicenseClient, type LicenseClient, type Release } from './client.ts';
+export { createLicenseClient, type LicenseClient } from './client.ts';
 export { type Entitled, type Features } from './features.ts';
 export { type LicenseClientOptions } from './options.ts';
 export { type PublicKey } from './public-key.ts';
-export { type Allowed, type Reason, type Refused, type Standing } from './standing.ts';
+export { type Allowed, type Reason, type Refused, type Release, type Standing } from './standing.ts';

@@ -94,3 +94,12 @@ export const refusal = (
 
 /** A word of the service's as one of its reasons. */
 export const reasonOf = (word: unknown): Reason => reasonsOfService.find((one) => one === word) ?? 'refused';
+
+/** What comes of giving a license back. */
+export type Release =
+  | {
+      readonly isReleased: true;
+      /** How often the license may still be moved. */
+      readonly transfersLeft: number | null;
+    }
+  | (Omit<Refused, 'mayRun'> & { readonly isReleased: false });
