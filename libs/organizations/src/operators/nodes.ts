@@ -72,7 +72,7 @@ export async function listNodes(pool: Pool): Promise<NodesView> {
   return { nodes, moves };
 }
 
-/** Says whether new organizations may come to be at a server, where nobody names one. */
+/** Says whether new organizations may come to be at a server, where the operator names none. */
 export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): Promise<void> {
   const node = nodeNamed(pool, name);
   await operate(pool, (db) =>
