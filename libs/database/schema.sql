@@ -2033,22 +2033,6 @@ begin
 end $function$
 ;
 alter function app.end_sessions(uuid,uuid,uuid) owner to muster_door;
-CREATE OR REPLACE FUNCTION app.end_tokens_of_old_secret()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if coalesce(current_setting('muster.from_peer', true), '') = '' then return null; end if;
-  update tokens t set revoked_at = now()
-    from (select k.org_id, k.id from tokens k where k.session_id = new.id and k.revoked_at is null
-      order by k.org_id for no key update) ending
-    where t.org_id = ending.org_id and t.id = ending.id;
-  return null;
-end $function$
-;
-alter function app.end_tokens_of_old_secret() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_unproven_sessions()
  RETURNS void
  LANGUAGE plpgsql
@@ -4082,7 +4066,7 @@ CREATE TRIGGER orgs_slug_free BEFORE INSERT OR UPDATE OF slug ON public.orgs FOR
 CREATE TRIGGER passkeys_unsent AFTER INSERT OR DELETE OR UPDATE OF name, counter, is_synced, last_used_at ON sign_in.passkeys FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER sessions_changed_unsent AFTER UPDATE ON sign_in.sessions FOR EACH ROW WHEN ((((((old.hash IS DISTINCT FROM new.hash) OR (old.proofs IS DISTINCT FROM new.proofs)) OR (old.proven_at IS DISTINCT FROM new.proven_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (date_trunc('day'::text, old.expires_at, 'UTC'::text) IS DISTINCT FROM date_trunc('day'::text, new.expires_at, 'UTC'::text)))) EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
-CREATE TRIGGER sessions_renewed AFTER UPDATE OF hash ON sign_in.sessions FOR EACH ROW WHEN ((old.hash IS DISTINCT FROM new.hash)) EXECUTE FUNCTION app.end_tokens_of_old_secret();
+CREATE TRIGGER sessions_renewed AFTER UPDATE OF hash ON sign_in.sessions FOR EACH ROW WHEN (((old.hash IS DISTINCT FROM new.hash) AND (COALESCE(current_setting('muster.from_peer'::text, true), ''::text) <> ''::text))) EXECUTE FUNCTION app.end_session_tokens();
 CREATE TRIGGER sessions_unsent AFTER INSERT OR DELETE ON sign_in.sessions FOR EACH ROW EXECUTE FUNCTION app.note_unsent();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();

@@ -26,21 +26,6 @@ create or replace trigger sessions_changed_unsent after update on sign_in.sessio
     is distinct from (new.hash, new.proofs, new.proven_at, new.revoked_at, date_trunc('day', new.expires_at, 'UTC')))
   execute function app.note_unsent();
 
--- At a node: a session that comes with another secret lets nobody in by the one before.
-create or replace function app.end_tokens_of_old_secret() returns trigger
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if coalesce(current_setting('muster.from_peer', true), '') = '' then return null; end if;
-  update tokens t set revoked_at = now()
-    from (select k.org_id, k.id from tokens k where k.session_id = new.id and k.revoked_at is null
-      order by k.org_id for no key update) ending
-    where t.org_id = ending.org_id and t.id = ending.id;
-  return null;
-end $$;
-call app.hand_over('app.end_tokens_of_old_secret()', 'muster_door');
-create or replace trigger sessions_renewed after update of hash on sign_in.sessions for each row
-  when (old.hash is distinct from new.hash) execute function app.end_tokens_of_old_secret();
-
 -- The organization of a connection, or of a token by its hash, at this server.
 create or replace function app.organization_of(connection uuid, token_hash bytea) returns uuid
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$

@@ -70,6 +70,10 @@ end $$;
 call app.hand_over('app.end_session_tokens()', 'muster_door');
 create or replace trigger sessions_ended after update of revoked_at on sign_in.sessions for each row
   when (old.revoked_at is null and new.revoked_at is not null) execute function app.end_session_tokens();
+-- At a node: a session that comes with another secret ends the tokens of the secret before.
+create or replace trigger sessions_renewed after update of hash on sign_in.sessions for each row
+  when (old.hash is distinct from new.hash and coalesce(current_setting('muster.from_peer', true), '') <> '')
+  execute function app.end_session_tokens();
 
 -- Gives a session another secret, and its tokens the hashes that go with it.
 create or replace function app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[]) returns void
