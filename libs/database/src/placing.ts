@@ -1,6 +1,6 @@
 /** Where organizations come to be. */
 import { ask } from './ask.ts';
-import { everyNode, type Node, nodesOf } from './nodes.ts';
+import { everyNode, homeName, type Node, nodesOf } from './nodes.ts';
 import { OutcomeUnknown } from './organization.ts';
 import { DatabaseAway, type Pool } from './pool.ts';
 import { sql } from './sql.ts';
@@ -9,7 +9,7 @@ import { sql } from './sql.ts';
 export async function nodeForNew(pool: Pool): Promise<Node> {
   const all = everyNode(pool);
   const [home] = all;
-  if (home === undefined || all.length === 1) return { name: 'home', pool };
+  if (home === undefined || all.length === 1) return { name: homeName, pool };
   const closed = await ask(home.pool, sql<{ node: string }>`select node from app.nodes_closed() node`);
   const open = all.filter(({ name }) => closed.every(({ node }) => node !== name));
   const sizes = await Promise.all(

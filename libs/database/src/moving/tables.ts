@@ -13,9 +13,6 @@ export interface MovedTable {
 /** Without it no call enters an organization, so it is made where the organization is open, and is not copied. */
 export const opensOrganization = 'rights_epochs';
 
-/** What the worker goes by comes first: it is gone first where an organization left. */
-const first = ['outbox', 'leases', 'webhooks'];
-
 export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
   const { rows } = await client.query<MovedTable>(
     `select c.relname as name, org.attname as "orgColumn",
@@ -27,8 +24,7 @@ export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
      from pg_class c join pg_attribute org on org.attrelid = c.oid
        and org.attname = case c.relname when 'orgs' then 'id' else 'org_id' end
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-     order by array_position($1::text[], c.relname::text), c.relname`,
-    [first],
+     order by c.relname`,
   );
   const without = rows.find(({ key }) => key.length === 0);
   if (without !== undefined) throw new Error(`${without.name} has no primary key`);
