@@ -63,7 +63,7 @@ describe('muster admin, with a second server', () => {
     expect(await admin('move', '--org', 'nobody', '--to', 'east')).toMatchObject({ code: 1, out: '' });
   });
 
-  it('keeps new organizations away from a server, unless somebody names it', async () => {
+  it('keeps new organizations away from a server, unless an operator names it', async () => {
     await admin('place', 'home', '--new', 'no');
     await admin(
       'org',

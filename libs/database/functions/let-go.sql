@@ -1,5 +1,5 @@
 -- What stays when what it refers to is deleted loses its reference first: a foreign key that sets columns to null is one that not
--- every engine has where the key begins with the organization. It is the door that does so: whoever deletes a story may
+-- every engine has where the key begins with the organization. It is the door that does so: a caller that deletes a story may
 -- change no version of a contract, and the owner, who takes things along, is shown nothing by forced row security. Where their
 -- project goes, all of them go with it, and none is written once more.
 create or replace function app.project_stays(org uuid, project uuid) returns boolean

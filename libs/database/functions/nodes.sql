@@ -2,7 +2,7 @@
 -- is elsewhere, or about to be: home says where.
 
 -- At home: where organizations are that have a place; the others are here. One that was moved opens there a moment after
--- that was said, so whoever is refused there waits until its move is over.
+-- that was said, so a caller that is refused there waits until its move is over.
 create or replace function app.places_of(orgs uuid[])
 returns table (org_id uuid, node text, is_moving boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -58,7 +58,7 @@ language sql immutable parallel safe as $$
   select hashtextextended('leaves ' || org::text, 0)
 $$;
 
--- On a node that an organization leaves: notes which of its rows were written, and refuses that once it is closed. Whoever closes it
+-- On a node that an organization leaves: notes which of its rows were written, and refuses that once it is closed. The mover that closes it
 -- has the lock for itself: until then it waits for those who write, and afterwards they wait for it, and see it closed. The
 -- arguments are the columns of the primary key.
 create or replace function app.note_changed_row() returns trigger

@@ -49,7 +49,7 @@ grant select on app.closed_orgs to muster_door, muster_worker;
 create table sign_in.peers (
   name text primary key
 );
--- What changed since it was sent there; one that changes meanwhile gets another version, and stays. What ends lets somebody in no
+-- What changed since it was sent there; one that changes meanwhile gets another version, and stays. What ends lets a person in no
 -- more: it goes first.
 create table sign_in.unsent (
   peer text not null references sign_in.peers (name) on delete cascade,
@@ -65,7 +65,7 @@ grant select on sign_in.peers to muster_door;
 grant select, insert, update on sign_in.unsent to muster_door;
 grant select (id) on sign_in.passkeys to muster_door;
 
--- On every server: by which tokens operators see its rows from another one, where the token itself is. Whoever comes by one was
+-- On every server: by which tokens operators see its rows from another one, where the token itself is. An operator who comes by one was
 -- let in there a moment before, or is not asked for.
 create table app.platform_passes (
   hash bytea primary key check (length(hash) = 32),

@@ -84,7 +84,7 @@ const merged: Readonly<Record<Unsent['kind'], ((rows: string) => Query<unknown>)
     from jsonb_populate_recordset(null::sign_in.sessions, ${rows}::jsonb) x where s.id = x.id`,
 };
 
-/** What is removed at one is removed at the other; nobody makes or removes an account or a session at a node. */
+/** What is removed at one is removed at the other; a node makes and removes no account and no session. */
 const removed = (kind: Unsent['kind'], asked: readonly string[], rows: string): Query<unknown> => {
   const table = sql.word(kind);
   return sql`delete from sign_in.${table} t where t.id = any (${asked}::uuid[]) and not exists (
@@ -101,7 +101,7 @@ const isRefusal = (error: unknown): error is BurstError =>
   error instanceof BurstError && error.sqlState !== undefined && !/^(?:57P|08)/.test(error.sqlState);
 
 /**
- * Sends some of what changed at one server to the other. Whoever sends has the other server's row of the one before it reads, until
+ * Sends some of what changed at one server to the other. The sender has the other server's row of the one before it reads, until
  * it has written: so what was read later is written later, whichever process sends it.
  */
 async function send(from: Node, to: Node, most: number, refused: readonly Unsent[]): Promise<Sent> {
@@ -145,7 +145,7 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
     if (unsent.length > 0 && isRefusal(error)) return { rows: unsent, refusal: error };
     throw error;
   }
-  // One that somebody has at this moment is about to get another version.
+  // One that another transaction has locked is about to get another version.
   if (unsent.length > 0)
     await inSchema(from.pool, (db) =>
       db.all(sql`
@@ -206,7 +206,7 @@ function sendAll(from: Node, to: Node): Promise<void> {
   return turn.next;
 }
 
-/** Sends what home has for its nodes. A node that does not answer gets it later: nobody waits for it for longer than that. */
+/** Sends what home has for its nodes. A node that does not answer gets it later: no caller waits for it for longer than that. */
 export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** The way in of somebody who has no token in the organization yet: by an invitation. */
+/** The way in of a person who has no token in the organization yet: by an invitation. */
 import { type WayIn } from './organization.ts';
 import { sql } from './sql.ts';
 
@@ -10,7 +10,7 @@ export interface InvitedAccount {
   readonly invitationId: string;
 }
 
-/** What the door found out about somebody who came by an invitation; it says nothing of what became of it. */
+/** What the door found out about a person who came by an invitation; it says nothing of what became of it. */
 export interface InvitedEntry {
   readonly at: string;
   readonly orgId: string;
@@ -27,7 +27,7 @@ interface InvitedEntryRow {
 /** SQLSTATE of a server that does not know the invitation. */
 export const noSuchInvitation = 'MU404';
 
-/** The way in of whoever has the secret of an invitation, and no token yet, or an account that is invited. */
+/** The way in of a person who has the secret of an invitation, and no token yet, or an account that is invited. */
 export const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
   effect: 'write',
   orgId: null,

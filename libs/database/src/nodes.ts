@@ -2,8 +2,8 @@
  * Organizations on servers of their own. The server at DATABASE_URL is home: it has organizations too, and says where the
  * others are. A pool that has no nodes is all there is, and nothing here asks anything.
  *
- * Where an organization is, is remembered. The server that it left refuses it (MU421, functions/nodes.sql), so whoever
- * remembers wrongly asks home again: nothing is written to a place that is over.
+ * Where an organization is, is remembered. The server that it left refuses it (MU421, functions/nodes.sql), so a process
+ * that remembers wrongly asks home again: nothing is written to a place that is over.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ask } from './ask.ts';
@@ -38,7 +38,7 @@ export interface Nodes {
   readonly visit: <Result>(node: Node, run: () => Promise<Result>) => Promise<Result>;
 }
 
-/** How home is asked by whoever has a transaction there: in that one, since another connection may not be free. */
+/** How home is asked by a caller that has a transaction there: in that one, since another connection may not be free. */
 export type AskHome = <Row>(query: Query<Row>) => Promise<Row[]>;
 
 export interface Asking {

@@ -4,7 +4,7 @@ import { createPool, type Pool, type PoolConfig } from './pool.ts';
 import { postgresCheck } from './server-version.ts';
 
 export interface OpenNodes {
-  /** Of home; whoever is given it finds the others. */
+  /** Of home; who has it finds the others. */
   readonly pool: Pool;
   /** The connections of all, as metrics show them. */
   readonly levels: {

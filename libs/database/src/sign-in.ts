@@ -1,5 +1,5 @@
 /**
- * The way in of whoever signs people in: one transaction over the schema `sign_in`, which no organization's calls reach. Its
+ * The way in of the service that signs people in: one transaction over the schema `sign_in`, which no organization's calls reach. Its
  * role reads nothing of an organization; what it may know of one, functions of the door answer (functions/sign-in.sql).
  */
 import { ask } from './ask.ts';

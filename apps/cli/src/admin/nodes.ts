@@ -27,7 +27,7 @@ export function makeNodes(command: Command): void {
           ),
           ...view.moves.map(
             ({ orgId, from, to, step }) =>
-              `${orgId} is on its way from ${from} to ${to} (${step}): if nobody moves it, move it once more.`,
+              `${orgId} is on its way from ${from} to ${to} (${step}): if no command moves it now, move it once more.`,
           ),
         ],
       };
@@ -52,7 +52,7 @@ export function makePlace(command: Command): void {
           lines: [
             takesNew
               ? `New organizations may come to be at ${node}.`
-              : `New organizations come to be at ${node} only where somebody names it.`,
+              : `New organizations come to be at ${node} only where an operator names it.`,
           ],
         };
       }),

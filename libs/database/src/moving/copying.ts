@@ -93,7 +93,7 @@ const copyKeys = (ends: Ends, some: Portion) =>
     `select ${listOf(some.table.columns, 't.')} from ${tableOf(some.table)} t join ${namedIn(some)} on ${onKey(some)}`,
   );
 
-/** Removes all rows of an organization, a portion at a time, so that nobody waits for them. Answers how many those were. */
+/** Removes all rows of an organization, a portion at a time, so that no caller waits for them. Answers how many those were. */
 export async function removeAll(
   client: pg.ClientBase,
   orgId: string,
@@ -123,7 +123,7 @@ export async function makeMonths({ from, to }: Pick<Ends, 'from' | 'to'>): Promi
   );
   await to.query('begin');
   try {
-    // Whoever keeps the months has it too.
+    // The worker has it too while it keeps the months.
     await to.query('select pg_advisory_xact_lock(4105)');
     for (const { kept, begins } of rows)
       await to.query('select app.make_month($1::regclass, $2::timestamptz)', [kept, begins]);

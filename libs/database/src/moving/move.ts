@@ -1,7 +1,7 @@
 /**
  * Moves an organization to another server while its people work. What is there is copied as one moment saw it; what they write
- * meanwhile is noted, and copied after it until little is left. Then the organization is closed for a moment: whoever comes
- * waits, whoever writes is let finish, the last rows follow, and home says the new place. Nobody's write is lost or done twice: a
+ * meanwhile is noted, and copied after it until little is left. Then the organization is closed for a moment: callers that come
+ * wait, those that write are let finish, the last rows follow, and home says the new place. No write is lost or done twice: a
  * write was either committed before the organization was closed, and came along, or is refused there, and is done at the new place.
  *
  * Each step can be cut off: until home says the new place the organization is at the old one, and the next call undoes what
@@ -28,7 +28,7 @@ export interface Moved {
   /** Copied before it was closed; written again meanwhile. */
   readonly rows: number;
   readonly changed: number;
-  /** For so long nobody got in. */
+  /** For so long no caller got in. */
   readonly closedMillis: number;
   readonly removed: number;
 }
@@ -91,7 +91,7 @@ export async function moveOrganization(
 
 /**
  * With a connection to each server, on which it alone moves the organization. Home's lock is gone with the connection to
- * home; whoever had it then may still be at work here.
+ * home; the mover that had it then may still be at work here.
  */
 async function holding<Result>(
   moving: Moving,
@@ -214,8 +214,8 @@ async function copyAndSwitch(moving: Moving, ends: Ends, from: Node, to: Node): 
       const { closedMillis } = done;
       return { from: from.name, to: to.name, rows, changed: changed + done.changed, closedMillis, removed };
     }
-    if (closing === mostClosings) throw new CannotMove('somebody writes for longer than it may be closed');
-    onStep?.('somebody writes for long; it is closed once more in a moment');
+    if (closing === mostClosings) throw new CannotMove('a caller writes for longer than it may be closed');
+    onStep?.('a caller writes for long; it is closed once more in a moment');
     await pause(opensForMillis);
     changed += await copyChanged(ends);
   }
@@ -230,7 +230,7 @@ async function closeAndSwitch(
 ): Promise<{ readonly closedMillis: number; readonly changed: number } | undefined> {
   const source = ends.from;
   const began = performance.now();
-  // Nobody enters any more; those who are in finish.
+  // No caller enters any more; those who are in finish.
   await source.query('delete from rights_epochs where org_id = $1', [orgId]);
   for (;;) {
     const { rows } = await source.query<{ mine: boolean }>(
@@ -245,7 +245,7 @@ async function closeAndSwitch(
     await pause(2);
   }
   try {
-    // Whoever writes from here on waits for the lock, and then sees this.
+    // A caller that writes from here on waits for the lock, and then sees this.
     await source.query('insert into app.closed_orgs (org_id) values ($1)', [orgId]);
     await after?.('closed');
     const changed = await copyChanged(ends);
@@ -337,7 +337,7 @@ async function connect({ name, pool }: Node): Promise<pg.Client> {
   return client;
 }
 
-/** A connection of whoever may copy rows as they are: no row security stands before them, and nothing follows from them. */
+/** A connection of a login that may copy rows as they are: no row security stands before them, and nothing follows from them. */
 async function withMover<Result>(
   { signal }: Pick<Moving, 'signal'>,
   node: Node,
