@@ -25,6 +25,7 @@ export interface Ground {
   readonly nodes: () => Servers['nodes'];
   readonly home: () => Node;
   readonly east: () => Node;
+  readonly eastUrl: () => string;
   /** Of two copies of the API by turns: what one of them learns of a move, the other does not hear. */
   readonly apiUrl: (nth: number) => string;
   readonly found: (slug: string, node: string) => Promise<Founded>;
@@ -129,6 +130,7 @@ export function useGround(
   return {
     ...{ home, east, found, rowsAt, countAt, leftAt },
     nodes: () => servers.nodes,
+    eastUrl: () => servers.eastUrl,
     apiUrl: (nth) => apis[nth % 2]?.url ?? '',
   };
 }

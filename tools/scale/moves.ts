@@ -3,6 +3,7 @@ import { type Moved, moveOrganization, type Node } from '@muster/database';
 import { createToken } from '@muster/organizations';
 import { connect } from '@muster/client';
 import { until } from '@muster/testing';
+import { itAnswersExamples } from './examples.ts';
 import { type Founded, type Jest, minutes, useGround } from './ground.ts';
 import { itSurvivesInterruptions } from './interrupted.ts';
 import { nodeName, type Servers } from './servers.ts';
@@ -200,4 +201,5 @@ export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>):
   });
 
   itSurvivesInterruptions(jest, ground);
+  itAnswersExamples(jest, ground);
 }

@@ -9,6 +9,8 @@ export interface Servers {
   readonly nodes: Nodes;
   /** For services. */
   readonly environment: { readonly DATABASE_URL: string; readonly DATABASE_NODES: string };
+  /** Of the second server's database, as its owner. */
+  readonly eastUrl: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -24,6 +26,7 @@ async function serversAt(
   return {
     nodes,
     environment: { DATABASE_URL: home, DATABASE_NODES: `${nodeName}=${east}` },
+    eastUrl: east,
     stop: async () => {
       await Promise.all(nodes.all.map(({ pool }) => pool.end()));
       await stop();

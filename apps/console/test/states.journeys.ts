@@ -57,4 +57,22 @@ export function statesJourneys(house: House): void {
     await page.reload();
     await page.getByLabel('Token').waitFor();
   });
+
+  journey('asks again for a script that the network lost on its way', async () => {
+    const { ana } = await house.world.org();
+    const page = await open(ana.me.token, '/nowhere');
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    let lost = 0;
+    await page.route(
+      /\/help-[^/]+\.js$/,
+      (route) => {
+        lost += 1;
+        return route.abort('networkchanged');
+      },
+      { times: 2 },
+    );
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    expect(lost).toBe(2);
+  });
 }

@@ -3,10 +3,13 @@ import { BoardPage } from '../board/board-page.tsx';
 import { boardSearchOf } from '../board/filter.ts';
 import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
+import { fetched } from '../parts/lazily.ts';
 import { Failed } from '../parts/states.tsx';
 import { Shell } from './shell.tsx';
 
 const absent = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
+
+const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => fetched(load), name);
 
 const root = createRootRoute({
   component: Shell,
@@ -17,24 +20,24 @@ const root = createRootRoute({
 const now = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/now-page.tsx'), 'NowPage'),
+  component: page(() => import('../pages/now-page.tsx'), 'NowPage'),
 });
 const inbox = createRoute({
   getParentRoute: () => root,
   path: '/inbox',
-  component: lazyRouteComponent(() => import('../pages/inbox-page.tsx'), 'InboxPage'),
+  component: page(() => import('../pages/inbox-page.tsx'), 'InboxPage'),
 });
 const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
-  component: lazyRouteComponent(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
+  component: page(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
   validateSearch: ({ project }: Record<string, unknown>): { project?: string } =>
     typeof project === 'string' && project !== '' ? { project } : {},
 });
 const activity = createRoute({
   getParentRoute: () => root,
   path: '/activity',
-  component: lazyRouteComponent(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+  component: page(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
   validateSearch: activityFilterOf,
 });
 const board = createRoute({
@@ -49,7 +52,7 @@ const versionIn = (value: unknown): number | undefined =>
 const story = createRoute({
   getParentRoute: () => root,
   path: '/s/$storyKey',
-  component: lazyRouteComponent(() => import('../story/story-page.tsx'), 'StoryPage'),
+  component: page(() => import('../story/story-page.tsx'), 'StoryPage'),
   validateSearch: (search: Record<string, unknown>): { from?: number; to?: number } => {
     const [from, to] = [versionIn(search['from']), versionIn(search['to'])];
     return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
@@ -59,36 +62,36 @@ const story = createRoute({
 const newProject = createRoute({
   getParentRoute: () => root,
   path: '/new-project',
-  component: lazyRouteComponent(() => import('../projects/new-project-page.tsx'), 'NewProjectPage'),
+  component: page(() => import('../projects/new-project-page.tsx'), 'NewProjectPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings/$section',
-  component: lazyRouteComponent(() => import('../settings/organization-page.tsx'), 'OrganizationPage'),
+  component: page(() => import('../settings/organization-page.tsx'), 'OrganizationPage'),
 });
 const projectSettings = createRoute({
   getParentRoute: () => root,
   path: '/p/$projectKey/settings/$section',
-  component: lazyRouteComponent(() => import('../settings/project-page.tsx'), 'ProjectPage'),
+  component: page(() => import('../settings/project-page.tsx'), 'ProjectPage'),
 });
 
 const epics = createRoute({
   getParentRoute: () => root,
   path: '/p/$projectKey/epics',
-  component: lazyRouteComponent(() => import('../views/epics-page.tsx'), 'EpicsPage'),
+  component: page(() => import('../views/epics-page.tsx'), 'EpicsPage'),
 });
 const health = createRoute({
   getParentRoute: () => root,
   path: '/p/$projectKey/health',
-  component: lazyRouteComponent(() => import('../views/health-page.tsx'), 'HealthPage'),
+  component: page(() => import('../views/health-page.tsx'), 'HealthPage'),
   validateSearch: ({ weeks }: Record<string, unknown>): { weeks?: number } =>
     typeof weeks === 'number' && [4, 12, 26, 52].includes(weeks) ? { weeks } : {},
 });
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  component: lazyRouteComponent(() => import('../views/audit-page.tsx'), 'AuditPage'),
+  component: page(() => import('../views/audit-page.tsx'), 'AuditPage'),
   validateSearch: auditFilterOf,
 });
 

@@ -1,13 +1,14 @@
 /** The frame of every page: where one can go, how the wire is, who is looking. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { useConsole, useIdentity, useWire } from '../data/context.ts';
 import { projectsQuery, unreadQuery } from '../data/queries.ts';
 import { switchOrganization } from '../data/sign-in.ts';
 import { useNow } from '../parts/clock.tsx';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
+import { lazily } from '../parts/lazily.ts';
 import { Menu } from '../parts/menu.tsx';
 import { announceQuietly, Notices } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
@@ -17,7 +18,7 @@ import { t } from '../texts/index.ts';
 import { Palette } from './palette.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 
-const Help = lazy(() => import('./help.tsx'));
+const Help = lazily(() => import('./help.tsx'));
 
 const Entry = ({
   icon,

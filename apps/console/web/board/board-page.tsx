@@ -2,7 +2,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import {
   type KeyboardEvent,
-  lazy,
   Suspense,
   useEffect,
   useMemo,
@@ -16,6 +15,7 @@ import { useConsole } from '../data/context.ts';
 import { useRoleIn } from '../data/roles.ts';
 import { type Choosing } from '../parts/choosing.ts';
 import { usePageKeys } from '../parts/keys.ts';
+import { lazily } from '../parts/lazily.ts';
 import { announce, announceQuietly, notify, reasonFor } from '../parts/notices.tsx';
 import { Failed } from '../parts/states.tsx';
 import { useSteady } from '../parts/steady.ts';
@@ -32,7 +32,7 @@ import { useLeasesKept } from './leases.ts';
 import { useMoving } from './moving.ts';
 import { cardOf, useWalking } from './walking.ts';
 
-const SelectionBar = lazy(() => import('./selection-bar.tsx'));
+const SelectionBar = lazily(() => import('./selection-bar.tsx'));
 const route = getRouteApi('/p/$projectKey');
 
 export function BoardPage() {

@@ -1,8 +1,9 @@
 /** The menu that is open at a card, by a key or by the card's own menu. It is loaded when the board is there. */
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane, type Place } from '../data/lanes.ts';
+import { fetched, lazily } from '../parts/lazily.ts';
 import { type Choosing } from '../parts/choosing.ts';
 
 interface Chosen {
@@ -12,7 +13,7 @@ interface Chosen {
 }
 
 const load = () => import('./card-chooser.tsx');
-const CardChooser = lazy(load);
+const CardChooser = lazily(load);
 
 export function useChoosing(
   board: Board,
@@ -21,7 +22,7 @@ export function useChoosing(
   onSelect: (ids: ReadonlySet<string>) => void,
 ) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
-  useEffect(() => void load(), []);
+  useEffect(() => void fetched(load).catch(() => undefined), []);
   return {
     isChoosing: chosen !== null,
     /** For all these, at one of them. */

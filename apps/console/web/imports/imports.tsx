@@ -1,8 +1,9 @@
 /** Imports of a project: a file that is brought in, and those that were. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { type Import, type ImportOutcome } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { lazily } from '../parts/lazily.ts';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Loading } from '../parts/states.tsx';
@@ -14,7 +15,7 @@ import { i } from '../texts/imports.ts';
 import { s } from '../texts/settings.ts';
 
 /** It brings the formats of trackers and the schemas of items: only who brings something in waits for them. */
-const BringIn = lazy(async () => ({ default: (await import('./bring-in.tsx')).BringIn }));
+const BringIn = lazily(async () => ({ default: (await import('./bring-in.tsx')).BringIn }));
 
 const outcomes: readonly ImportOutcome[] = ['created', 'updated', 'unchanged', 'kept', 'refused'];
 const tones = { open: 'wait', finished: 'good', reverted: 'none' } as const;

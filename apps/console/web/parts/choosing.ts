@@ -1,5 +1,5 @@
 /** Which menu a key opens at a card and at a story. The menu itself is loaded when the page is there. */
-import { lazy } from 'react';
+import { fetched, lazily } from './lazily.ts';
 
 export type Choosing = 'status' | 'assignee' | 'priority' | 'reviewer';
 
@@ -9,5 +9,5 @@ const keys: Readonly<Record<string, Choosing>> = {
 export const choosingOf = (key: string): Choosing | undefined => keys[key];
 
 const load = () => import('./chooser.tsx');
-export const Chooser = lazy(load);
-export const loadChooser = (): void => void load();
+export const Chooser = lazily(load);
+export const loadChooser = (): void => void fetched(load).catch(() => undefined);

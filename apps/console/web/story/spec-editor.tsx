@@ -1,9 +1,10 @@
 /** Writing a spec: what is typed is kept until it is saved, and never goes over what another wrote meanwhile. */
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { lazily } from '../parts/lazily.ts';
 import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { nameOf } from '../parts/people.tsx';
@@ -11,8 +12,8 @@ import { Loading } from '../parts/states.tsx';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 
-const Editor = lazy(() => import('./editor.tsx'));
-const WordDiff = lazy(() => import('./word-diff.tsx'));
+const Editor = lazily(() => import('./editor.tsx'));
+const WordDiff = lazily(() => import('./word-diff.tsx'));
 
 /** What a draft began from, and what was made of it: whoever leaves the page finds it again. */
 interface Draft {

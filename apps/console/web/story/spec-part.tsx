@@ -1,10 +1,11 @@
 /** The spec as it is, and word by word what changed between any two of its versions. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
+import { lazily } from '../parts/lazily.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
@@ -13,7 +14,7 @@ import { w } from '../texts/story.ts';
 import { Lines } from './lines.tsx';
 import { hasDraft, SpecEditor } from './spec-editor.tsx';
 
-const WordDiff = lazy(() => import('./word-diff.tsx'));
+const WordDiff = lazily(() => import('./word-diff.tsx'));
 const route = getRouteApi('/s/$storyKey');
 
 export function SpecPart({

@@ -1,9 +1,10 @@
 /** What the story is called, and about: changed in its place. */
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { type Story } from '@muster/registry';
 import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
+import { lazily } from '../parts/lazily.ts';
 import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { Met } from '../parts/met.tsx';
@@ -12,7 +13,7 @@ import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
-const WordDiff = lazy(() => import('./word-diff.tsx'));
+const WordDiff = lazily(() => import('./word-diff.tsx'));
 
 interface Draft {
   /** What one began from. */

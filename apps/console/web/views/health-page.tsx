@@ -1,9 +1,10 @@
 /** How work goes through a project: five measures, each as a chart and, beside it, as a table. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { lazily } from '../parts/lazily.ts';
 import { Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
 import { exactDay, span } from '../texts/index.ts';
@@ -11,7 +12,7 @@ import { v } from '../texts/views.ts';
 import { healthQuery } from './queries.ts';
 import { ProjectHead } from './project-head.tsx';
 
-const Chart = lazy(() => import('./chart.tsx'));
+const Chart = lazily(() => import('./chart.tsx'));
 const route = getRouteApi('/p/$projectKey/health');
 
 type Health = ResultOf<Registry['projects']['deliveryHealth']>;

@@ -1,0 +1,60 @@
+/** Every operation's example, asked of an organization that lives on the second server. */
+import { httpTransport } from '@muster/client';
+import { type Operation, operations } from '@muster/registry';
+import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { databaseAt, openWorld, type OpenWorld } from '@muster/testing/world';
+import { type Ground, type Jest, minutes } from './ground.ts';
+
+/** Those of operators are asked of the whole installation, by a token of home. */
+const asked = [...operations.values()].filter(({ access }) => access.kind !== 'platform');
+
+export function itAnswersExamples(
+  { afterAll, beforeAll, describe, expect, it }: Jest,
+  { home, east, eastUrl, rowsAt, apiUrl }: Ground,
+): void {
+  describe('an organization on the second server', () => {
+    let world: OpenWorld;
+    beforeAll(() => {
+      world = openWorld(databaseAt(eastUrl(), 'muster-scale'), {});
+    });
+    afterAll(() => world.close());
+
+    /** The one before gives the slug back that examples name. */
+    const exampleOrgAtEast = async (): Promise<ExampleOrg> => {
+      const org = await exampleOrg(world);
+      await rowsAt(home(), 'delete from app.claimed_slugs where slug = $1', org.slug);
+      await rowsAt(
+        home(),
+        'insert into app.org_places (org_id, node) values ($1, $2)',
+        org.orgId,
+        east().name,
+      );
+      await rowsAt(
+        home(),
+        'insert into app.claimed_slugs (slug, org_id) values ($1, $2)',
+        org.slug,
+        org.orgId,
+      );
+      return org;
+    };
+
+    it.each(asked.map((operation) => [operation.name, operation] as const))(
+      'is answered the example of %s, and home has nothing of it',
+      async (_name: string, operation: Operation) => {
+        const org = await exampleOrgAtEast();
+        const { token } = callerOf(operation, org).me;
+        const answer = await httpTransport({ baseUrl: apiUrl(0), token })(operation, operation.example, {});
+        expect(operation.result.parse(answer)).toEqual(answer);
+        expect(await rowsAt(home(), 'select from audit where org_id = $1', org.orgId)).toEqual([]);
+        const entries = await rowsAt<{ outcome: string }>(
+          east(),
+          'select outcome from audit where org_id = $1 and operation = $2',
+          org.orgId,
+          operation.name,
+        );
+        expect(entries).toEqual(operation.effect === 'write' ? [{ outcome: 'allowed' }] : []);
+      },
+      minutes,
+    );
+  });
+}
