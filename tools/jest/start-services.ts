@@ -18,7 +18,8 @@ export default async function startServices(run: { rootDir: string; outputFile?:
 /** Those that are not there yet; where they are stands in the environment. */
 export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
   try {
-    if (services.has('postgres')) process.env['TEST_DATABASE_URL'] ??= await startMigratedPostgres();
+    if (services.has('postgres'))
+      await provideTemplate((process.env['TEST_DATABASE_URL'] ??= await startOwnPostgres()));
     if (services.has('redis')) process.env['TEST_REDIS_URL'] ??= await findOrStartRedis();
   } catch (error) {
     // Jest runs no globalTeardown after a globalSetup that failed.
@@ -27,23 +28,32 @@ export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
   }
 }
 
-/** Starts Postgres and migrates one template, from which each spec's world clones a database of its own. */
-async function startMigratedPostgres(): Promise<string> {
+async function startOwnPostgres(): Promise<string> {
   const { startPostgres } = await import('../dev/postgres.ts');
   const postgres = await startPostgres({ durable: false });
   stopLater(postgres);
+  return postgres.url;
+}
 
+/**
+ * A migrated template, from which each spec's world clones a database of its own. `npm test` makes it for all projects; a
+ * server that an operator names in TEST_DATABASE_URL, as a superuser, gets one and keeps it.
+ */
+async function provideTemplate(serverUrl: string): Promise<void> {
   const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: postgres.url });
+  const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
-  await client.query(`create database ${templateName}`);
-  await client.end();
-
-  const templateUrl = new URL(postgres.url);
+  try {
+    const exists = 'select from pg_database where datname = $1';
+    if ((await client.query(exists, [templateName])).rowCount === 1) return;
+    await client.query(`create database ${templateName}`);
+  } finally {
+    await client.end();
+  }
+  const templateUrl = new URL(serverUrl);
   templateUrl.pathname = `/${templateName}`;
   const { migrate } = await import('@muster/database');
   await migrate(templateUrl.href);
-  return postgres.url;
 }
 
 /** The one that REDIS_URL names, as in CI, or one of our own. */
