@@ -57,14 +57,14 @@ export function linesOf(body: ErrorBody, nameOf: (path: string) => string): stri
   ].map(plain);
 }
 
-export interface Telling {
+export interface ReportOptions {
   /** For scripts: the error object as the API sent it, on one line. */
   readonly json: boolean;
   readonly nameOf?: (path: string) => string;
 }
 
-/** What goes to stderr about an error; undefined where it is a fault of ours that somebody has to look into. */
-export function tell(error: unknown, { json, nameOf = (path) => path }: Telling): string | undefined {
+/** What goes to stderr about an error; undefined where it is a fault of ours that a developer has to look into. */
+export function tell(error: unknown, { json, nameOf = (path) => path }: ReportOptions): string | undefined {
   if (error instanceof MusterError) {
     if (json) return jsonText(error.body);
     const [first = '', ...rest] = linesOf(error.body, nameOf);
@@ -84,8 +84,8 @@ export function tell(error: unknown, { json, nameOf = (path) => path }: Telling)
 }
 
 /** Says what went wrong on stderr, and with which code the process ends. A fault of ours is thrown on. */
-export function report(error: unknown, telling: Telling): void {
-  const told = tell(error, telling);
+export function report(error: unknown, options: ReportOptions): void {
+  const told = tell(error, options);
   if (told === undefined) throw error;
   process.stderr.write(`${told}\n`);
   process.exitCode = exitCodeOf(error);

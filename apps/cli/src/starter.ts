@@ -10,7 +10,7 @@ const answers = {
   database: z.object({ url: z.string() }).or(z.object({ error: z.string() })),
 };
 
-/** Undefined where nobody who could answer started this process. */
+/** Undefined where the parent process cannot answer, or there is none. */
 export async function askStarter<Thing extends keyof typeof answers>(
   thing: Thing,
 ): Promise<z.infer<(typeof answers)[Thing]> | undefined> {

@@ -135,7 +135,7 @@ export async function answer(
   tell(door, asked, course);
   if (isRefused)
     return progress.end(refusedText(message)) ? reply : sendError(reply, unauthorized(), request.id);
-  // Whoever left before it goes out may send it again.
+  // A caller that left before the answer goes out may send the call again.
   if (intent !== undefined && !reply.raw.closed) {
     reply.raw.once('finish', () => {
       intent.delivered();

@@ -83,7 +83,7 @@ export function createApi({ url, connections }: ApiOptions): Api {
         },
       );
     } catch (cause) {
-      // Nobody hears it; it only must not be tried again.
+      // The caller left and hears no answer; the call only must not be tried again.
       if (left?.aborted === true) throw unavailable('caller_left');
       throw new NoAnswer('no answer from the API', cause);
     }

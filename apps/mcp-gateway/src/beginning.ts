@@ -1,4 +1,4 @@
-/** What whoever begins work is told of its story. */
+/** What a caller that begins work is told of its story. */
 import { contextSections, registry } from '@muster/registry';
 import { type z } from 'zod';
 import { type Answer, bytesOf } from './answers.ts';

@@ -71,7 +71,7 @@ export function askerOf({ asker }: FastifyRequest): Asker {
 const tooOften = (seconds: number): ApiError =>
   tooMany('token_limit', seconds, 'Too many requests with this token.');
 
-/** A client's own key, as a header or in _meta; it says which calls are one intention better than anybody can guess. */
+/** A client's own key, as a header or in _meta; the gateway could only guess which calls are one intention. */
 function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | undefined {
   const inMeta = params?._meta?.['muster/idempotencyKey'];
   const header = request.headers['idempotency-key'];

@@ -1,6 +1,6 @@
 /**
  * Requests of many clients through one server of the SDK. A server per request costs more than the request; one that
- * lives as long as the process keeps nothing of anybody, because each request goes under a number of its own and its
+ * lives as long as the process keeps nothing of any client, because each request goes under a number of its own and its
  * notifications (among them cancellations, which name a request by its number) are not let in.
  */
 import {

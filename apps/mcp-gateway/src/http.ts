@@ -85,7 +85,7 @@ function receiveModern(
   return answer(door, reply, { request, message, classification, view });
 }
 
-/** Whether the header names a version that nobody here speaks. */
+/** Whether the header names a version that this server does not speak. */
 const isUnspoken = (version: string | undefined): version is string =>
   version !== undefined && !legacyVersions.some((known) => known === version);
 

@@ -12,7 +12,7 @@ export interface Intent {
   readonly key: string;
   /** The client's own word for what is one intention, rather than a guess. */
   readonly isOwn: boolean;
-  /** The answer went out whole: whoever calls the same again means it again. */
+  /** The answer went out whole: a client that sends the same call again means it again. */
   delivered(): void;
 }
 

@@ -45,7 +45,7 @@ export class HalfDone extends Error {
 type Step = (operation: Operation, params: Answer) => Promise<Answer>;
 
 export interface Steps {
-  /** Asks, or does what changes nothing that anybody would miss. */
+  /** Asks, or does what changes nothing that a caller would miss. */
   readonly look: Step;
   /** Does it; where a later one fails, the answer says what came of this. */
   readonly take: Step;

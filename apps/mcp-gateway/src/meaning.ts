@@ -75,7 +75,7 @@ const firstStems = (rows: Readonly<Record<string, string>>): Set<string> =>
     Object.entries(rows).flatMap(([key, row]) => phrasesOf(key, row).map((one) => stemsOf(one)[0] ?? '')),
   );
 const asking = new Set([...firstStems(looks), ...questionWords.split(', ').map(stemOf)]);
-const telling = firstStems(changes);
+const changing = firstStems(changes);
 
 /** "How do I …" and the like say nothing of what is wanted. */
 const courtesies =
@@ -91,7 +91,7 @@ const wish =
  */
 export function effectWanted(question: string): Operation['effect'] | null {
   const [first = ''] = stemsOf(question.replace(courtesies, ''));
-  const [isAsking, isTelling] = [asking.has(first), telling.has(first)];
-  if (isAsking === isTelling) return wish.test(question) ? 'write' : null;
+  const [isAsking, isChanging] = [asking.has(first), changing.has(first)];
+  if (isAsking === isChanging) return wish.test(question) ? 'write' : null;
   return isAsking ? 'read' : 'write';
 }

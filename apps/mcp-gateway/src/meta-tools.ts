@@ -23,7 +23,7 @@ export interface MetaTool {
   readonly kind: 'meta';
   readonly name: string;
   readonly toolset: 'meta';
-  /** Rather than telling of them. */
+  /** Rather than describing them. */
   readonly callsOthers: boolean;
   readonly stated: ObjectSchema;
   readonly tool: Tool;

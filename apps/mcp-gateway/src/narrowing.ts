@@ -158,7 +158,7 @@ function given(query: string, headers: IncomingHttpHeaders): Parameters {
   const inUrl = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!isOneOf(parameters, name))
-      // Neither name nor value is said again: it may be a secret that somebody put there.
+      // Neither name nor value is said again: either may be a secret.
       Reader.refuse('query', `the URL has an unknown parameter; there are: ${listed(parameters)}`);
     if (inUrl.has(name)) Reader.refuse(name, 'stands there twice');
     inUrl.add(name);

@@ -60,7 +60,7 @@ export class Identities {
   /** One question at a time about a token. */
   readonly #asked = new Map<string, Promise<Identity>>();
 
-  /** What is remembered, where it is; nobody is asked. */
+  /** What is remembered, where it is; the API is not asked. */
   known(token: string): Identity | undefined {
     return this.#known.get(token);
   }

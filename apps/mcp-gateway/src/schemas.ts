@@ -20,7 +20,7 @@ export type ObjectSchema = JsonSchema & {
   readonly properties: Readonly<Record<string, JsonSchema>>;
 };
 
-/** PostgreSQL's largest integer stands where the contract means "no limit that anybody meets". */
+/** PostgreSQL's largest integer stands where the contract means "no limit that a caller meets". */
 const unlimited = 2_147_483_647;
 
 /** JSON schema as zod writes it, with each reference replaced by what it refers to. */
@@ -80,7 +80,7 @@ export function repeatsName(words: string, name: string): boolean {
   return wordsIn(words).every((word) => known.has(word) || fillers.has(word));
 }
 
-/** Limits that nobody meets by writing as people do are told by the answer to whoever meets them. */
+/** Greater limits are left out: a caller rarely exceeds them, and the answer to one that does names the limit. */
 const mostTold = { '': 999_999, ' characters': 40, ' items': 20 } as const;
 
 const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): string[] => {

@@ -1,7 +1,7 @@
 /**
- * What people call things and deeds, beside what they are called here: the words of trackers, forges, chats and package
- * registries. A row stands below a word, or two, of operations' names and summaries. A question that has one of the row's
- * words is about the operations that have the row's own.
+ * What people call things and actions, beside what they are called here: the words of trackers, forges, chats and
+ * package registries. A row stands below a word, or two, of operations' names and summaries. A question that has one of
+ * the row's words is about the operations that have the row's own.
  */
 
 type Rows = Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export const things: Rows = {
   version: 'revision, release, history, older, previous',
 };
 
-/** Deeds by which an operation changes nothing. */
+/** Actions by which an operation changes nothing. */
 export const looks: Rows = {
   get: 'show, view, open, read, look, display, detail, fetch, see, what, tell me, current, state, inspect',
   show: 'get, view, display, see, what, tell me, how many',

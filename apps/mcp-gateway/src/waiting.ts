@@ -1,4 +1,4 @@
-/** Calls that wait for something to happen: so many at once that nobody else's calls wait with them. */
+/** Calls that wait for something to happen: as many at once as leave room for the calls of other callers. */
 import { type ApiError, tooMany } from '@muster/registry';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from '@muster/http';
 

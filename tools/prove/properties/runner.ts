@@ -340,7 +340,7 @@ async function run(
   return { violations, figures: { runs: lives.length, 'runners killed': killed, 'files written': written } };
 }
 
-const journalAfter = [without('the journal goes before the deed', 'await Promise.resolve();')];
+const journalAfter = [without('the journal goes before the step', 'await Promise.resolve();')];
 const noChanges = [
   without(
     'only what the remote has is given back',

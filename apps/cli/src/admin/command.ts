@@ -1,6 +1,6 @@
 /**
  * What an operators' command is made of. It works on the database itself, as the owner of its tables: no token is
- * needed, and whoever holds DATABASE_URL may do everything here. Each write leaves an audit entry.
+ * needed, and an operator with DATABASE_URL may do everything here. Each write leaves an audit entry.
  */
 import { commandConnectMillis, type NodeAddress, openNodes, parseNodes, type Pool } from '@muster/database';
 import { type ApiError } from '@muster/registry';
@@ -32,7 +32,7 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
     process.stdout.write(`${asJson ? jsonText(json) : lines.map(plain).join('\n')}\n`);
   } catch (error) {
     const known = error instanceof Unusable ? error.message : sayError(toApiError(error));
-    // A fault of ours, which somebody will have to look into.
+    // A fault of ours, which a developer has to look into.
     if (known === undefined) throw error;
     process.stderr.write(`muster: ${plain(known)}\n`);
     process.exitCode = exitCodes.failed;
@@ -66,7 +66,7 @@ export function nodeAddresses(): readonly NodeAddress[] {
   }
 }
 
-/** DATABASE_URL, else what whoever started this process offers. */
+/** DATABASE_URL, else what the parent process offers. */
 export async function databaseUrl(): Promise<string> {
   const url = process.env['DATABASE_URL'];
   if (url === undefined || url === '') {

@@ -176,7 +176,7 @@ async function sourceOf(file: string): Promise<Source> {
   return () => createReadStream(file, 'utf8') as AsyncIterable<string>;
 }
 
-/** Minutes, not moments: whoever waits for a long import would rather wait for a restart than begin anew. */
+/** Long enough for the API to restart: the caller would rather wait for that than begin a long import anew. */
 const patienceSeconds = 60;
 
 /** The columns of the board. A trial run does without where no API is at hand. */

@@ -54,10 +54,10 @@ function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, u
   throw new UsageError(`needs ${ways.join(', ')} (--help says more)`);
 }
 
-/** How long a command goes on trying before it says that nobody answers; somebody waits for it. */
+/** How long a command goes on trying before it says that no API answers; a person may wait for it. */
 const usualPatienceSeconds = 3;
 
-/** The way to the API, as patient as somebody at a terminal is unless told otherwise. */
+/** The way to the API, as patient as a person at a terminal unless the caller says otherwise. */
 export const transportOf = (
   connection: Connection,
   { patienceSeconds = usualPatienceSeconds }: { readonly patienceSeconds?: number } = {},

@@ -77,7 +77,7 @@ async function signInHere(metadata: Metadata, scope: string): Promise<Given | un
   return given;
 }
 
-/** By a browser on whatever machine. */
+/** By a browser on any machine. */
 async function signInAnywhere(metadata: Metadata, scope: string): Promise<Given> {
   const device = await beginDevice(metadata, scope);
   process.stderr.write(

@@ -43,7 +43,7 @@ export function addConnectionFlags(command: Command): Command {
 
 const said = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-/** The login that counts; undefined where nobody has signed in. A named one has to be there. */
+/** The login that counts; undefined where there is none. A named one has to be there. */
 async function loginOf(named: string | undefined): Promise<Connection | undefined> {
   const { current, profiles } = await readProfiles();
   const name = named ?? current;

@@ -35,7 +35,7 @@ export const firstProfile = 'default';
 export const profilesFile = (): string =>
   path.join(envPaths('muster', { suffix: '' }).config, 'profiles.json');
 
-/** None where nobody has signed in yet. */
+/** None before the first sign-in. */
 export async function readProfiles(): Promise<Profiles> {
   const file = profilesFile();
   let text: string;

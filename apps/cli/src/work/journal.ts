@@ -1,6 +1,6 @@
 /**
  * What a runner is about to do, written down before it does it, in the folder that all worktrees of a repository share.
- * Whoever finds an entry whose runner is gone goes on from it.
+ * A runner that finds an entry whose runner is gone goes on from it.
  */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
@@ -169,7 +169,7 @@ function ownEntry(folder: string, first: Entry): OwnEntry {
     },
     intend: async (change) => {
       entry = Entry.parse({ ...entry, ...change });
-      // guard: the journal goes before the deed
+      // guard: the journal goes before the step
       await put(entry);
     },
     drop: async () => {

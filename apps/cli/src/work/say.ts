@@ -1,4 +1,4 @@
-/** What a runner tells whoever looks on: a line for each thing, or JSON for scripts. */
+/** What a runner prints: a line for each thing, or JSON for scripts. */
 import { jsonText, plain } from '@muster/terminal';
 import { wrapped } from '../output/lines.ts';
 import { pageOfStdout } from '../output/show.ts';

@@ -132,7 +132,7 @@ const authored = ({ name, email }: Author): Record<string, string> => ({
   ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
 });
 
-/** Whoever commits here, or the agent where git knows nobody. */
+/** The user that git is configured with; the agent for what git does not know. */
 export async function authorOf({ git }: Repository, agent: string): Promise<Author> {
   const read = async (name: string): Promise<string> =>
     (await git.ask(['config', '--get', name], { answers: [0, 1] })).out.trim();
@@ -171,7 +171,7 @@ export async function saveSnapshot(
   return { commit, tree, head };
 }
 
-/** The files as they were at a checkpoint, uncommitted, as whoever wrote them had them. */
+/** The files as they were at a checkpoint, uncommitted, as the agent that wrote them left them. */
 export const restoreFiles = async ({ git }: Worktree, sha: string): Promise<void> => {
   await git(['restore', `--source=${sha}`, '--worktree', '--', ':/']);
 };

@@ -101,7 +101,7 @@ export function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the requests for a project, newest first. What a member asked who is none any more waits for nobody. */
+/** A page of the requests for a project, newest first, without pending ones of members who are no longer active. */
 export async function listAccessRequests(
   db: Db,
   projectId: Id,

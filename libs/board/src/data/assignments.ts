@@ -1,4 +1,4 @@
-/** The assignments table: who works on what. There is a row where somebody does. */
+/** The assignments table: who works on what. A target on which no member and no agent works has no row. */
 import {
   CursorId,
   type DB,
@@ -33,7 +33,8 @@ export type AssignmentState = Omit<
   'targetType' | 'targetId' | 'targetKey' | 'targetTitle' | 'projectId'
 >;
 
-const nobody: AssignmentState = {
+/** The assignment of a target on which no member and no agent works. */
+export const unassigned: AssignmentState = {
   member: null,
   agent: null,
   assignedBy: null,
@@ -84,7 +85,7 @@ export async function lockAssignment(db: Db, target: Target): Promise<Assignment
          and a.target_id = ${target.targetId}
        for no key update of a`,
   );
-  return row === undefined ? nobody : toState(row);
+  return row === undefined ? unassigned : toState(row);
 }
 
 /** Writes who is assigned to a locked target, and by whom. */
@@ -97,9 +98,6 @@ export const setAssignment = (assignment: Assignment): Query<unknown> =>
 
 export const deleteAssignment = ({ targetType, targetId }: Target): Query<unknown> =>
   sql`delete from assignments where ${of()} and target_type = ${targetType} and target_id = ${targetId}`;
-
-/** The assignment of a target for which nobody works any more, or nobody did. */
-export const assignedToNobody = nobody;
 
 const Cursor = z.tuple([z.enum(targetTypes), CursorId]);
 
@@ -135,7 +133,7 @@ async function listAssignments(
   return pageOfRows(rows, page.limit, (row) => [row.target_type, row.target_id], toListed);
 }
 
-/** Who is assigned to a story; null where nobody is. */
+/** Who is assigned to a story; null where no member and no agent is. */
 export async function findStoryAssignment(db: Db, storyId: Id): Promise<Assignment | null> {
   const where = [sql.part`a.target_type = 'story'`, sql.part`a.target_id = ${storyId}`];
   return (await listAssignments(db, where, { limit: 1 })).items[0] ?? null;

@@ -103,7 +103,7 @@ export interface Board {
 }
 
 /**
- * Locks a board against whoever would change its shape, or what is in its columns. The counters go first: they are
+ * Locks a board against calls that would change its shape, or what is in its columns. The counters go first: they are
  * what such calls wait at, so what is read here is from after the wait, and has a column that was added meanwhile.
  */
 export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {

@@ -85,7 +85,7 @@ interface Head {
 
 /**
  * Locks the contract against other publishers, and makes it where there is none yet; with its newest version. The
- * insert waits for whoever makes or locks the same one, and what is read after it is what they left.
+ * insert waits for a transaction that makes or locks the same one, and the reads after it see what that one left.
  */
 export async function lockContract(
   db: Db,

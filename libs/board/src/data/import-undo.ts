@@ -1,4 +1,4 @@
-/** What an import made, and what of it nobody has touched since. */
+/** What an import made, and what of it no other call has touched since. */
 import { type Db, of, type Query, sql } from '@muster/database';
 import { type ImportRow } from './imports.ts';
 

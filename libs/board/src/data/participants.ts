@@ -34,7 +34,7 @@ export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefi
        where ${of('p')} and p.id = app.project_id() and a.retired_at is null for share of m, a`,
   );
 
-/** The participant, who is there and can see the project; else the refusal, which says which parameter names nobody. */
+/** The participant, who is there and can see the project; else the refusal, which says which parameter is wrong. */
 export function requireParticipant(
   found: Participant | undefined,
   refuse: (reason: 'no_role_in_project') => ApiError,

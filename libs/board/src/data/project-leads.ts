@@ -2,7 +2,7 @@
 import { type Db, type Id, of, sql } from '@muster/database';
 import { type Leads } from '../rules/project-roles.ts';
 
-/** Whose lead is about to go; nobody's. */
+/** The member or the team whose lead is about to go; null: none. */
 type Leaving = { readonly memberId: string } | { readonly teamId: string } | null;
 
 /**

@@ -10,7 +10,7 @@ export interface ProjectRoom {
 }
 
 /**
- * The limit and what is used of it; whoever else opens a project waits until this transaction ends, and counts
+ * The limit and what is used of it; another call that opens a project waits until this transaction ends, and counts
  * anew. Archived projects count: they can be brought back at any time.
  */
 export async function lockProjectRoom(db: Db): Promise<ProjectRoom> {

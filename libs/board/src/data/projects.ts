@@ -46,7 +46,7 @@ export const convertedProjects = record('projects', 'p', {
   conversion: {},
 });
 
-/** The project as somebody sees it whose role there has this rank. */
+/** The project as a member sees it whose role there has this rank. */
 export function toProject(row: ProjectRow, rank: number | null): Project {
   const myRole = projectRoles[(rank ?? 0) - 1];
   if (myRole === undefined) throw new Error('who sees a project has a role in it');
@@ -152,8 +152,8 @@ export const insertLead = (project: ProjectRow, memberId: string): Query<unknown
   sql`insert into project_members (org_id, project_id, member_id, role, created_at) values (${organization}, ${project.id}, ${memberId}, 'lead', ${project.created_at})`;
 
 /**
- * Ends a project for everybody, with all that is in it; the worker removes the rows. Nothing more is numbered or locked in
- * it: whoever waits for one of its counters finds none.
+ * Ends a project for every member, with all that is in it; the worker removes the rows. Nothing more is numbered or
+ * locked in it: a call that waits for one of its counters finds none.
  */
 export const deleteProject = (projectId: string): Query<unknown>[] => [
   sql`select set_config('muster.deleting', ${projectId}, true)`,

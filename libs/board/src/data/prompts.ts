@@ -63,7 +63,7 @@ const ownerIs = (projectId: Id | null): Part =>
 
 /**
  * Makes the prompt if there is none of its slug, else locks the one that there is; answers it as it stands. The
- * insert waits for whoever makes the same one, and the read after it sees what they left.
+ * insert waits for a transaction that makes the same one, and the read after it sees what that one left.
  */
 export async function claimPrompt(
   db: Db,

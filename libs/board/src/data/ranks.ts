@@ -1,6 +1,6 @@
 /**
- * Places on the board. A column's row is locked before a place in it is looked for, so that nobody else finds the
- * same one; what is read after the lock, in the same burst, is from after the wait.
+ * Places on the board. A column's row is locked before a place in it is looked for, so that no other call finds
+ * the same one; what is read after the lock, in the same burst, is from after the wait.
  */
 import { type Db, type DB, type Id, of, type Part, sql, storyIdOf } from '@muster/database';
 import { type StoryStatus } from '@muster/registry';
@@ -10,8 +10,7 @@ import { lockCounters } from './project-counters.ts';
 import { findReviews, noReviews, type Reviews } from './reviews.ts';
 import { lockStory, type StoryRow } from './stories.ts';
 
-/** A locked column. */
-export type Lane = Pick<
+export type LockedColumn = Pick<
   Selectable<DB['board_columns']>,
   'id' | 'status' | 'wip_limit' | 'story_count' | 'archived_at'
 >;
@@ -33,7 +32,7 @@ export interface Place {
   readonly anchor_id: string | null;
 }
 
-const lane = sql.part`c.id, c.status, c.wip_limit, c.story_count, c.archived_at`;
+const lockedColumn = sql.part`c.id, c.status, c.wip_limit, c.story_count, c.archived_at`;
 
 /** SQL for the id of the column that a story of this status goes to where none is named. */
 export const firstColumn = (project: Id, status: string): Part =>
@@ -50,10 +49,10 @@ export async function lockEnd(
   db: Db,
   projectId: Id,
   wanted: { readonly columnId: string } | { readonly status: StoryStatus },
-): Promise<{ column: Lane; last: string | null } | undefined> {
+): Promise<{ column: LockedColumn; last: string | null } | undefined> {
   const target =
     'columnId' in wanted ? sql.part`${wanted.columnId}::uuid` : firstColumn(projectId, wanted.status);
-  const lock = sql<Lane>`select ${lane} from board_columns c
+  const lock = sql<LockedColumn>`select ${lockedColumn} from board_columns c
     where ${of('c')} and c.project_id = ${projectId} and c.id = ${target} for no key update`;
   const end = sql<{
     id: string | null;
@@ -66,39 +65,39 @@ export async function lockEnd(
       return column.archived_at === null ? { column, last: found.last } : undefined;
     }
     if (column === undefined && ('columnId' in wanted || found.id === null)) return undefined;
-    // Somebody changed the board while this waited, and another column is the one that is meant now.
+    // Another call changed the board while this waited, and another column is the one that is meant now.
   }
 }
 
 /** A locked story on its way, with the locked columns it leaves and may enter. */
 export interface Move {
   readonly story: StoryRow;
-  readonly lanes: readonly Lane[];
+  readonly columns: readonly LockedColumn[];
   readonly place: Place;
-  /** Asked for only where it may go into done, and after the story was locked: whoever changes them locks it, too. */
+  /** Asked for only where it may go into done, and after the story was locked: calls that change them lock it, too. */
   readonly reviews: Reviews;
 }
 
 /**
- * Locks what a move changes, in the order that everybody keeps: the project's counters (which count the canceled),
- * the columns by id, the story. Then finds the place. Undefined where somebody moved the story or its anchor, or changed
- * the board, while this waited: the story is in a column that is not among the locked ones, and counting it out there
- * would come too late in the order of locks.
+ * Locks what a move changes, in the order that every call keeps: the project's counters (which count the canceled),
+ * the columns by id, the story. Then finds the place. Undefined where another call moved the story or its anchor, or
+ * changed the board, while this waited: the story is in a column that is not among the locked ones, and counting it out
+ * there would come too late in the order of locks.
  */
 export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise<Move | undefined> {
   const isCounted = to.status === 'canceled' ? sql.part`true` : sql.part`s.status = 'canceled'`;
-  const [held, lanes, story, place, reviews] = await Promise.all([
+  const [held, columns, story, place, reviews] = await Promise.all([
     db.find(lockCounters(storyId, isCounted)),
-    db.all(lanesLockOf(storyId, to)),
+    db.all(columnsLockOf(storyId, to)),
     lockStory(db, storyId),
     db.find(to.anchor === undefined ? endPlace(storyId, to) : anchoredPlace(storyId, to.anchor)),
     mayFinish(to) ? findReviews(db, storyId) : noReviews,
   ]);
   const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null };
-  const isLocked = (id: string | null): boolean => id === null || lanes.some((lane) => lane.id === id);
+  const isLocked = (id: string | null): boolean => id === null || columns.some((column) => column.id === id);
   const leaves = story.status === 'canceled' ? held !== undefined : isLocked(story.column_id);
   if (!leaves || (found.column_id !== to.columnId && !isLocked(found.column_id))) return undefined;
-  return { story, lanes, place: found, reviews };
+  return { story, columns, place: found, reviews };
 }
 
 /** The same until it succeeds. What was locked in vain is let go: to lock more on top of it would break the order. */
@@ -117,7 +116,7 @@ const mayFinish = ({ status, columnId, anchor }: Destination): boolean =>
   status === undefined ? columnId !== undefined || anchor !== undefined : status === 'done';
 
 /** Locks the column that the story leaves and those that it may enter. */
-function lanesLockOf(storyId: Id, to: Destination) {
+function columnsLockOf(storyId: Id, to: Destination) {
   const moved = storyColumn(storyId);
   const among = [sql.part`(select m.column_id from moved m)`];
   if (to.columnId !== undefined) among.push(sql.part`${to.columnId}::uuid`);
@@ -128,8 +127,8 @@ function lanesLockOf(storyId: Id, to: Destination) {
       sql.part`(select a.column_id from stories a where ${of('a')} and a.id = ${storyIdOf(to.anchor.ref)})`,
     );
   }
-  return sql<Lane>`with moved as (${moved})
-     select ${lane} from board_columns c
+  return sql<LockedColumn>`with moved as (${moved})
+     select ${lockedColumn} from board_columns c
      where ${of('c')} and c.project_id = (select m.project_id from moved m)
        and c.id = any (array[${sql.join(among)}]) order by c.id for no key update`;
 }

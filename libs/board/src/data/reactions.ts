@@ -1,4 +1,4 @@
-/** Reactions to comments: one per member and emoji, whoever of the member and their agents gave it. */
+/** Reactions to comments: one per member and emoji, given by the member or by an agent of theirs. */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/database';
 import { type Reaction } from './comments.ts';
 
@@ -26,6 +26,6 @@ export const insertReaction = ({ commentId, memberId, emoji, at }: Given): Query
 export const deleteReaction = ({ commentId, memberId, emoji }: Given): Query<unknown> =>
   sql`delete from comment_reactions where ${of()} and comment_id = ${commentId} and emoji = ${emoji} and member_id = ${memberId}`;
 
-/** What nobody can see any more has no reactions either. */
+/** A comment that no member can see any more has no reactions either. */
 export const deleteReactions = (commentId: string): Query<unknown> =>
   sql`delete from comment_reactions where ${of()} and comment_id = ${commentId}`;

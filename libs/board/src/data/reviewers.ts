@@ -125,7 +125,7 @@ const withNames = sql.part`left join members m on ${of('m')} and m.id = r.member
 const isOf = ({ memberId, agentId }: Who): Part =>
   agentId === null ? sql.part`r.member_id = ${memberId}::uuid` : sql.part`r.agent_id = ${agentId}::uuid`;
 
-/** Locks somebody's review of a story, if they review it; the story must be locked before. */
+/** Locks a reviewer's review of a story, if they review it; the story must be locked before. */
 export async function lockReview(db: Db, storyId: Id, who: Who): Promise<ReviewRow | undefined> {
   return db.find(
     sql<ReviewRow>`select ${columns} from story_reviewers r ${withNames}
@@ -184,7 +184,7 @@ export async function listReviewers(
   return pageOfRows(rows, page.limit, cursorOf, toListed);
 }
 
-/** A page of what somebody is asked to review where the caller may see it, the latest first. */
+/** A page of what a member or an agent is asked to review where the caller may see it, the latest first. */
 export async function listReviewsOf(
   db: Db,
   caller: Caller,

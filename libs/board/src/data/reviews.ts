@@ -79,7 +79,7 @@ const authorsSql = (story: Id): Part => sql.part`
 
 /**
  * SQL for the best word there is of a merge of the newest work on a story, or of work on a group that it is in or landed
- * with, since which nobody began to work on the story itself. By the observations: one that is made by this very call
+ * with, since which no work on the story itself began. By the observations: one that is made by this very call
  * counts. Of the two words for trust the greater text is the better one.
  */
 const mergeSeenSql = (story: Id): Part => sql.part`(

@@ -6,7 +6,7 @@ import { type MemberRef } from '@muster/registry';
 const fadesAfter = sql.part`interval '15 minutes'`;
 export const mostOnlookers = 50;
 
-/** The other members who look at a story, the latest first; whoever does on two devices is named once. */
+/** The other members who look at a story, the latest first; a member who does on two devices is named once. */
 export async function listOnlookers(
   db: Db,
   storyId: Id,

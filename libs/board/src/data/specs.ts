@@ -22,7 +22,7 @@ type SpecRow = Omit<Selectable<DB['story_specs']>, 'org_id'>;
 
 type History = ResultOf<Registry['storySpec']['history']>;
 
-/** What a spec is before anybody wrote it. */
+/** What a spec is before its first version. */
 const unwritten = (storyId: string): Spec => ({
   storyId,
   version: 0,
@@ -93,7 +93,7 @@ export const specBefore = (
 ): SpecBefore =>
   found === undefined ? unwritten(storyId) : { storyId, version: found.version, content: found.content };
 
-/** What somebody writes as the next version. */
+/** What an author writes as the next version. */
 export interface Draft {
   readonly content: string;
   readonly author: Actor;

@@ -56,7 +56,7 @@ const stories = ({ project }: Source, ...more: Part[]): Part =>
 const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined =>
   typeof status === 'string' ? [status] : status;
 
-/** Whether a filter is set that the index of the order does not know. In the board's order, status and column choose lanes. */
+/** Whether a filter is set that the index of the order does not know: the board's order knows status and column. */
 const isSearch = ({
   query,
   label,
@@ -99,34 +99,34 @@ function filters(params: ListParams): Part[] {
 }
 
 /**
- * The board: `lanes` are the columns from the cursor's on, each with the room that the lanes before it leave on the
+ * The board: `page_columns` are the columns from the cursor's on, each with the room that those before it leave on the
  * page. Columns know how many stories they have; of the cursor's own, those that are left are counted, as far as
- * the page goes. A filter leaves any number of them, so then each lane may have the whole page.
+ * the page goes. A filter leaves any number of them, so then each column may have the whole page.
  */
 function boardPage(source: Source, params: ListParams, limit: Part): Part {
   const { project } = source;
   const cursor = decodeCursor(params.cursor, cursors.board);
   const statuses = statusesOf(params);
-  const lanesWhere = [of('c'), sql.part`c.project_id = ${project}`];
-  if (params.columnId !== undefined) lanesWhere.push(sql.part`c.id = ${params.columnId}`);
-  if (statuses !== undefined) lanesWhere.push(sql.part`c.status = any (${statuses}::text[])`);
+  const columnsWhere = [of('c'), sql.part`c.project_id = ${project}`];
+  if (params.columnId !== undefined) columnsWhere.push(sql.part`c.id = ${params.columnId}`);
+  if (statuses !== undefined) columnsWhere.push(sql.part`c.status = any (${statuses}::text[])`);
   let after = sql.part`''`;
   let count = sql.part`c.story_count`;
   if (cursor !== undefined) {
     const [, position, column, rank] = cursor;
     const rankAfter = column === '' ? sql.part`''` : sql.part`${rank}`;
     const at = sql.part`${column === '' ? null : column}`;
-    lanesWhere.push(sql.part`(c.position, c.id) >= (${position}::int, ${at}::uuid)`);
+    columnsWhere.push(sql.part`(c.position, c.id) >= (${position}::int, ${at}::uuid)`);
     after = sql.part`case when c.id = ${at} then ${rankAfter} else '' end`;
     const left = sql.part`select from stories n where ${of('n')} and n.project_id = ${project}
       and n.column_id = c.id and n.rank > ${rankAfter} limit ${limit}`;
     count = sql.part`case when c.id = ${at} then (select count(*) from (${left}) n) else c.story_count end`;
   }
-  const lanes = sql.part`
+  const counted = sql.part`
     select c.id, c.position, ${after} as after, ${count} as stories
-    from board_columns c where ${sql.join(lanesWhere, ' and ')}`;
+    from board_columns c where ${sql.join(columnsWhere, ' and ')}`;
   const parts = [
-    sql.part`select l.position, s.* from lanes l cross join lateral (
+    sql.part`select l.position, s.* from page_columns l cross join lateral (
        select ${storySummaries.list} ${stories(source, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
      where l.room > 0`,
   ];
@@ -134,11 +134,11 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
     const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor[3]}` : sql.part`''`;
     parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${storySummaries.list}
       ${stories(source, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
-      limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from lanes l), 0))`);
+      limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from page_columns l), 0))`);
   }
   return sql.part`
-    with counted as materialized (${lanes}),
-    lanes as materialized (
+    with counted as materialized (${counted}),
+    page_columns as materialized (
       select c.id, c.position, c.after, c.stories, ${limit} - coalesce(sum(c.stories)
         over (order by c.position, c.id rows between unbounded preceding and 1 preceding), 0) as room from counted c)
     select s.position, ${shown(source)} from (${sql.join(parts, ' union all ')}) s

@@ -22,7 +22,7 @@ export async function lockTarget(db: Db, target: Target): Promise<Subject> {
   }
 }
 
-/** Groups are delivery's, and here only somebody is assigned to one. */
+/** Groups are delivery's; the board only assigns members and agents to them. */
 async function lockDeliveryGroup(db: Db, groupId: Id): Promise<Subject> {
   const group = await db.find(
     sql<{

@@ -11,7 +11,7 @@ export interface ColumnPlan {
   readonly wipLimit?: number | undefined;
 }
 
-/** What a new board gets unless somebody says otherwise. */
+/** What a new board gets unless the caller says otherwise. */
 export const defaultColumns: readonly ColumnPlan[] = [
   { name: 'Backlog', status: 'backlog' },
   { name: 'Ready', status: 'ready' },

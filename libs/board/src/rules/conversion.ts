@@ -61,8 +61,10 @@ export function placeStories(
   stories: readonly { readonly status: StoryStatus }[],
   columns: readonly { readonly id: string; readonly status: ColumnStatus }[],
 ): Placement[] {
-  const lanes = Map.groupBy(stories, ({ status }) => status);
-  const ranks = new Map([...lanes].map(([status, lane]) => [status, ranksAfter(null, lane.length).values()]));
+  const ofStatus = Map.groupBy(stories, ({ status }) => status);
+  const ranks = new Map(
+    [...ofStatus].map(([status, those]) => [status, ranksAfter(null, those.length).values()]),
+  );
   return stories.map(({ status }) => {
     if (status === 'canceled') return { columnId: null, rank: canceledRank() };
     const column = columns.find((candidate) => candidate.status === status);

@@ -18,8 +18,8 @@ export interface Leads {
 }
 
 /**
- * A private project that has a lead keeps one: whoever was given the role, or is in a team that was. Owners and admins
- * lead every project and do not count, or no private project would need anybody.
+ * A private project that has a lead keeps one: a member who was given the role, or is in a team that was. Owners and
+ * admins lead every project and do not count, or no private project would need a lead.
  */
 export const losesItsLead = (visibility: 'org' | 'private', { hasLead, keepsLead }: Leads): boolean =>
   visibility === 'private' && hasLead && !keepsLead;

@@ -1,4 +1,4 @@
-/** Whether work on a story can begin: the rules of its move to `in_progress`, asked before anybody tries. */
+/** Whether work on a story can begin: the rules of its move to `in_progress`, asked before a caller tries. */
 import { type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
 import { isFinished, nothingShown, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
 
@@ -10,7 +10,7 @@ export interface ReadinessFacts {
   readonly blockers: Readiness['openBlockers'];
   /** The column that the story would go to; null: the board has none for work in progress. */
   readonly column: { readonly wipLimit: number | null; readonly storyCount: number } | null;
-  /** Somebody else's, and live. */
+  /** Another holder's, and live. */
   readonly leaseHeld: boolean;
   readonly stopRequested: boolean;
 }

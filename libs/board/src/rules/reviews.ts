@@ -42,8 +42,8 @@ export interface Named {
 
 /**
  * What was reviewed, and the code that is under review from then on. What is not named is as it is now, unless the named
- * part is known to be of other code, of which the rest is not known. A reviewer who names what nobody told of yet tells
- * of it.
+ * part is known to be of other code, of which the rest is not known. A reviewer who names what no call has told of yet
+ * tells of it.
  */
 export function reviewed(
   named: Named,
@@ -89,13 +89,13 @@ export interface Giver extends Who {
 
 /**
  * The members whose work a story is, by their own hands or by an agent of theirs. Agents of one member count as one with
- * it, both ways: nobody approves their own work through an agent, nor what their agent did.
+ * it, both ways: no member approves their own work through an agent, nor what their agent did.
  */
 export type Authors = ReadonlySet<string>;
 
 type ReviewPolicy = Pick<Policy, 'agentsMayReview' | 'authorMayApprove'>;
 
-/** What the policy has against a verdict; goes out as `details.unmet`. Anybody may take a verdict back. */
+/** What the policy has against a verdict; goes out as `details.unmet`. Every reviewer may take a verdict back. */
 export function unmetForVerdict(
   verdict: Verdict,
   who: Pick<Giver, 'agentId' | 'actingMemberId'>,

@@ -7,7 +7,7 @@ export interface LineChanges {
 }
 
 /**
- * The shortest way from one text to another can cost the square of their length, and nobody waits for a count: a
+ * The shortest way from one text to another can cost the square of their length, which a count is not worth: a
  * quarter of a MiB of empty lines would hold the process for minutes. Within these bounds it takes under 100 ms. None of
  * them is a time: the same texts count the same on any machine.
  */

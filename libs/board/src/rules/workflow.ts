@@ -34,7 +34,7 @@ export interface Gates {
   readonly isAgent: boolean;
 }
 
-/** Of a story on which nobody worked, and of which nobody said anything. */
+/** Of a story on which no work was begun, and of which no reviewer said anything. */
 export const nothingShown: Omit<Gates, 'specVersion'> = {
   freshApprovals: 0,
   freshChangesRequested: 0,

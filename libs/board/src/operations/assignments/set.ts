@@ -1,12 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
-  assignedToNobody,
   type Assignees,
   deleteAssignment,
   lockAssignment,
   setAssignment,
   toAssignment,
+  unassigned,
 } from '../../data/assignments.ts';
 import { lockAgent, lockMember, requireParticipant } from '../../data/participants.ts';
 import { lockTarget } from '../../data/targets.ts';
@@ -44,7 +44,7 @@ export const set = handle(
     if (member === null && agent === null) {
       db.later(deleteAssignment({ targetType, targetId: target.id }));
       emit('assignment.cleared', target, previous);
-      return { assignment: toAssignment(targetType, target, assignedToNobody) };
+      return { assignment: toAssignment(targetType, target, unassigned) };
     }
     const assignment = toAssignment(targetType, target, {
       member,

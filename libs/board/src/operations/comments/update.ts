@@ -24,7 +24,7 @@ export const update = handle(
     const mentionedAnew = mentions.filter((memberId) => !comment.told.includes(memberId));
     const told = [...comment.told, ...mentionedAnew];
     const changed = comments.save(db, comment, { body, mentions, told, edited_at: at }, at);
-    // Whoever was mentioned in it at any time has been told.
+    // A member who was mentioned in it at any time has been told.
     emit('comment.updated', aboutStoryOf(comment), { commentId, mentions: mentionedAnew });
     return { comment: toComment(changed, reactions) };
   },

@@ -17,7 +17,7 @@ export const convertLocal = handle(
     if (issues.length > 0)
       throw badRequest('The local board does not hold together.', issues.slice(0, mostIssues));
 
-    // Whoever converts waits at the plan's limit: so the second of two calls for one local board finds the first.
+    // Each conversion waits at the plan's limit: so the second of two calls for one local board finds the first.
     const [{ at }, room, converted] = await Promise.all([
       access(),
       lockProjectRoom(db),

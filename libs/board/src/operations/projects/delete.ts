@@ -18,7 +18,8 @@ export const deleteOperation = handle(
 
     const stories = columns.reduce((sum, column) => sum + column.story_count, canceledStories);
     for (const query of deleteProject(project.id)) db.later(query);
-    // Once it is gone nobody has a role in it, and only what is of no project is seen: so what everybody saw is that.
+    // Once it is gone no member has a role in it, and members see only events of no project: the event about a project
+    // that the whole organization saw is one of these.
     const subject = aboutProject(project);
     emit('project.deleted', project.visibility === 'org' ? { ...subject, projectId: null } : subject, {
       stories,

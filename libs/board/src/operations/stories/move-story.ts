@@ -2,7 +2,7 @@
 import { type inside, type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
 import { type HandlerContext, notFound, nothingAt } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
-import { type Destination, type Lane, type Move, rankAt } from '../../data/ranks.ts';
+import { type Destination, type LockedColumn, type Move, rankAt } from '../../data/ranks.ts';
 import { gatesOf } from '../../data/reviews.ts';
 import { aboutStory, stories, toStory } from '../../data/stories.ts';
 import { canceledRank } from '../../rules/ranks.ts';
@@ -14,13 +14,13 @@ type Context = Pick<HandlerContext<typeof registry.stories.reorder>, 'caller' | 
   Pick<HandlerContext<typeof inside.beginStory>, 'refuse'>;
 
 /** The column that the story is to be in; null: it is to be canceled. Throws where there is none. */
-async function laneOf(
+async function columnOf(
   context: Context,
-  { story, lanes, place }: Move,
+  { story, columns, place }: Move,
   to: Destination,
-): Promise<Lane | null> {
+): Promise<LockedColumn | null> {
   const { refuse } = context;
-  if (to.columnId !== undefined && !lanes.some(({ id }) => id === to.columnId)) {
+  if (to.columnId !== undefined && !columns.some(({ id }) => id === to.columnId)) {
     throw await notInProject(context, story.project_id, 'board_columns', {
       ref: to.columnId,
       path: 'columnId',
@@ -35,16 +35,16 @@ async function laneOf(
   if (to.columnId !== undefined && place.column_id !== to.columnId) {
     throw refuse('invalid_transition', { columnId: to.columnId, anchorColumnId: place.column_id });
   }
-  const lane = lanes.find(({ id }) => id === place.column_id);
-  if (lane === undefined) {
+  const column = columns.find(({ id }) => id === place.column_id);
+  if (column === undefined) {
     if (to.status === 'canceled') return null;
     throw refuse('invalid_transition', { from: story.status, to: to.status ?? null });
   }
-  if (lane.archived_at !== null) throw to.columnId === undefined ? notFound() : nothingAt('columnId');
-  if (to.status !== undefined && lane.status !== to.status) {
-    throw refuse('invalid_transition', { from: story.status, to: to.status, columnStatus: lane.status });
+  if (column.archived_at !== null) throw to.columnId === undefined ? notFound() : nothingAt('columnId');
+  if (to.status !== undefined && column.status !== to.status) {
+    throw refuse('invalid_transition', { from: story.status, to: to.status, columnStatus: column.status });
   }
-  return lane;
+  return column;
 }
 
 /** Moves a locked story to its place, if the workflow, the policy and the column's limit let it. */
@@ -57,8 +57,8 @@ export async function moveStory(
   const { caller, db, access, emit, refuse } = context;
   const { story, place } = move;
   const { at } = await access();
-  const lane = await laneOf(context, move, to);
-  const status: StoryStatus = lane?.status ?? 'canceled';
+  const column = await columnOf(context, move, to);
+  const status: StoryStatus = column?.status ?? 'canceled';
 
   if (status !== story.status) {
     if (!canMove(story.status, status))
@@ -67,18 +67,18 @@ export async function moveStory(
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
   const warnings: Warning[] = [];
-  if (lane !== null && lane.id !== story.column_id) {
-    warnings.push(...roomFor(refuse, lane, 1, policy));
-  } else if (lane !== null && isThere(move)) {
+  if (column !== null && column.id !== story.column_id) {
+    warnings.push(...roomFor(refuse, column, 1, policy));
+  } else if (column !== null && isThere(move)) {
     return { story: toStory(story), warnings };
   }
 
-  const rank = lane === null ? canceledRank() : await rankAt(db, story, lane.id, place);
+  const rank = column === null ? canceledRank() : await rankAt(db, story, column.id, place);
   const finished = isFinished(story.status) ? story.completed_at : at;
   const changed = stories.save(
     db,
     story,
-    { status, column_id: lane?.id ?? null, rank, completed_at: isFinished(status) ? finished : null },
+    { status, column_id: column?.id ?? null, rank, completed_at: isFinished(status) ? finished : null },
     at,
   );
   if (status !== story.status) {
@@ -87,8 +87,8 @@ export async function moveStory(
       to: status,
       columnId: changed.column_id,
     });
-  } else if (lane !== null) {
-    emit('story.reordered', aboutStory(story), { columnId: lane.id });
+  } else if (column !== null) {
+    emit('story.reordered', aboutStory(story), { columnId: column.id });
   }
   return { story: toStory(changed), warnings };
 }
