@@ -144,7 +144,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     authenticate,
     limits,
     handlers: byOperation(allHandlers),
-    surroundings: {
+    environment: {
       handlers: performable(allHandlers),
       reactions,
       standby,

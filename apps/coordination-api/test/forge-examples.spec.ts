@@ -44,10 +44,10 @@ beforeAll(async () => {
     `select payload ->> 'deliveryId' as id from outbox where org_id = $1 and topic = 'forge.translate' order by id`,
     people.orgId,
   );
-  const surroundings = { handlers: performable(handlers), reactions };
+  const environment = { handlers: performable(handlers), reactions };
   for (const { id } of jobs) {
     await inOrganizationAsSystem(api.world.database.app, people.orgId, (db) =>
-      translateDelivery({ db, orgId: people.orgId, surroundings }, id),
+      translateDelivery({ db, orgId: people.orgId, environment }, id),
     );
   }
   const kept: ForgeDelivery[] = [];

@@ -7,7 +7,7 @@ import { asSystem } from '@muster/runtime';
 import { type People, type Person, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);
-const surroundings = { handlers: performable(handlers), reactions };
+const environment = { handlers: performable(handlers), reactions };
 const forge = { kind: 'system', memberId: null, agentId: null, name: 'GitHub' } as const;
 
 let people: People;
@@ -43,7 +43,7 @@ type Observed = InputOf<typeof inside.observeForge>['observation'];
 const tell = (trust: Trust, observation: Observed = merge('merge')) =>
   inOrganizationAsSystem(world.database.app, people.orgId, (db) => {
     const work = { db, orgId: people.orgId, actor: forge, facts: systemFacts('forge.translate', null) };
-    return asSystem(work, surroundings, (perform) =>
+    return asSystem(work, environment, (perform) =>
       perform(
         inside.observeForge,
         { id: held.executionId, projectId },

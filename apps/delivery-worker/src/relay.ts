@@ -134,7 +134,7 @@ async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void>
     const found = await db.find(setDead(row.id));
     if (found === undefined) return false;
     const facts = systemFacts(`worker.abandon.${row.topic}`, row.id);
-    await conclude(db, { orgId: row.orgId, actor: workerActor, happenings: [], facts }, reactions);
+    await conclude(db, { orgId: row.orgId, actor: workerActor, domainEvents: [], facts }, reactions);
     return true;
   });
   if (buried) onDead(row);

@@ -77,9 +77,9 @@ export async function sweep(
 
 const noteIn = (pool: Pool, orgId: string, units: readonly Unit[]): Promise<number> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {
-    const happenings = await noteExpiries(db, units, workerActor);
-    if (happenings.length === 0) return 0;
+    const domainEvents = await noteExpiries(db, units, workerActor);
+    if (domainEvents.length === 0) return 0;
     const facts = systemFacts('worker.noteExpiries', null);
-    await conclude(db, { orgId, actor: workerActor, happenings, facts }, reactions);
-    return happenings.length;
+    await conclude(db, { orgId, actor: workerActor, domainEvents, facts }, reactions);
+    return domainEvents.length;
   });

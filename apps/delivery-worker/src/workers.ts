@@ -35,7 +35,7 @@ import { findOverdrawn } from './seats.ts';
 import { warnOfEnds } from './token-ends.ts';
 
 /** What jobs perform, they perform as operations. */
-const surroundings = { handlers: performable(handlers), reactions };
+const environment = { handlers: performable(handlers), reactions };
 
 /** What the workers stand on. */
 export interface WorkerContext extends Channels {
@@ -56,7 +56,7 @@ export interface WorkerContext extends Channels {
 export function createWorkers(context: WorkerContext): Workers {
   const { pool, logger, retentionDays, removed, webhooks } = context;
   const forges = createForgeCalls({
-    ...{ pool, surroundings, seals: webhooks.seals, ask: context.askForge },
+    ...{ pool, environment, seals: webhooks.seals, ask: context.askForge },
     linkTo: ({ projectId, ...story }) =>
       linkTo(webhooks.subjectUrl, { projectId, subject: { type: 'story', ...story } }),
   });
@@ -93,11 +93,11 @@ export function createWorkers(context: WorkerContext): Workers {
     'identityProviders.check': (signal) => atEachNode(pool, (at) => askForAllChecks(at.pool, signal)),
     'tokens.warn': (signal) => atEachNode(pool, (at) => warnOfEnds(at.pool, signal)),
     'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
-      await translateDelivery({ db, orgId, surroundings }, deliveryId);
+      await translateDelivery({ db, orgId, environment }, deliveryId);
       return undefined;
     },
     'forge.replay': async ({ db, orgId, payload: { executionId } }) => {
-      await replayFacts({ db, orgId, surroundings }, executionId);
+      await replayFacts({ db, orgId, environment }, executionId);
       return undefined;
     },
     'forge.status': ({ payload, ...job }) => sendStatus(forges, job, payload),

@@ -7,7 +7,7 @@ import { createSeals } from '@muster/outbound';
 import { type ForgeDelivery, type ForgeKind } from '@muster/registry';
 import { type People, type World } from '@muster/testing';
 
-export const surroundings = { handlers: performable(handlers), reactions };
+export const environment = { handlers: performable(handlers), reactions };
 export const seals = createSeals([]);
 
 const eventHeader: Readonly<Record<ForgeKind, string>> = {
@@ -87,7 +87,7 @@ export async function readAll(world: World, orgId: string): Promise<void> {
     if (jobs.length === 0) return;
     for (const { id, topic, payload } of jobs) {
       await inOrganizationAsSystem(world.database.app, orgId, async (db) => {
-        const work = { db, orgId, surroundings };
+        const work = { db, orgId, environment };
         await (topic === 'forge.replay'
           ? replayFacts(work, payload['executionId'] ?? '')
           : translateDelivery(work, payload['deliveryId'] ?? ''));

@@ -7,7 +7,7 @@ import { type World } from '@muster/testing';
 import { createAskForge } from '../src/ask-forge.ts';
 import { performer } from '../src/perform.ts';
 import { createSender } from '@muster/outbound/sender';
-import { seals, surroundings } from './forge-deliveries.ts';
+import { seals, environment } from './forge-deliveries.ts';
 import { workersWith } from './line.ts';
 
 export interface ForgeRow {
@@ -36,18 +36,18 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
   const sender = createSender({ networks: parseNetworks(networks) });
   const pool = world.database.app;
   const calls = createForgeCalls({
-    ...{ pool, surroundings, seals, ask: createAskForge(sender) },
+    ...{ pool, environment, seals, ask: createAskForge(sender) },
     linkTo: ({ key }) => `https://muster.example/stories/${key}`,
   });
   const run = performer(
     pool,
     workersWith({
       'forge.translate': async ({ db, orgId, payload }) => {
-        await translateDelivery({ db, orgId, surroundings }, payload.deliveryId);
+        await translateDelivery({ db, orgId, environment }, payload.deliveryId);
         return undefined;
       },
       'forge.replay': async ({ db, orgId, payload }) => {
-        await replayFacts({ db, orgId, surroundings }, payload.executionId);
+        await replayFacts({ db, orgId, environment }, payload.executionId);
         return undefined;
       },
       'forge.status': ({ payload, ...job }) => sendStatus(calls, job, payload),

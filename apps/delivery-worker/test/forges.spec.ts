@@ -10,7 +10,7 @@ import {
   readAll,
   seals,
   signed,
-  surroundings,
+  environment,
   withGithub,
 } from './forge-deliveries.ts';
 import {
@@ -314,11 +314,11 @@ it('goes from the delivery through the outbox and the queue to the story', async
   try {
     line.hire({
       'forge.translate': async ({ db, orgId, payload }) => {
-        await translateDelivery({ db, orgId, surroundings }, payload.deliveryId);
+        await translateDelivery({ db, orgId, environment }, payload.deliveryId);
         return undefined;
       },
       'forge.replay': async ({ db, orgId, payload }) => {
-        await replayFacts({ db, orgId, surroundings }, payload.executionId);
+        await replayFacts({ db, orgId, environment }, payload.executionId);
         return undefined;
       },
     });
@@ -350,7 +350,7 @@ it('takes nothing of a connection that was disconnected, and knows nothing of it
 
 it('does not hold up its transaction for an organization that is being deleted', async () => {
   await inOrganizationAsSystem(world.database.app, people.orgId, (db) =>
-    translateDelivery({ db, orgId: people.orgId, surroundings }, held.executionId),
+    translateDelivery({ db, orgId: people.orgId, environment }, held.executionId),
   );
   expect(await standing()).toEqual(['leased', false, 'in_progress']);
 });

@@ -169,7 +169,7 @@ export class Burst implements Submittable {
 
   handleCommandComplete(message: { text: string }): void {
     const prepared = this.used[this.results.length];
-    // A statement without columns answers NoData, which reaches nobody: it is known now all the same.
+    // A statement without columns answers NoData, which pg passes to no handler: it is known now all the same.
     if (prepared !== undefined) prepared.fields ??= [];
     this.results.push({ rows: this.rows, command: message.text });
     this.rows = [];

@@ -1,5 +1,5 @@
 /**
- * Waiting for a stream to go on, without a connection for each caller who waits: as long as anybody waits, one statement
+ * Waiting for a stream to go on, without a connection for each caller who waits: as long as a caller waits, one statement
  * looks where the streams of all of them stand.
  */
 import { createActivityFollowers } from './activity-followers.ts';
@@ -36,14 +36,14 @@ export interface ActivityPosition {
 export type Position = ExecutionPosition | ActivityPosition;
 
 export interface Followers {
-  /** Resolves when the stream is beyond the position, the time is over, who waits has left, or nobody may wait any more. */
+  /** Resolves when the stream is beyond the position, the time is over, the caller has left, or `close` was called. */
   readonly wait: (waiter: Waiter, position: Position, seconds: number, left?: AbortSignal) => Promise<void>;
   /**
    * Calls `changed` once it looked, and whenever the member's inbox or the rights in its organization are others than at
    * the look before. Answers how to leave.
    */
   readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
-  /** Lets everybody go, now and later. */
+  /** Lets all callers go, now and later. */
   readonly close: () => void;
 }
 
@@ -77,7 +77,7 @@ export function createFollowers(pool: Pool, failed: (error: unknown) => void): F
     ];
     if (closed || timer !== null || looks.length === 0) return;
     timer = setTimeout(() => {
-      // Without an answer everybody waits on; their own time ends that.
+      // Without an answer the callers wait on; their own time ends that.
       void Promise.all(looks.map(({ look }) => look().catch(failed))).finally(() => {
         timer = null;
         schedule();

@@ -55,7 +55,7 @@ export async function applyFunctions(
   const { rows } = await client.query<Applied>('select name, sha256, release from app.function_files');
   const changed = outdated(files, rows, release);
   if (changed.length === 0) return;
-  // One file may call what another makes, in whatever order.
+  // One file may call what another makes, in any order.
   await client.query('set local check_function_bodies = off');
   for (const { name, text, sha256 } of changed) {
     await FileFailed.naming(`functions/${name}.sql`, () => client.query(text));

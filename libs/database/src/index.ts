@@ -75,4 +75,11 @@ export { type DB } from './schema.generated.ts';
 export { sendRead, sendShortWrite } from './shared-reads.ts';
 export { createStandby, readOutcomes, type Standby } from './standby.ts';
 export { bind, boundStatements, of, organization, Part, type Query, sql } from './sql.ts';
-export { type AuditFacts, type Happening, operatorTrail, systemFacts, trail, workerActor } from './trail.ts';
+export {
+  type AuditFacts,
+  type DomainEvent,
+  operatorTrail,
+  systemFacts,
+  trail,
+  workerActor,
+} from './trail.ts';

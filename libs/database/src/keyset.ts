@@ -12,8 +12,8 @@ export class BadCursor extends Error {
 }
 
 /**
- * What a cursor is made of. Whoever sends one may have made it up, so each part is what Postgres takes for a value of its
- * type, and nothing else.
+ * What a cursor is made of. A caller may have made one up, so each part is what Postgres takes for a value of its type,
+ * and nothing else.
  */
 export const CursorId = z.string().refine(isUuid);
 export const CursorText = z.string().max(1024).refine(isCleanText);

@@ -15,7 +15,7 @@ const ownFolder = (): string => folderBeside('migrations');
 /** The names of all migrations, oldest first; of Muster's own unless a folder is named. */
 export const migrationNames = (place: string = ownFolder()): string[] => namesIn(place);
 
-/** Migrations of somebody else than Muster's own database: a service with a schema for itself, and no function files. */
+/** Migrations that are not of Muster's own database: of a service with a schema for itself, and no function files. */
 export interface OwnMigrations {
   readonly folder: string;
   /** Where the notes about them lie; it is made where it is missing. */
@@ -23,8 +23,8 @@ export interface OwnMigrations {
 }
 
 /**
- * How long a migration waits for a table that somebody works on. Whoever comes after it waits behind it, so that it is
- * less than the two seconds which services wait for a lock; then it gives way, and is tried again.
+ * How long a migration waits for a table that a transaction works on. Later transactions wait behind the migration, so it
+ * is less than the two seconds which services wait for a lock; then it gives way, and is tried again.
  */
 const lockTimeout = '1s';
 const gaveWay = '55P03';
@@ -34,7 +34,7 @@ const triesAgainForMillis = 120_000;
 /** A server that takes the connection and says nothing is given up on; what it works at may take as long as it takes. */
 const answersWithinMillis = 5_000;
 
-/** Any number that nobody else takes in this database. */
+/** Any number that no other program locks in this database. */
 const migratorLock = 4_101;
 const looksAgainMillis = 100;
 
@@ -109,7 +109,7 @@ async function applyMissing(
     name,
     text: readFileSync(path.join(folder, `${name}.sql`), 'utf8'),
   }));
-  // Nobody works on a new database.
+  // No service works on a new database.
   const isAtWork = books.present.length > 0;
   const steps = stepsOf(missing);
   for (const [nth, step] of steps.entries()) {

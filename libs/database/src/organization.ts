@@ -61,7 +61,7 @@ export interface Db {
   get<Row>(source: Query<Row>): Promise<Row>;
   /** The only row; a fault where there is none. */
   one<Row>(source: Query<Row>): Promise<Row>;
-  /** A write whose outcome nobody waits for: it goes out with COMMIT, in the order given. */
+  /** A write whose outcome the work does not wait for: it goes out with COMMIT, in the order given. */
   later(source: Query<unknown>): void;
 }
 
@@ -78,7 +78,7 @@ const commit: Statement = { sql: 'commit', parameters: [] };
 const rollback: Statement = { sql: 'rollback', parameters: [] };
 
 const position = sql.part`pg_current_wal_insert_lsn() as position`;
-/** Goes out behind COMMIT, where somebody is told. */
+/** Goes out behind COMMIT, where `onPosition` is told. */
 const committedAt = bind(sql`select ${position}`, null);
 const none = sql.part``;
 const andPosition = sql.part`, ${position}`;
@@ -108,7 +108,7 @@ export interface WayIn<Found> {
   readonly orgOf: (found: Found) => string | null;
 }
 
-/** The way in of whoever has a token. */
+/** The way in of a caller with a token. */
 const byToken = (visit: Visit): WayIn<Entry> => {
   const { effect, tokenHash, orgId, rights, orgRank, target, claim, onPosition } = visit;
   const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
@@ -191,7 +191,7 @@ export class Session<Found = Entry> implements Db {
   }
 
   /** Sends what was left for later with the next statements, before them, so that they see it. */
-  hasten(): void {
+  flush(): void {
     for (const statement of this.postponed.splice(0)) {
       // It fails with its burst, and who waits for another statement of that hears it.
       this.run(statement).catch(() => undefined);
@@ -262,7 +262,7 @@ export class Session<Found = Entry> implements Db {
     this.scheduled = true;
     queueMicrotask(() => {
       this.scheduled = false;
-      this.sending = this.flush();
+      this.sending = this.sendWaiting();
     });
   }
 
@@ -281,7 +281,7 @@ export class Session<Found = Entry> implements Db {
     this.settleEntry.resolve(found);
   }
 
-  private async flush(): Promise<void> {
+  private async sendWaiting(): Promise<void> {
     const batch = this.waiting;
     this.waiting = [];
     // A read enters with every burst, since each is a transaction of its own.
@@ -314,7 +314,7 @@ export const inOrganization = <Result>(
   atNode(pool, visit.orgId, (at) => inTransactionSpan(() => throughDoor(at.pool, byToken(visit), work)));
 
 /**
- * The same for somebody with an invitation: `by` is SHA-256 of its secret, or the session of a person whose address is
+ * The same for a person with an invitation: `by` is SHA-256 of its secret, or the session of a person whose address is
  * invited. A BurstError of class MU where there is no such invitation, or the session is over.
  */
 export const inInvitingOrganization = <Result>(

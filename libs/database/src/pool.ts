@@ -21,7 +21,7 @@ export interface PoolConfig {
   readonly role?: 'muster_app' | 'muster_licenses' | 'muster_license_operators' | 'muster_sign_in' | null;
   /** Shows in pg_stat_activity. */
   readonly name?: string;
-  /** Told of connections that broke while nobody used them. */
+  /** Told of connections that broke while they were idle. */
   readonly onIdleError?: (error: Error) => void;
   /** How long a new connection may take. A caller of a service waits for it; an operator's command has more time. */
   readonly connectWithinMillis?: number;

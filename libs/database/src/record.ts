@@ -26,7 +26,7 @@ interface Column<Value> {
   readonly derived?: true;
 }
 
-/** What every record has, and nobody describes. */
+/** The columns that every record has, and no description names. */
 const stamps = ['id', 'created_at', 'updated_at', 'version'] as const;
 type Stamp = (typeof stamps)[number];
 interface Stamped {

@@ -1,7 +1,7 @@
 /**
  * Removes a row with everything that hangs on it, in portions: each is a transaction of its own and short, and after each
  * comes a rest of the same length, so that callers wait for none however much there is. What hangs on what is read from the catalogue, so that no table is forgotten.
- * Children go before their parents: whoever is stopped anywhere begins again, and goes on with what is left.
+ * Children go before their parents: a process that is stopped anywhere begins again, and goes on with what is left.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db } from './organization.ts';
@@ -114,7 +114,7 @@ async function findChildren(
 }
 
 async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Key[]): Promise<void> {
-  // Whoever counts them is going as well.
+  // The rows that count them go as well.
   await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
   const table = sql.word(name);
   const on = primaryKey.map((column) => sql.part`t.${sql.word(column)} = k.${sql.word(column)}`);

@@ -42,7 +42,7 @@ export async function inSignIn<Result>(pool: Pool, work: (db: SignInDb) => Promi
     return inTransaction(pool, { prologue: [], orgId: null }, (db) => work(signInDb(pool, db)));
   const { result, hasUnsent } = await inTransaction(pool, { prologue: [], orgId: null }, async (db) => {
     const done = await work(signInDb(pool, db));
-    db.hasten();
+    db.flush();
     const noted = await db.one(
       sql<{ is_so: boolean }>`select current_setting('muster.has_unsent', true) = 'yes' as is_so`,
     );

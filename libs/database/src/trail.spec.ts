@@ -4,7 +4,7 @@ import { type People, useWorld } from '@muster/testing';
 import { newId } from './id.ts';
 import { asOperator } from './operator.ts';
 import { bind, sql } from './sql.ts';
-import { type AuditFacts, type Happening, operatorTrail, trail } from './trail.ts';
+import { type AuditFacts, type DomainEvent, operatorTrail, trail } from './trail.ts';
 
 const world = useWorld({});
 
@@ -29,7 +29,7 @@ const story = (title: string): Subject => ({
   title,
   projectId: newId(),
 });
-const happenings = (label: string, count: number): Happening[] =>
+const domainEvents = (label: string, count: number): DomainEvent[] =>
   Array.from({ length: count }, (_, index) => ({
     kind: 'story.updated',
     subject: story(`${label}.${index}`),
@@ -47,7 +47,7 @@ async function commit(
   try {
     const left = trail(actorOf(people), facts(label), {
       allowed: true,
-      happenings: happenings(label, count),
+      domainEvents: domainEvents(label, count),
     });
     const statement = bind(left, people.orgId);
     await client.query('begin');

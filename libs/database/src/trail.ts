@@ -3,7 +3,7 @@ import { type Actor, type EventKind, type Subject } from '@muster/registry';
 import { newId } from './id.ts';
 import { of, organization, type Part, sql, type Query } from './sql.ts';
 
-export interface Happening {
+export interface DomainEvent {
   readonly kind: EventKind;
   readonly subject: Subject;
   readonly data: Record<string, unknown>;
@@ -52,31 +52,31 @@ const withEvents = (actor: Actor, events: readonly EventRow[], audit: Part): Que
     select ${organization}, e.outbox_id, 'event', jsonb_build_object('activitySeq', s.activity - ${events.length}::int + e.ord, 'kind', e.kind) from e, s)
   ${audit}`;
 
-/** The statement that leaves it. `outcome` denied has a reason and no happenings. */
+/** The statement that leaves it. `outcome` denied has a reason and no domain events. */
 export function trail(
   actor: Actor,
   facts: AuditFacts,
   outcome:
-    | { readonly allowed: true; readonly happenings: readonly Happening[] }
+    | { readonly allowed: true; readonly domainEvents: readonly DomainEvent[] }
     | { readonly allowed: false; readonly reason: string },
 ): Query<unknown> {
   if (!outcome.allowed) return auditOnly(auditRow(actor, facts, 'denied', outcome.reason));
   const audit = auditRow(actor, facts, 'allowed', null);
-  if (outcome.happenings.length === 0) return auditOnly(audit);
-  const events = outcome.happenings.map((happening, index) => ({
+  if (outcome.domainEvents.length === 0) return auditOnly(audit);
+  const events = outcome.domainEvents.map((domainEvent, index) => ({
     ord: index + 1,
     id: newId(),
     outbox_id: newId(),
-    kind: happening.kind,
-    project_id: happening.subject.projectId,
-    story_id: happening.subject.type === 'story' ? happening.subject.id : null,
+    kind: domainEvent.kind,
+    project_id: domainEvent.subject.projectId,
+    story_id: domainEvent.subject.type === 'story' ? domainEvent.subject.id : null,
     subject: {
-      type: happening.subject.type,
-      id: happening.subject.id,
-      key: happening.subject.key,
-      title: happening.subject.title,
+      type: domainEvent.subject.type,
+      id: domainEvent.subject.id,
+      key: domainEvent.subject.key,
+      title: domainEvent.subject.title,
     },
-    data: happening.data,
+    data: domainEvent.data,
   }));
   return withEvents(actor, events, audit);
 }
@@ -96,4 +96,4 @@ const operatorActor = systemActor('operator');
 
 /** What an operator's write leaves in the audit of the organization; the last statement of its transaction, too. */
 export const operatorTrail = (operation: string, target: string | null): Query<unknown> =>
-  trail(operatorActor, systemFacts(operation, target), { allowed: true, happenings: [] });
+  trail(operatorActor, systemFacts(operation, target), { allowed: true, domainEvents: [] });

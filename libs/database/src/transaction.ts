@@ -11,7 +11,7 @@ const plain = (sql: string): Statement => ({ sql, parameters: [] });
 /** A transaction as the work in it asks for statements. */
 export interface PlainDb extends Db {
   /** Sends what was left for later with the next statements, before them, so that they see it. */
-  hasten(): void;
+  flush(): void;
   /** Forgets what was left for later and is not sent yet. */
   discard(): void;
 }
@@ -28,7 +28,7 @@ interface Opening {
 
 /**
  * Runs `work` after the statements that open it; throws what it throws, with nothing kept. Work that goes on
- * after its transaction ended (its time was up) gets an error for each statement, not somebody else's transaction.
+ * after its transaction ended (its time was up) gets an error for each statement, not another caller's transaction.
  */
 export const inTransaction = <Result>(
   pool: Pool,
@@ -59,7 +59,7 @@ async function transact<Result>(
     sent = sending.catch(() => undefined);
     return sending;
   };
-  const hasten = (): void => {
+  const flush = (): void => {
     // It fails with its transaction, and who waits for another statement of that hears it.
     for (const statement of postponed.splice(0)) sendNext(statement).catch(() => undefined);
   };
@@ -72,7 +72,7 @@ async function transact<Result>(
     return {
       all,
       find,
-      hasten,
+      flush,
       discard: () => void postponed.splice(0),
       get: async (source) => {
         const row = await find(source);

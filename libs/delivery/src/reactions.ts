@@ -1,30 +1,31 @@
 /**
- * What executions hear of the board: deeds of others on a story join the stream of the execution that works on it, or on
- * its group, and those on a group that of the execution that works on that, in the transaction in which they happened. The holder finds them as signals in its next answer.
+ * What executions hear of the board: what others do to a story joins the stream of the execution that works on it, or on
+ * its group, and what they do to a group that of the execution that works on that, in the transaction in which they do it.
+ * The holder finds it as signals in its next answer.
  */
-import { type Happening, of, type Query, sql } from '@muster/database';
+import { type DomainEvent, of, type Query, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
-import { nobody } from './data/leases.ts';
+import { noHolder } from './data/leases.ts';
 import { appendEvents } from './leases/events.ts';
 import { isOpenSql } from './leases/states-sql.ts';
 import { stepAll } from './leases/write-step.ts';
 import { signalOf } from './rules/signal-kinds.ts';
 
-const isQuestionAnswer = ({ kind }: Happening): boolean => kind === 'comment.resolved';
-const isCanceled = ({ kind, data }: Happening): boolean =>
+const isQuestionAnswer = ({ kind }: DomainEvent): boolean => kind === 'comment.resolved';
+const isCanceled = ({ kind, data }: DomainEvent): boolean =>
   kind === 'story.statusChanged' && data['to'] === 'canceled';
 
 /** Appends to the streams; a resolved comment that was no question is left out. */
-const appendSignals = (actor: Actor, happenings: readonly Happening[]) =>
+const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
   sql`with w as (select * from jsonb_to_recordset(${JSON.stringify(
-    happenings.map((happening, index) => ({
+    domainEvents.map((domainEvent, index) => ({
       ord: index,
-      about_type: happening.subject.type,
-      about_id: happening.subject.id,
-      kind: signalOf[happening.kind],
-      data: happening.data,
-      question_id: isQuestionAnswer(happening) ? happening.data['commentId'] : null,
+      about_type: domainEvent.subject.type,
+      about_id: domainEvent.subject.id,
+      kind: signalOf[domainEvent.kind],
+      data: domainEvent.data,
+      question_id: isQuestionAnswer(domainEvent) ? domainEvent.data['commentId'] : null,
     })),
   )}::jsonb)
          as w(ord int, about_type text, about_id uuid, kind text, data jsonb, question_id uuid)),
@@ -71,30 +72,32 @@ export function cancel(actor: Actor, storyId: string): Query<unknown> {
   return sql`with ${steps} select from stepped`;
 }
 
-/** A story that is deleted takes its executions with it; that nobody worked on it was seen before. */
+/** A story that is deleted takes its executions with it; that no holder works on it was seen before. */
 export const forget = (storyId: string): Query<unknown> =>
   sql`delete from executions where ${of()} and target_type = 'story' and target_id = ${storyId}`;
 
 const freeLeaseOf = (storyId: string) =>
-  sql`update leases set ${nobody}
+  sql`update leases set ${noHolder}
      where ${of()} and unit_type = 'story' and unit_id = ${storyId} and /*guard: a canceled story frees its lease*/state = 'held'/*end*/`;
 
-export const executionReactions: Reaction = async ({ db, actor, happenings }) => {
-  const onStories = happenings.filter(({ subject }) => subject.type === 'story');
-  const signals = happenings.filter(
+export const executionReactions: Reaction = async ({ db, actor, domainEvents }) => {
+  const onStories = domainEvents.filter(({ subject }) => subject.type === 'story');
+  const signals = domainEvents.filter(
     ({ kind, subject: { type } }) =>
       signalOf[kind] !== undefined && (type === 'story' || type === 'delivery_group'),
   );
-  // Leases before executions, signals among what is written to those, as everybody locks.
-  const ended = onStories.filter((happening) => isCanceled(happening) || happening.kind === 'story.deleted');
+  // Leases before executions, signals among what is written to those, as every transaction locks.
+  const ended = onStories.filter(
+    (domainEvent) => isCanceled(domainEvent) || domainEvent.kind === 'story.deleted',
+  );
   for (const id of ended.map(({ subject }) => subject.id).sort()) db.later(freeLeaseOf(id));
   if (signals.length > 0) db.later(appendSignals(actor, signals));
-  for (const happening of onStories) {
-    const { kind, subject, data } = happening;
+  for (const domainEvent of onStories) {
+    const { kind, subject, data } = domainEvent;
     if (kind === 'comment.resolved' || kind === 'comment.deleted') {
       db.later(wakeWaiting(actor, data['commentId'], kind === 'comment.deleted'));
     }
-    if (isCanceled(happening)) db.later(cancel(actor, subject.id));
+    if (isCanceled(domainEvent)) db.later(cancel(actor, subject.id));
     if (kind === 'story.deleted') db.later(forget(subject.id));
   }
 };

@@ -2,19 +2,19 @@
  * What becomes of runs with the work that they hold, in the transaction in which it changed hands or ended: a take-over
  * ends the run that it was taken from, a completion the run that held it.
  */
-import { type Happening } from '@muster/database';
+import { type DomainEvent } from '@muster/database';
 import { Outcome } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { endRunOf, endRunsOnStories, endTakenRun, tieRun } from './data/ending-runs.ts';
 import { outcomeMakes } from './rules/run-states.ts';
 
-const endsItsStory = ({ kind, subject, data }: Happening): boolean =>
+const endsItsStory = ({ kind, subject, data }: DomainEvent): boolean =>
   subject.type === 'story' &&
   (kind === 'story.deleted' || (kind === 'story.statusChanged' && data['to'] === 'canceled'));
 
 /** Goes before the reactions of executions: of a story that is deleted nothing says later who worked on it. */
-export const runReactions: Reaction = async ({ db, actor, happenings }) => {
-  for (const { kind, data } of happenings) {
+export const runReactions: Reaction = async ({ db, actor, domainEvents }) => {
+  for (const { kind, data } of domainEvents) {
     const { executionId } = data;
     if (kind === 'execution.acquired') db.later(tieRun(executionId, actor));
     if (kind === 'execution.superseded') {
@@ -26,6 +26,6 @@ export const runReactions: Reaction = async ({ db, actor, happenings }) => {
       db.later(endRunOf(executionId, outcomeMakes[Outcome.parse(data['outcome'])]));
     }
   }
-  const gone = happenings.filter(endsItsStory).map(({ subject }) => subject.id);
+  const gone = domainEvents.filter(endsItsStory).map(({ subject }) => subject.id);
   if (gone.length > 0) db.later(endRunsOnStories(gone));
 };

@@ -54,7 +54,7 @@ export async function makeApp(
   { db, orgId }: Job,
   { connectionId, code: sealed }: MadeApp,
 ): Promise<Sending | undefined> {
-  const { seals, surroundings } = calls;
+  const { seals, environment } = calls;
   const { kind, base_url: baseUrl, ...before } = await connections.get(db, connectionId);
   if (before.deleted_at !== null || before.credentials_kind !== null) return undefined;
   const organizationKey = await getOrganizationKey(db);
@@ -73,7 +73,7 @@ export async function makeApp(
     return async (after) => {
       const facts = systemFacts('forge.app', connectionId);
       const work = { db: after, orgId, actor: forgeActor(kind), facts };
-      await asSystem(work, surroundings, async (_perform, emit) => {
+      await asSystem(work, environment, async (_perform, emit) => {
         const connection = await lockConnection(after, connectionId);
         // Others gave it credentials meanwhile.
         if (connection.credentials_kind !== null) return;

@@ -152,7 +152,7 @@ export async function placeFact(placing: Placing, fact: Fact): Promise<ForgeOutc
 async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome[]> {
   const { db, repository } = placing;
   // What was just noted counts.
-  db.hasten();
+  db.flush();
   const { words, executionIds } = await findChecked(db, repository.id, sha);
   const verdict = verdictOf(words);
   if (verdict === undefined) return [];

@@ -2,7 +2,7 @@
  * What forges have to do with what happens: facts that waited for an execution are looked at again, and what a forge was
  * told of a head is sent anew where it is not so any more.
  */
-import { type Happening, type Query } from '@muster/database';
+import { type DomainEvent, type Query } from '@muster/database';
 import { type Reaction } from '@muster/runtime';
 import { askForReplay } from './data/parked.ts';
 import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';
@@ -28,7 +28,7 @@ const shaking: ReadonlySet<string> = new Set([
   ...['lock.acquired', 'lock.released', 'policy.updated', 'member.removed', 'member.departed'],
 ]);
 
-function* askedBy({ kind, subject, data }: Happening): Generator<Query<unknown>> {
+function* askedBy({ kind, subject, data }: DomainEvent): Generator<Query<unknown>> {
   const executionId = data['executionId'];
   if (typeof executionId === 'string') {
     if (telling.has(kind) && subject.projectId !== null) yield askForReplay(subject.projectId, executionId);
@@ -38,6 +38,6 @@ function* askedBy({ kind, subject, data }: Happening): Generator<Query<unknown>>
   if (shaking.has(kind)) yield askForLook(subject.projectId);
 }
 
-export const forgeReactions: Reaction = async ({ db, happenings }) => {
-  for (const happening of happenings) for (const query of askedBy(happening)) db.later(query);
+export const forgeReactions: Reaction = async ({ db, domainEvents }) => {
+  for (const domainEvent of domainEvents) for (const query of askedBy(domainEvent)) db.later(query);
 };

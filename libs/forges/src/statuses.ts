@@ -5,7 +5,7 @@
 import { type PlainDb, type Pool, inOrganizationAsSystem, systemFacts } from '@muster/database';
 import { type Seals } from '@muster/outbound';
 import { ApiError, type ForgeFailure, inside } from '@muster/registry';
-import { asSystem, type PerformAsSystem, type Surroundings } from '@muster/runtime';
+import { asSystem, type Environment, type PerformAsSystem } from '@muster/runtime';
 import { statusRequest } from './calls/api.ts';
 import { type Authorize, createAuthorize } from './calls/authorize.ts';
 import { type AskForge, expectGood, failureOf, type ForgeAnswer, ForgeRefusal } from './calls/call.ts';
@@ -36,7 +36,7 @@ export interface LinkedStory {
 /** What calls of forges stand on. */
 export interface ForgeCalls {
   readonly pool: Pool;
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
   readonly seals: Seals;
   readonly ask: AskForge;
   readonly authorize: Authorize;
@@ -89,7 +89,7 @@ interface Present {
 
 /** What is so now of a head; undefined: it is none any more, or its forge cannot be called. */
 async function presentOf(
-  { surroundings }: ForgeCalls,
+  { environment }: ForgeCalls,
   { db, orgId }: Omit<Job, 'rowId'>,
   head: Head,
 ): Promise<Present | undefined> {
@@ -104,15 +104,11 @@ async function presentOf(
     }
     return { endedAs, stories } satisfies WorkStanding;
   };
-  const standings = await asSystem(
-    statusWork(db, orgId, callee.kind, head),
-    surroundings,
-    async (perform) => {
-      const all: Awaited<ReturnType<typeof ofWork>>[] = [];
-      for (const work of works) all.push(await ofWork(perform, work));
-      return all;
-    },
-  );
+  const standings = await asSystem(statusWork(db, orgId, callee.kind, head), environment, async (perform) => {
+    const all: Awaited<ReturnType<typeof ofWork>>[] = [];
+    for (const work of works) all.push(await ofWork(perform, work));
+    return all;
+  });
   const story = standings.flatMap(({ stories }) => stories)[0];
   return { callee, standing: standingOf(standings, head.sha), story };
 }

@@ -8,7 +8,7 @@ import {
   type ForgeKind,
   type ForgeOutcome,
 } from '@muster/registry';
-import { asSystem, type Surroundings } from '@muster/runtime';
+import { asSystem, type Environment } from '@muster/runtime';
 import { z } from 'zod';
 import { lockDelivery, setOutcome } from './data/deliveries.ts';
 import { keysOfExecution } from './data/find-execution.ts';
@@ -22,7 +22,7 @@ export interface ForgeWork {
   readonly db: PlainDb;
   readonly orgId: string;
   /** What else handles operations, and what follows from events. */
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
 }
 
 /** Who tells of it: the forge, by the name that people know. */
@@ -60,7 +60,7 @@ const ownSuite = (appId: string | null): string => `suite:${appId ?? ''}`;
 
 /** Reads a delivery, and records what it says. Again it changes nothing. */
 export async function translateDelivery(
-  { db, orgId, surroundings }: ForgeWork,
+  { db, orgId, environment }: ForgeWork,
   deliveryId: string,
 ): Promise<void> {
   const delivery = await lockDelivery(db, deliveryId);
@@ -84,7 +84,7 @@ export async function translateDelivery(
   for (const { id } of linked) db.later(noteNames(id, reading.repository));
   const outcome: ForgeOutcome[] = [];
   const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
-  await asSystem(work, surroundings, async (perform) => {
+  await asSystem(work, environment, async (perform) => {
     for (const repository of linked) {
       const placing = { db, perform, repository, trust, receivedAt };
       for (const fact of reading.facts) outcome.push(await placeFact(placing, fact));
@@ -98,10 +98,7 @@ export async function translateDelivery(
 const settled: ReadonlySet<ForgeOutcome['result']> = new Set(['recorded', 'repeated']);
 
 /** Records the facts that waited for an execution, now that it is known, or known by more. */
-export async function replayFacts(
-  { db, orgId, surroundings }: ForgeWork,
-  executionId: string,
-): Promise<void> {
+export async function replayFacts({ db, orgId, environment }: ForgeWork, executionId: string): Promise<void> {
   const execution = await keysOfExecution(db, executionId);
   if (execution === undefined) return;
   const linked = await lockLinkedOfProject(db, execution.projectId);
@@ -119,7 +116,7 @@ export async function replayFacts(
     if (kind === undefined) continue;
     const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.replay', executionId) };
     const done: string[] = [];
-    await asSystem(work, surroundings, async (perform) => {
+    await asSystem(work, environment, async (perform) => {
       for (const { id, fact, trust, repositoryId } of facts) {
         const repository = linked.find((one) => one.id === repositoryId) as LinkedRepository;
         const receivedAt = new Date().toISOString();

@@ -191,9 +191,9 @@ export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Prom
   );
   if (pause !== null) {
     const data = { reason: pause, makerId: held.maker_id };
-    const happenings = [{ kind: 'webhook.paused' as const, subject: aboutWebhook(held), data }];
+    const domainEvents = [{ kind: 'webhook.paused' as const, subject: aboutWebhook(held), data }];
     const facts = systemFacts('worker.webhooks.pause', webhookId);
-    await conclude(db, { orgId, actor: workerActor, happenings, facts }, setUp.reactions);
+    await conclude(db, { orgId, actor: workerActor, domainEvents, facts }, setUp.reactions);
   }
   return { url: held.url, isStrict: held.send_order === 'strict', secrets, ready, more: place.more, isOver };
 }

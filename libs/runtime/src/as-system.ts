@@ -2,12 +2,12 @@
  * Operations that a job performs: no token asks for them and no role decides, so the job answers for who may. They run in
  * its transaction, which ends as a caller's does.
  */
-import { type AuditFacts, type Happening, type PlainDb, sql } from '@muster/database';
+import { type AuditFacts, type DomainEvent, type PlainDb, sql } from '@muster/database';
 import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/registry';
 import { holdOpen, isBarred } from './archived.ts';
 import { conclude } from './conclude.ts';
 import { contextOf, refuseToWait } from './execute.ts';
-import { type Caller, type Surroundings } from './handle.ts';
+import { type Caller, type Environment } from './handle.ts';
 import { parseParams } from './parse.ts';
 import { targetOf } from './target.ts';
 
@@ -44,13 +44,13 @@ const systemCaller = (orgId: string, actor: Actor): Caller => ({
  */
 export async function asSystem<Result>(
   { db, orgId, actor, facts }: SystemWork,
-  surroundings: Surroundings,
-  work: (perform: PerformAsSystem, emit: (happening: Happening) => void) => Promise<Result>,
+  environment: Environment,
+  work: (perform: PerformAsSystem, emit: (domainEvent: DomainEvent) => void) => Promise<Result>,
 ): Promise<Result> {
-  const happenings: Happening[] = [];
+  const domainEvents: DomainEvent[] = [];
   const performed: string[] = [];
   const perform: PerformAsSystem = async (operation, on, params) => {
-    const handler = surroundings.handlers.get(operation.name);
+    const handler = environment.handlers.get(operation.name);
     if (handler === undefined) throw new Error(`${operation.name} has no handler here`);
     const { at } = await db.one(enter(on));
     if (isBarred(operation) && (await holdOpen(db))) throw refusal('archived');
@@ -62,8 +62,8 @@ export async function asSystem<Result>(
     const transaction = {
       session: { ...db, entry },
       target: targetOf(operation, parsed),
-      happenings,
-      surroundings,
+      domainEvents,
+      environment,
       waitFor: refuseToWait,
       changedNothing: () => undefined,
     };
@@ -71,8 +71,8 @@ export async function asSystem<Result>(
     // The handler by this name gives this operation's result.
     return (await handler.run(context)) as ResultOf<typeof operation>;
   };
-  const result = await work(perform, (happening) => void happenings.push(happening));
-  if (performed.length > 0 || happenings.length > 0)
-    await conclude(db, { orgId, actor, happenings, facts }, surroundings.reactions);
+  const result = await work(perform, (domainEvent) => void domainEvents.push(domainEvent));
+  if (performed.length > 0 || domainEvents.length > 0)
+    await conclude(db, { orgId, actor, domainEvents, facts }, environment.reactions);
   return result;
 }

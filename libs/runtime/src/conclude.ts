@@ -1,5 +1,5 @@
 /** How a transaction that changed something ends, whether a caller, an invited person or the worker changed it. */
-import { type AuditFacts, type Db, type Happening, trail } from '@muster/database';
+import { type AuditFacts, type Db, type DomainEvent, trail } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { type Reaction } from './handle.ts';
 
@@ -7,16 +7,16 @@ import { type Reaction } from './handle.ts';
 export interface Conclusion {
   readonly orgId: string;
   readonly actor: Actor;
-  readonly happenings: readonly Happening[];
+  readonly domainEvents: readonly DomainEvent[];
   readonly facts: AuditFacts;
 }
 
 /** What follows from the events, and then activity, outbox and audit, which are the last statement of the transaction. */
 export async function conclude(
   db: Db,
-  { orgId, actor, happenings, facts }: Conclusion,
+  { orgId, actor, domainEvents, facts }: Conclusion,
   reactions: readonly Reaction[],
 ): Promise<void> {
-  if (happenings.length > 0) for (const react of reactions) await react({ db, orgId, actor, happenings });
-  db.later(trail(actor, facts, { allowed: true, happenings }));
+  if (domainEvents.length > 0) for (const react of reactions) await react({ db, orgId, actor, domainEvents });
+  db.later(trail(actor, facts, { allowed: true, domainEvents }));
 }

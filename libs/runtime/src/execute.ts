@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Db,
-  type Happening,
+  type DomainEvent,
   inOrganization,
   type Pool,
   of,
@@ -26,7 +26,7 @@ import { attempt } from './attempt.ts';
 import { auditFacts } from './audit-facts.ts';
 import { conclude } from './conclude.ts';
 import { isIdentityOld, isSerializationLoss, toApiError } from './errors.ts';
-import { type Awaited, type Caller, type Handler, type HandlerContext, type Surroundings } from './handle.ts';
+import { type Awaited, type Caller, type Environment, type Handler, type HandlerContext } from './handle.ts';
 import {
   claimKey,
   fingerprintOf,
@@ -76,8 +76,8 @@ export interface Answer extends Outcome {
  */
 const mostAttempts = 3;
 
-/** A handler that nothing surrounds. */
-const alone: Surroundings = { handlers: new Map(), reactions: [] };
+/** Of a handler that knows no other. */
+const alone: Environment = { handlers: new Map(), reactions: [] };
 
 /** The defaults, parsed once: nearly every organization has them. */
 const defaultPolicy = Policy.parse({});
@@ -121,12 +121,12 @@ export async function execute(
   pool: Pool,
   handler: Handler,
   call: Call,
-  surroundings: Surroundings = alone,
+  environment: Environment = alone,
 ): Promise<Answer> {
   let { token } = call;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await executeAs(pool, handler, { ...call, token }, surroundings);
+      return await executeAs(pool, handler, { ...call, token }, environment);
     } catch (error) {
       if (!isIdentityOld(error)) throw error;
       if (attempt === mostAttempts) throw toApiError(error);
@@ -137,7 +137,7 @@ export async function execute(
 }
 
 /** Throws what isIdentityOld knows where the token is over, or reaches another part now than its identity says. */
-async function executeAs(...[pool, handler, call, surroundings]: Required<Parameters<typeof execute>>) {
+async function executeAs(...[pool, handler, call, environment]: Required<Parameters<typeof execute>>) {
   const { operation } = handler;
   const caller = callerOf(call.token);
   try {
@@ -146,7 +146,7 @@ async function executeAs(...[pool, handler, call, surroundings]: Required<Parame
     // 2. The token does for the operation by its scope, and where it is an agent's or bound to projects: 403.
     requireToken(operation, call.token);
     // 3. to 7. One transaction, again where it lost against another one.
-    return await perform(pool, { handler, caller, call, params, surroundings });
+    return await perform(pool, { handler, caller, call, params, environment });
   } catch (error) {
     if (isIdentityOld(error)) throw error;
     const known = toApiError(error, operation.target);
@@ -164,7 +164,7 @@ interface Admitted {
   readonly caller: Caller;
   readonly call: Call;
   readonly params: Record<string, unknown>;
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
 }
 
 /** A write's Idempotency-Key, and what says whether another call by that key is the same. */
@@ -182,7 +182,7 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
   const { handler, caller, call, params } = admitted;
   const { operation } = handler;
   const key = keyOf(admitted);
-  const { standby } = admitted.surroundings;
+  const { standby } = admitted.environment;
   let position: string | null = null;
   const visit: Visit = {
     // 3. The organization is opened: token, membership and role are checked once more, or that what is remembered of them
@@ -232,9 +232,9 @@ async function transact(
   { target }: Visit,
   key: Key | null,
 ): Promise<Outcome> {
-  const { handler, caller, call, params, surroundings } = admitted;
+  const { handler, caller, call, params, environment } = admitted;
   const { operation } = handler;
-  const happenings: Happening[] = [];
+  const domainEvents: DomainEvent[] = [];
   // 5. A write into an archived project is refused, unless the contract lets the handler decide. It is asked before
   //    anything of the handler and holds until COMMIT: nothing is written behind the archiving.
   const archived = isBarred(operation) ? holdOpen(session) : undefined;
@@ -248,10 +248,10 @@ async function transact(
   const changedNothing = (): void => {
     said.isUnchanged = true;
   };
-  const transaction = { session, target, happenings, surroundings, waitFor, changedNothing };
+  const transaction = { session, target, domainEvents, environment, waitFor, changedNothing };
   const result = await run(handler, caller, params, transaction);
   if (operation.effect === 'read') {
-    const { json } = answerText(result, surroundings.mostPageBytes);
+    const { json } = answerText(result, environment.mostPageBytes);
     return { json, replayed: false, awaits };
   }
   const json = JSON.stringify(result);
@@ -259,12 +259,12 @@ async function transact(
   // 7. The kept answer, what follows from the events, and the trail go out with COMMIT, in one burst.
   if (key !== null)
     session.later(keepAnswer(caller, operation, key.value, params, withoutSecret(operation, result)));
-  if (said.isUnchanged && happenings.length > 0)
+  if (said.isUnchanged && domainEvents.length > 0)
     throw new Error(`${operation.name} said an event, and that nothing changed`);
   if (!said.isUnchanged) {
     const { orgId, actor } = caller;
     const facts = auditFacts(operation, call);
-    await conclude(session, { orgId, actor, happenings, facts }, surroundings.reactions);
+    await conclude(session, { orgId, actor, domainEvents, facts }, environment.reactions);
   }
   return { json, replayed: false, awaits: null };
 }
@@ -275,7 +275,7 @@ async function transact(
  */
 async function replay(
   pool: Pool,
-  { handler, caller, params, surroundings }: Admitted,
+  { handler, caller, params, environment }: Admitted,
   { visit, key, error }: { readonly visit: Visit; readonly key: Key; readonly error: unknown },
 ): Promise<Outcome | undefined> {
   const { operation, reissue } = handler;
@@ -293,8 +293,8 @@ async function replay(
     const transaction = {
       session,
       target: visit.target,
-      happenings: [],
-      surroundings,
+      domainEvents: [],
+      environment,
       waitFor: refuseToWait,
       changedNothing: () => undefined,
     };
@@ -312,15 +312,15 @@ const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): 
   secret === null ? result : { ...result, [secret]: '' };
 
 /** What handlers ask of the transaction that they run in. */
-type TransactionSession = Db & Pick<Session, 'entry' | 'hasten' | 'discard'>;
+type TransactionSession = Db & Pick<Session, 'entry' | 'flush' | 'discard'>;
 
 /** One transaction, for the handlers that run in it. */
 export interface Transaction {
   readonly session: TransactionSession;
   /** The record that the call names, whichever operation of it runs. */
   readonly target: Visit['target'];
-  readonly happenings: Happening[];
-  readonly surroundings: Surroundings;
+  readonly domainEvents: DomainEvent[];
+  readonly environment: Environment;
   readonly waitFor: HandlerContext<Operation>['waitFor'];
   readonly changedNothing: HandlerContext<Operation>['changedNothing'];
 }
@@ -352,7 +352,7 @@ export function contextOf(
   params: Record<string, unknown>,
   transaction: Transaction,
 ): HandlerContext<Operation> {
-  const { session, happenings, surroundings, waitFor, changedNothing } = transaction;
+  const { session, domainEvents, environment, waitFor, changedNothing } = transaction;
   return {
     targetId: targetIdOf(targetOf(operation, params), transaction.target),
     params,
@@ -367,24 +367,24 @@ export function contextOf(
       requireOneOf(groundsOf(operation.access), held, orgRole, caller);
     },
     policy: async () => policyOf((await session.one(storedPolicy())).policy),
-    claimSlug: async (slug) => (await surroundings.claimSlug?.(caller.orgId, slug)) ?? true,
+    claimSlug: async (slug) => (await environment.claimSlug?.(caller.orgId, slug)) ?? true,
     everywhere: async (query) => {
       // The way in is first: without it no other server is asked.
       const own = await session.all(query);
       const { orgId, tokenHash } = caller;
       const others =
-        tokenHash === null ? [] : await surroundings.askOtherServers?.({ orgId, tokenHash }, query);
+        tokenHash === null ? [] : await environment.askOtherServers?.({ orgId, tokenHash }, query);
       return [own, ...(others ?? [])];
     },
     projectRank: async () => (await session.one(exactRank(caller))).rank,
-    emit: (kind: Happening['kind'], subject: Subject, data: Record<string, unknown>) => {
-      happenings.push({ kind, subject, data });
+    emit: (kind: DomainEvent['kind'], subject: Subject, data: Record<string, unknown>) => {
+      domainEvents.push({ kind, subject, data });
     },
     perform: async (operation, others) => {
-      const handler = surroundings.handlers.get(operation.name);
+      const handler = environment.handlers.get(operation.name);
       if (handler === undefined) throw new Error(`nobody here handles ${operation.name}`);
       // It goes by what was done so far: two stories in a row would find one and the same place on the board.
-      session.hasten();
+      session.flush();
       // The handler by this name gives this operation's result.
       const context = contextOf(operation, caller, parseParams(operation, others), transaction);
       return (await handler.run(context)) as ResultOf<typeof operation>;

@@ -1,7 +1,7 @@
 /** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
 import {
   type Db,
-  type Happening,
+  type DomainEvent,
   type Part,
   type Position,
   type Query,
@@ -130,8 +130,8 @@ export interface Handler<O extends Operation = Operation> extends HandlerParts<O
   readonly run: (context: HandlerContext<O>) => Promise<ResultOf<O>>;
 }
 
-/** What surrounds the handlers: each is told of the others by their contract, never by import. */
-export interface Surroundings {
+/** What handlers run in: each is told of the others by their contract, never by import. */
+export interface Environment {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly reactions: readonly Reaction[];
   /** Where pages are cut; where the contract says, unless a spec wants them shorter. */
@@ -160,7 +160,7 @@ export type Reaction = (what: {
   readonly orgId: string;
   /** Who did it: a caller, or the worker. */
   readonly actor: Actor;
-  readonly happenings: readonly Happening[];
+  readonly domainEvents: readonly DomainEvent[];
 }) => Promise<void>;
 
 /** Binds a handler to its operation. */

@@ -19,12 +19,12 @@ export {
   type Awaited,
   byOperation,
   type Caller,
+  type Environment,
   handle,
   type Handler,
   type HandlerContext,
   type HandlersOf,
   type Reaction,
-  type Surroundings,
 } from './handle.ts';
 export { parseWith } from './parse.ts';
 export { isWellFormedSession, newSessionSecret, sessionTokenHash } from './sessions.ts';

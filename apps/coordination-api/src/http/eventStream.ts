@@ -7,9 +7,9 @@ import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { ApiError, badRequest, type Event, internal, maxLimit, registry } from '@muster/registry';
 import {
   type AuthenticatedToken,
+  type Environment,
   execute,
   type Handler,
-  type Surroundings,
   toApiError,
 } from '@muster/runtime';
 import { type Followers, type Pool } from '@muster/database';
@@ -26,7 +26,7 @@ export interface EventStreamOptions {
   readonly authenticate: Authenticate;
   readonly limits: CallLimits;
   readonly handlers: ReadonlyMap<string, Handler>;
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
   readonly wait: Wait;
   readonly followInbox: Followers['followInbox'];
   readonly aside: Service['aside'];
@@ -86,7 +86,7 @@ const saidOf = ({ items, cursor }: Page): string =>
 
 /** One read by its name, for the caller of the stream. */
 function createAsk(
-  { pool, handlers, surroundings }: EventStreamOptions,
+  { pool, handlers, environment }: EventStreamOptions,
   token: AuthenticatedToken,
   request: FastifyRequest,
 ) {
@@ -95,7 +95,7 @@ function createAsk(
     const handler = handlers.get(operation);
     if (handler === undefined) throw new Error(`there is no handler of ${operation}`);
     const call = { token, params, requestId: request.id, idempotencyKey: null, ip: request.ip, userAgent };
-    return execute(pool, handler, call, surroundings);
+    return execute(pool, handler, call, environment);
   };
 }
 type Ask = ReturnType<typeof createAsk>;

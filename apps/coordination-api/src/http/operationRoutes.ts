@@ -19,9 +19,9 @@ import {
   type Answer,
   type AuthenticatedToken,
   type Awaited,
+  type Environment,
   execute,
   type Handler,
-  type Surroundings,
 } from '@muster/runtime';
 import { type Identity, type Pool, type Waiter } from '@muster/database';
 import {
@@ -57,7 +57,7 @@ export interface RouteOptions {
   readonly authenticate: Authenticate;
   readonly limits: CallLimits;
   readonly handlers: ReadonlyMap<string, Handler>;
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
   readonly wait: Wait;
   readonly aside: Service['aside'];
   readonly metrics: Metrics;
@@ -129,7 +129,7 @@ function turnsOf({ operation, atOnce }: Handler, { aside, lines }: Waiting) {
 /** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
 function runner(
   handler: Handler,
-  { pool, surroundings, metrics, logger }: RouteOptions,
+  { pool, environment, metrics, logger }: RouteOptions,
   waiting: Waiting,
 ): Run {
   const { operation } = handler;
@@ -153,7 +153,7 @@ function runner(
         userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
         position: operation.effect === 'read' ? positionOf(request) : null,
       };
-      const ask = (): Promise<Answer> => execute(pool, handler, call, surroundings);
+      const ask = (): Promise<Answer> => execute(pool, handler, call, environment);
       let answer = await ask();
       if (answer.awaits !== null) {
         await waitAside(waiting, request, token, answer.awaits);

@@ -3,10 +3,10 @@ import { type Db, type Id, of, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { stepAll } from '../leases/write-step.ts';
-import { nobody } from './leases.ts';
+import { noHolder } from './leases.ts';
 import { type Target } from './targets.ts';
 
-/** Work that was open, and who held it, if anybody did. */
+/** Work that was open, and its holder, if it had one. */
 export interface EndedWork extends Pick<Target, 'type' | 'id' | 'key' | 'title' | 'projectId'> {
   readonly executionId: string;
   readonly memberId: string | null;
@@ -14,8 +14,8 @@ export interface EndedWork extends Pick<Target, 'type' | 'id' | 'key' | 'title' 
 }
 
 /**
- * Cancels all work in a project, by leases and then by executions, as everybody locks; its locks go as well. Answers
- * what had been open.
+ * Cancels all work in a project, by leases and then by executions, as every transaction locks; its locks go as well.
+ * Answers what had been open.
  */
 export function endWorkIn(db: Db, project: Id, actor: Actor): Promise<EndedWork[]> {
   return db.all(
@@ -23,7 +23,7 @@ export function endWorkIn(db: Db, project: Id, actor: Actor): Promise<EndedWork[
          select l.unit_type, l.unit_id, l.member_id, l.agent_id from leases l
          where ${of('l')} and l.project_id = ${project} and l.state = 'held'
          order by l.unit_type, l.unit_id for no key update),
-       freed as (update leases l set ${nobody} from held h
+       freed as (update leases l set ${noHolder} from held h
          where ${of('l')} and l.unit_type = h.unit_type and l.unit_id = h.unit_id),
        open as materialized (
          select e.id from executions e

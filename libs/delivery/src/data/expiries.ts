@@ -1,5 +1,5 @@
 /** The end of a lease's time, said once: in the stream of its execution, and as an event that people are told of. */
-import { type Db, type Happening, of, sql } from '@muster/database';
+import { type Db, type DomainEvent, of, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { appendEvents } from '../leases/events.ts';
 import { canSql } from '../leases/states-sql.ts';
@@ -26,8 +26,9 @@ interface NotedRow {
 }
 
 /**
- * Leases first, then executions by their ids, as everybody locks; a lease that somebody is at is left for the next time.
- * Whoever renewed meanwhile is past nothing, and whoever was noted is not found again. Neither epoch nor state changes.
+ * Leases first, then executions by their ids, as every transaction locks; a lease that another one has locked is left for
+ * the next time. A lease that its holder renewed meanwhile is not due, and one that was noted is not found again. Neither
+ * epoch nor state changes.
  */
 const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   with due as materialized (
@@ -66,7 +67,7 @@ const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
  * Notes the expiry of those of these leases that are past their time and not noted yet, and answers what happened, for
  * the trail of the same transaction.
  */
-export async function noteExpiries(db: Db, units: readonly Unit[], actor: Actor): Promise<Happening[]> {
+export async function noteExpiries(db: Db, units: readonly Unit[], actor: Actor): Promise<DomainEvent[]> {
   const rows = await db.all(note(units, actor));
   return rows.map((row) => ({
     kind: 'lease.expired',

@@ -50,7 +50,7 @@ export function heldLease(row: LeaseRow | undefined): HeldRow | null {
   };
 }
 
-/** The lease as readers see it; null where nobody holds it. */
+/** The lease as readers see it; null where it has no holder. */
 export function toLease(row: LeaseRow | undefined): Lease | null {
   const held = heldLease(row);
   if (held === null) return null;
@@ -96,7 +96,7 @@ export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build
 
 /**
  * By it the rows of units come to be with their first lease; they stay. `units` is a set of
- * `(type, id, project_id)`. It waits for whoever makes the same row, in the order in which all are locked.
+ * `(type, id, project_id)`. It waits for a transaction that makes the same row, in the order in which all are locked.
  */
 export const insertUnits = (units: Part): Query<unknown> => sql`
   insert into leases (org_id, unit_type, unit_id, project_id)
@@ -193,8 +193,8 @@ export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
   expires_at: later(grant.now, grant.ttlSeconds),
 });
 
-/** What a lease's row says that nobody holds. */
-export const nobody = sql.part`state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+/** What the row of a lease without a holder says. */
+export const noHolder = sql.part`state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
   run_id = null, expires_at = null`;
 
 /** The holder's own end of its lease. */
@@ -213,9 +213,9 @@ export const freeLease = (
   own?: OwnEnd,
 ): Query<unknown> =>
   own === undefined
-    ? sql`update leases set ${nobody}
+    ? sql`update leases set ${noHolder}
          where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed for others*/epoch = ${epoch}/*end*/`
-    : sql`update leases set ${nobody}, ended_token_hash = /*guard: the call that ended a lease*/${own.claim.tokenHash}/*end*/, ended_by = ${own.call}
+    : sql`update leases set ${noHolder}, ended_token_hash = /*guard: the call that ended a lease*/${own.claim.tokenHash}/*end*/, ended_by = ${own.call}
          where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed by its holder*/state = 'held' and epoch = ${own.claim.epoch} and token_hash = ${own.claim.tokenHash}/*end*/`;
 
 /** The lease with its time begun anew, while the claim holds it: any operation of the holder renews. */
@@ -239,7 +239,7 @@ export const fencedBy = (
   where ${ofUnit(unit)}
     and /*guard: fence*/l.state = 'held' and l.epoch = ${epoch} and l.token_hash = ${tokenHash}/*end*/)`;
 
-/** Whether the claim is the newest grant, which nobody ended, and the caller is whom it was given. No clock in it. */
+/** Whether the claim is the newest grant, which no call ended, and the caller is whom it was given. No clock in it. */
 export const holds = (
   row: LeaseRow,
   claim: LeaseClaim,

@@ -3,7 +3,7 @@
  * it. An event without a rule notifies no member, and costs nothing. Where several drafts of one event reach the same
  * member, the first one counts, so the more specific one goes first.
  */
-import { type Happening } from '@muster/database';
+import { type DomainEvent } from '@muster/database';
 import {
   type Actor,
   type EventData,
@@ -280,5 +280,5 @@ const ruleFor = (kind: EventKind) =>
   rules[kind] as ((what: object) => readonly NotificationDraft[]) | undefined;
 
 /** Whom an event tells, the most specific first. */
-export const draftsOf = ({ kind, subject, data }: Happening, actor: Actor): readonly NotificationDraft[] =>
+export const draftsOf = ({ kind, subject, data }: DomainEvent, actor: Actor): readonly NotificationDraft[] =>
   ruleFor(kind)?.({ subject, data, actor }) ?? [];

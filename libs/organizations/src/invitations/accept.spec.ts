@@ -187,8 +187,8 @@ describe('accepting an invitation', () => {
     const people = await world.org();
     const { secret } = await invited(people);
     const seen: string[] = [];
-    const refuses: Reaction = async ({ actor, happenings }) => {
-      seen.push(...happenings.map(({ kind }) => `${kind} ${actor.name}`));
+    const refuses: Reaction = async ({ actor, domainEvents }) => {
+      seen.push(...domainEvents.map(({ kind }) => `${kind} ${actor.name}`));
       throw new Error('a reaction that fails');
     };
     await expect(accept(secret, 'Noor', [refuses])).rejects.toThrow('a reaction that fails');

@@ -1,11 +1,11 @@
 /** Accepting an invitation. It is no operation: there is no token until it is done. */
 import {
   type Db,
+  type DomainEvent,
   identify,
   inInvitingOrganization,
   inOrganization,
   OutcomeUnknown,
-  type Happening,
   type InvitedAccount,
   type InvitedEntry,
   type Pool,
@@ -139,9 +139,9 @@ async function join(
   const tokenId = await begin(member, invitation.role);
   settle(db, invitation, member, at);
   const actor = { kind: 'member', memberId: member.id, agentId: null, name: member.name } as const;
-  const happenings = [happeningOf(invitation, member)];
+  const domainEvents = [domainEventOf(invitation, member)];
   const audit = { ...facts, operation: 'invitations.accept', target: invitation.id, tokenId };
-  await conclude(db, { orgId, actor, happenings, facts: audit }, reactions);
+  await conclude(db, { orgId, actor, domainEvents, facts: audit }, reactions);
   return member;
 }
 
@@ -191,7 +191,7 @@ function settle(db: Db, invitation: InvitationRow, member: Member, at: string): 
 }
 
 /** Everybody may read it, so it says the name that the member chose, and not the address. */
-const happeningOf = (invitation: InvitationRow, member: Member): Happening => ({
+const domainEventOf = (invitation: InvitationRow, member: Member): DomainEvent => ({
   kind: 'invitation.accepted',
   subject: aboutInvitation(invitation, member.name),
   data: { memberId: member.id, invitedBy: invitation.invited_by.memberId },

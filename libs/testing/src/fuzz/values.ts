@@ -30,7 +30,7 @@ export interface Known {
   readonly cursors: string[];
 }
 
-export const nobody = '01936d5c-ffff-7000-8000-00000000ffff';
+export const unknownId = '01936d5c-ffff-7000-8000-00000000ffff';
 
 const storyKeys = [
   'WEB-1',
@@ -81,7 +81,7 @@ export const hugeNumber = 'a number beyond all numbers';
 const hostile: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, [], {}, [[]], [null], { a: 1 }, { toString: 1 }, hugeNumber),
   fc.constantFrom<unknown>(0, -1, 1.5, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 63), 1e308, 5e-324),
-  fc.constantFrom<unknown>(...texts, ...times, ...days, ...storyKeys, nobody),
+  fc.constantFrom<unknown>(...texts, ...times, ...days, ...storyKeys, unknownId),
   fc.constantFrom(5, 28, 33, 500).map(nested),
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -111,7 +111,7 @@ function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
   const part = fc.oneof(
     hostile,
     fc.constantFrom<unknown>(...times, ...days),
-    fc.constantFrom<unknown>(nobody, ...ids.slice(-20), 'x', 1e9, '1', '-1', '99999999999999999999'),
+    fc.constantFrom<unknown>(unknownId, ...ids.slice(-20), 'x', 1e9, '1', '-1', '99999999999999999999'),
   );
   const made = fc.array(part, { maxLength: 4 }).map(cursorOf);
   const raw = fc.constantFrom('', 'bm9wZQ', 'W10', 'bnVsbA', '=', '%', 'e30', 'x'.repeat(1_024));
@@ -132,7 +132,7 @@ const matching = (pattern: string): Arbitrary<string> =>
   fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?<?[=!][^()]*\)/g, '')));
 
 function textLike(schema: Json, name: string, known: Known): Arbitrary<unknown> {
-  const ids = fc.constantFrom(nobody, ...known.ids);
+  const ids = fc.constantFrom(unknownId, ...known.ids);
   if (name === 'cursor') return cursors(known);
   if (schema['x-muster-ref'] === 'story') return fc.oneof(ids, fc.constantFrom(...storyKeys));
   if (schema['x-muster-ref'] === 'project') return fc.oneof(ids, fc.constantFrom(...projectKeys));
