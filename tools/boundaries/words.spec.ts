@@ -7,9 +7,6 @@ import ts from 'typescript';
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(workspaceRoot, file), 'utf8');
 
-/** Projects that still have such words. A project that is clean goes off the list; none is added to it. */
-const notYetClean: ReadonlySet<string> = new Set(['libs/delivery']);
-
 const projects = ['apps', 'libs'].flatMap((parent) =>
   readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`),
 );
@@ -88,13 +85,8 @@ describe('words that are not used', () => {
     expect(foundIn('a.ts', text).map((found) => found.split(' ')[1])).toEqual(['crowd', 'whoever', 'house']);
   });
 
-  it.each(projects.filter((project) => !notYetClean.has(project)))('are not in %s', (project) => {
+  it.each(projects)('are not in %s', (project) => {
     expect(foundInProject(project)).toEqual([]);
-  });
-
-  it.each([...notYetClean])('are still in %s, or it goes off the list', (project) => {
-    expect(projects).toContain(project);
-    expect(foundInProject(project)).not.toEqual([]);
   });
 });
 

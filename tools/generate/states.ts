@@ -114,32 +114,32 @@ const review = drawEvents(
   Object.fromEntries(Object.entries(reviewStates).map(([state, { on }]) => [state, on])),
 );
 
-/** What leads from one state to another: deeds between the same two states share an arrow. What leads nowhere has none. */
-const drawDeeds = (
-  deeds: readonly { readonly from: string; readonly to: string; readonly deed: string }[],
+/** What leads from one state to another: transitions between the same two states share an arrow. What leads nowhere has none. */
+const drawTransitions = (
+  transitions: readonly { readonly from: string; readonly to: string; readonly transition: string }[],
 ): Drawing => ({
   first: null,
   group: null,
   arrows: [
     ...Map.groupBy(
-      deeds.filter(({ from, to }) => from !== to),
+      transitions.filter(({ from, to }) => from !== to),
       ({ from, to }) => `${from} ${to}`,
     ).values(),
   ].map((same) => ({
     from: same[0]?.from === 'none' ? '[*]' : (same[0]?.from ?? ''),
     to: same[0]?.to ?? '',
-    label: same.map(({ deed }) => deed).join(', '),
+    label: same.map(({ transition }) => transition).join(', '),
   })),
 });
 
-const execution = drawDeeds(arrows);
+const execution = drawTransitions(arrows);
 
-const run = drawDeeds(
+const run = drawTransitions(
   ['none', ...runStates.filter((state) => !isFinal(state))].flatMap((from) =>
     runEventKinds.map((kind) => ({
       from,
       to: eventMakes[kind] ?? (from === 'none' ? stateAfter(kind, undefined) : from),
-      deed: kind,
+      transition: kind,
     })),
   ),
 );

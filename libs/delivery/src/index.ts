@@ -16,7 +16,7 @@ export { arrows } from './leases/states.ts';
 export { groupMoves } from './rules/group-states.ts';
 export { eventMakes, isFinal, stalledAfterSeconds, stateAfter } from './rules/run-states.ts';
 
-/** What other domains ask of this one, and nobody outside. */
+/** What other domains ask of this one, and no caller. */
 export const insideHandlers = { workAround, endWork, observeForge, tellForgeDoubt };
 
 export const deliveryHandlers = { locks, deliveryExecutions, deliveryGroups, agents };

@@ -1,4 +1,4 @@
-/** All that decides an acquire, locked in the order in which everybody locks, and read when it was. */
+/** All that decides an acquire, locked in the order in which every transaction locks, and read when it was. */
 import { type Db, type Id, newId, of, type Part, sql } from '@muster/database';
 import { type ExecutionTarget } from '@muster/registry';
 import { type HeldLease, type OpenExecution } from '../rules/acquire.ts';
@@ -36,7 +36,7 @@ const unitsOf = (type: ExecutionTarget, id: Id): Part =>
 
 /**
  * Locks target, leases and executions. A group's stories are held as well, so that none is moved away meanwhile. Every
- * unit has a row before any is locked: one that somebody just made and nobody else sees yet would exclude nobody.
+ * unit has a row before any is locked: one that another transaction has made and not committed would exclude no caller.
  */
 export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Promise<Acquiring> {
   const units = unitsOf(type, id);

@@ -1,6 +1,6 @@
 /**
- * The catalog: a row for each agent, which says what its newest version is and is locked by whoever publishes or deletes
- * one; its versions, which are added and deleted, never rewritten; and what is remembered of deleted ones.
+ * The catalog: a row for each agent, which says what its newest version is and is locked by the caller who publishes or
+ * deletes one; its versions, which are added and deleted, never rewritten; and what is remembered of deleted ones.
  */
 import {
   containing,
@@ -74,7 +74,7 @@ export const toCatalogAgent = (row: CatalogRow): CatalogAgent => ({
   createdAt: row.created_at,
 });
 
-/** The agent as the subject of what happened to it; everybody may hear of it. */
+/** The agent as the subject of what happened to it; every member may hear of it. */
 export const aboutCatalogAgent = (id: string, slug: string, title: string): Subject =>
   subjectOf('agent', { id }, title, slug);
 
@@ -113,8 +113,8 @@ export interface ClaimedAgent {
 }
 
 /**
- * Makes the agent if there is none of its slug, else locks the one that there is. The insert waits for whoever makes,
- * locks or deletes the same one, and what is read after it is what they left.
+ * Makes the agent if there is none of its slug, else locks the one that there is. The insert waits for a transaction
+ * that makes, locks or deletes the same one, and what is read after it is what that one left.
  */
 export async function claimAgent(
   db: Db,
@@ -140,8 +140,8 @@ export async function claimAgent(
 }
 
 /**
- * How many agents the plan allows, and how many there are, with the one that this transaction made. Whoever else makes
- * one waits until it ends, and counts anew.
+ * How many agents the plan allows, and how many there are, with the one that this transaction made. Another caller who
+ * makes one waits until it ends, and counts anew.
  */
 export async function lockCatalogRoom(
   db: Db,

@@ -8,7 +8,7 @@ const ended = (state: FinalRunState): Part => sql.part`state = ${state}, ended_a
   last_event = jsonb_build_object('kind', ${state}::text, 'message', null, 'data', jsonb_build_object('executionId', e.id),
     'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 
-/** From now on the run of whoever acquired goes with the execution. */
+/** From now on the run of the new holder goes with the execution. */
 export const tieRun = (executionId: unknown, { memberId, agentId }: Actor): Query<unknown> =>
   sql`update agent_runs r set execution_id = e.id,
        story_id = case when e.target_type = 'story' then e.target_id else r.story_id end
@@ -41,10 +41,10 @@ export const endRunsOnStories = (storyIds: readonly string[]): Query<unknown> =>
        and ${of('r')} and r.execution_id = e.id and r.ended_at is null
        and (e.run_id is null or r.run_id = e.run_id)`;
 
-/** So long a run may be silent where no lease says that somebody is at it. */
+/** So long a run may be silent where no lease says that a holder is at it. */
 export const abandonedAfterDays = 1;
 
-/** Ends runs of one organization that nobody was heard of for so long; those whose work is held live on. */
+/** Ends runs of one organization that were silent for so long; those whose work is held live on. */
 export const endAbandonedRuns = (db: Db, most: number): Promise<unknown[]> =>
   db.all(
     sql`with silent as materialized (

@@ -108,7 +108,7 @@ export async function getExecution(db: Db, executionId: string): Promise<Found> 
   );
 }
 
-/** The one that is not completed, else the last; undefined where nobody ever worked on it. The target is there. */
+/** The one that is not completed, else the last; undefined where no holder ever worked on it. The target is there. */
 export async function findForTarget(
   db: Db,
   targetType: ExecutionTarget,

@@ -4,7 +4,7 @@ import { type Actor } from '@muster/registry';
 import { appendEvents } from '../leases/events.ts';
 import { isOpenSql } from '../leases/states-sql.ts';
 
-/** Appends to the streams of those that are not over; executions by id, as everybody locks them. Answers how many. */
+/** Appends to the streams of those that are not over; executions by id, as every transaction locks them. Answers how many. */
 export const signalForgeDoubt = async (
   db: Db,
   actor: Actor,

@@ -33,7 +33,7 @@ export interface TiedExecution extends Tied {
   /** Whether the caller holds the lease, live or past its time; no clock in it, as for all that holders do. */
   readonly held: boolean;
   readonly epoch: number;
-  /** The end of the lease's time; null where nobody holds it. */
+  /** The end of the lease's time; null where it has no holder. */
   readonly leaseExpiresAt: string | null;
 }
 
@@ -45,7 +45,7 @@ export interface Granting {
   readonly own: readonly LockRow[];
   /** The live locks of others. */
   readonly others: readonly HeldClaim[];
-  /** They are in nobody's way; none of their work is being renewed just now. */
+  /** They are in no caller's way; none of their work is being renewed just now. */
   readonly lapsed: readonly LapsedClaim[];
   /** By the database's clock, behind all of it: what is granted now begins after what had ended before. */
   readonly now: string;
@@ -56,7 +56,7 @@ interface Asked {
   readonly holder: Holder;
   readonly executionId: string | undefined;
   readonly storyRef: string | undefined;
-  /** Somebody only wants to know: nothing is written or locked, and nobody has to wait. */
+  /** The caller only wants to know: nothing is written or locked, and no other caller has to wait. */
   readonly dryRun: boolean;
 }
 
@@ -97,7 +97,7 @@ function counterOf(projectId: Id, dryRun: boolean): Query<Counter> {
 }
 
 /**
- * The executions are locked, and only then their leases and locks are read: whoever ends the work, takes it over or
+ * The executions are locked, and only then their leases and locks are read: a caller who ends the work, takes it over or
  * renews it has its row, and writes its locks behind that. So of the two, one sees what the other did.
  */
 function lockExecutions({ projectId, executionId }: Asked): Query<unknown> {
@@ -149,8 +149,8 @@ export const setCounter = ({ project_id: projectId, fencing_token: token }: Coun
   sql`update lock_counters set fencing_token = ${token} where ${of()} and project_id = ${projectId}`;
 
 /**
- * Takes out what is past its time. What goes with an execution is left to its end, and what another transaction has in
- * its hands to that: nobody is waited for on the way out.
+ * Takes out what is past its time. What goes with an execution is left to its end, and what another transaction has
+ * locked to that one: this waits for none.
  */
 export const deleteExpired = (projectId: string): Query<unknown> =>
   sql`delete from locks where ${of()} and id in (

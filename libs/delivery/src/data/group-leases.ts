@@ -1,4 +1,4 @@
-/** The leases that concern a group, locked in the order in which everybody locks: leases by unit, then executions. */
+/** The leases that concern a group, locked in the order in which every transaction locks: leases by unit, then executions. */
 import { type Db, of, sql, storiesOf } from '@muster/database';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { executionList, type ExecutionRow } from './executions.ts';

@@ -1,4 +1,4 @@
-/** What a group's coordinator should know: deeds of others on the group and its stories, since it was last told. */
+/** What a group's coordinator should know: what others did to the group and its stories, since it was last told. */
 import { type Db, of, type Part, sql } from '@muster/database';
 import { type EventKind, type Signal } from '@muster/registry';
 import { coordinatorSignalOf } from '../rules/signal-kinds.ts';

@@ -160,7 +160,6 @@ export async function listGroups(
 
 export type GroupChanges = Partial<Omit<StoredGroup, 'id' | 'project_id' | 'created_at'>>;
 
-/** A row with nobody's lease on it. */
 export const withoutLease = (row: GroupRow): GroupRow => ({ ...row, lease: null });
 
 /** Writes these columns of a locked group; with a grant only while that is the newest and held. */

@@ -45,10 +45,10 @@ export interface LockConflictSignal {
   readonly data: Record<string, unknown>;
 }
 
-/** Nobody in particular ended a lock that lapsed: so its holder hears of it, whoever has been granted another one. */
+/** No caller ended a lock that lapsed: so its holder hears of it, whichever caller was granted another one. */
 export const timeItself: Actor = { kind: 'system', memberId: null, agentId: null, name: 'system' };
 
-/** Appends to the streams of work that somebody holds; executions by id, as everybody locks them. */
+/** Appends to the streams of work that has a holder; executions by id, as every transaction locks them. */
 export const signalLockConflicts = (actor: Actor, signals: readonly LockConflictSignal[]): Query<unknown> =>
   sql`with w as materialized (
        select e.id, s.data from jsonb_to_recordset(${JSON.stringify(signals)}::jsonb) s("executionId" uuid, data jsonb)

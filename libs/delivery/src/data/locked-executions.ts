@@ -45,7 +45,7 @@ export async function lockExecution(db: Db, executionId: string): Promise<Locked
   return { lease, execution, now, target };
 }
 
-/** The lease first, then the execution, as everybody does; in one round trip. */
+/** The lease first, then the execution, as every transaction locks them; in one round trip. */
 async function lock<Row extends ExecutionRow>(
   db: Db,
   executionId: string,

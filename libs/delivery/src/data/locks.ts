@@ -43,7 +43,7 @@ export const lockList = locks.list;
 export const isLive = sql.part`k.expires_at > clock_timestamp()`;
 
 /**
- * SQL for the locks that are past their time and go with work: whoever holds the work may go on with them. By the time
+ * SQL for the locks that are past their time and go with work: the holder of the work may go on with them. By the time
  * of the transaction, which all of its statements have in common.
  */
 export const isLapsed = sql.part`(k.execution_id is not null and k.expires_at <= now())`;
@@ -75,8 +75,8 @@ export const deleteLocks = (lockIds: readonly string[]): Query<unknown> =>
   sql`delete from locks where ${of()} and /*guard: a grant takes out what it passes over*/id = any (${lockIds}::uuid[])/*end*/`;
 
 /**
- * The locks of a locked execution last until then at least, also those that lapsed: a grant to somebody else takes out
- * what it passes over, so that nobody has what is still there.
+ * The locks of a locked execution last until then at least, also those that lapsed: a grant to another caller takes out
+ * what it passes over, so that no other holder has what is still there.
  */
 export const keepLocks = (executionId: string, until: string): Query<unknown> =>
   sql`update locks set expires_at = /*guard: locks last as long as their lease*/${until}/*end*/

@@ -83,7 +83,7 @@ export async function findHeldByRun(
 
 /**
  * Twins of a call wait for one another: a run that asks again before it was answered hears of the story that it was given.
- * Whoever else asks is not waited for.
+ * Other callers are not waited for.
  */
 export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holder): Promise<unknown> =>
   db.all(
@@ -93,7 +93,7 @@ export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holde
 /**
  * Claims the first of some stories for this transaction, against others that look for the next one: not the story itself,
  * which people go on editing and moving. Answers its place among them, counted from 1, or 0. Those that are claimed or held
- * are passed by; `waits` is for whoever ends a claim.
+ * are passed by; with `waits` it waits for the end of a claim.
  */
 export async function claimNext(db: Db, storyIds: readonly string[], waits: boolean): Promise<number> {
   const { nth } = await db.one(

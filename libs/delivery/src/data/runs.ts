@@ -65,8 +65,8 @@ export interface ClaimedRun {
 
 /**
  * Makes the run if there is none of its id in the project, else locks the one that there is. The insert waits for
- * whoever begins the same one, and the read after it sees what they left. Whether the agent is the caller's own is asked
- * beside it.
+ * a transaction that begins the same one, and the read after it sees what that one left. Whether the agent is the caller's
+ * own is asked beside it.
  */
 export async function claimRun(
   db: Db,

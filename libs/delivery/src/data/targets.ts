@@ -67,7 +67,7 @@ export async function getTargetOf(db: Db, executionId: string): Promise<Target> 
   return row.target;
 }
 
-/** Nobody works on what is over. */
+/** No holder works on what is over. */
 const over: Readonly<Record<ExecutionTarget, readonly string[]>> = {
   story: ['done', 'canceled'],
   delivery_group: ['landed', 'abandoned'],

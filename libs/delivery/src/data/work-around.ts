@@ -19,7 +19,7 @@ export interface AroundLock extends LockRow {
 export interface OtherWork {
   readonly executionId: string;
   readonly storyId: string | null;
-  /** Who holds it now; null where nobody does. */
+  /** Who holds it now; null where it has no holder. */
   readonly holder: Actor | null;
   /** Those of its files that the story's own work or locks can be about. */
   readonly files: readonly string[];

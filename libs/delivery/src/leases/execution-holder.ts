@@ -18,7 +18,7 @@ import {
   type RepeatedEnd,
   type Writer,
 } from './holder.ts';
-import { can, type Deed } from './states.ts';
+import { can, type TransitionName } from './states.ts';
 import { step, type StepFacts } from './step.ts';
 import { writeStep } from './write-step.ts';
 
@@ -67,7 +67,7 @@ export const standing = ({ execution, lease, now }: LockedRows): Execution =>
 export function renewAndAnswer(
   context: Writer,
   holder: Held<LockedRows>,
-  deed: Deed,
+  transition: TransitionName,
   {
     ttlSeconds,
     ...facts
@@ -75,7 +75,7 @@ export function renewAndAnswer(
 ): { execution: Execution; signals: Signal[] } {
   const { db, caller } = context;
   const { execution, now, claim, signals } = holder;
-  const taken = step(execution, deed, { ...facts, now, tellsHolder: true });
+  const taken = step(execution, transition, { ...facts, now, tellsHolder: true });
   const isNews = taken.columns.length > 1 || taken.row.told_seq !== execution.told_seq;
   const ttl = ttlSeconds ?? holder.lease.ttl_seconds ?? 0;
   // Where only the lease's time has changed, that statement has the fence in it.
@@ -85,15 +85,15 @@ export function renewAndAnswer(
   return { execution: toExecution(isNews ? taken.row : execution, lease, now), signals };
 }
 
-/** Writes the holder's last deed while its grant still holds, and frees lease and locks as the deed does. */
+/** Writes the holder's last transition while its grant still holds, and frees lease and locks as the transition does. */
 export function endLease(
   context: Writer,
   { execution, lease, claim, now }: Held<LockedRows>,
   call: string,
-  deed: Deed,
+  transition: TransitionName,
   facts: Pick<StepFacts, 'sets' | 'data'>,
 ): Execution {
-  const taken = step(execution, deed, { ...facts, now, tellsHolder: true });
+  const taken = step(execution, transition, { ...facts, now, tellsHolder: true });
   writeStep(context, taken, lease, { claim, call });
   return toExecution(taken.row, undefined, now);
 }

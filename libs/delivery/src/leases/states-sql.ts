@@ -1,6 +1,6 @@
 /** What the table of transitions says, as parts of statements. Each is made once: it is the same in every call. */
 import { type Part, sql } from '@muster/database';
-import { type Deed, type empty, storedFrom, type StoredState, transitions } from './states.ts';
+import { type empty, storedFrom, type StoredState, type TransitionName, transitions } from './states.ts';
 
 const stored: Readonly<Record<StoredState, Part>> = {
   available: sql.part`'available'`,
@@ -25,9 +25,9 @@ const cleared: Readonly<Record<keyof typeof empty, Part>> = {
   needs_rework: sql.part`needs_rework = false`,
 };
 
-/** The deed can be done to the row `e` of executions. */
-export const canSql = (deed: Deed): Part =>
-  sql.part`e.state in (${sql.join(storedFrom(deed).flatMap((state) => (isStored(state) ? stored[state] : [])))})`;
+/** The row `e` of executions can take the transition. */
+export const canSql = (transition: TransitionName): Part =>
+  sql.part`e.state in (${sql.join(storedFrom(transition).flatMap((state) => (isStored(state) ? stored[state] : [])))})`;
 
 /** The work `e` is held, live or past its time. */
 export const isHeldSql = canSql('renew');
@@ -37,16 +37,16 @@ export const isOpenSql = sql.part`e.state <> 'completed'`;
 
 const takenUp = Object.entries(stored).filter(([state]) => state !== 'available' && state !== 'completed');
 
-/** The work `e` is on its way: a holder has it, somebody was offered it, or it was handed in. */
+/** The work `e` is on its way: it is held, was offered or was handed in. */
 export const isTakenUpSql = sql.part`e.state in (${sql.join(takenUp.map(([, name]) => name))})`;
 
 /** SQL for the state that readers see of the work `e` at this time, as `shownState` says it of one. */
 export const shownStateSql = (leaseExpiresAt: Part, now: Part): Part =>
   sql.part`app.shown_state(e.state, ${leaseExpiresAt}, (e.offer ->> 'expiresAt')::timestamptz, ${now})`;
 
-/** What a deed sets that is the same for every execution `e`. */
-export function assignmentsOf(deed: Deed): Part {
-  const { to, clears, outcome } = transitions[deed];
+/** What a transition sets that is the same for every execution `e`. */
+export function assignmentsOf(transition: TransitionName): Part {
+  const { to, clears, outcome } = transitions[transition];
   return sql.join([
     ...(to !== null && isStored(to) ? [sql.part`state = ${stored[to]}`] : []),
     ...clears.map((column) => cleared[column]),

@@ -1,7 +1,7 @@
 /**
  * The life of an execution: the one table that decides it. `step` takes its rows to what is written of one execution,
  * `stepAll` to SQL for many at once, the docs' diagram draws them, and the lease model of the proof walks along them.
- * `none` is a target on which nobody worked yet. `stalled` is seen, never stored: leased or waiting past the lease's time.
+ * `none` is a target on which no holder worked yet. `stalled` is seen, never stored: leased or waiting past the lease's time.
  */
 import { type ExecutionState, type Outcome, type Signal } from '@muster/registry';
 
@@ -40,7 +40,7 @@ interface Transition {
   /** What the stream says of it; null: nothing. */
   readonly event: ExecutionEventKind | null;
   readonly clears: readonly Clearable[];
-  /** Where the deed alone says it. */
+  /** Where the transition alone says it. */
   readonly outcome?: Outcome;
   /** The holder's own, by which the lease's time begins anew: what was stalled is no more. */
   readonly renews?: true;
@@ -66,7 +66,7 @@ const granted = {
   endsLease: false,
 } as const;
 const givenUp = { event: 'released', endsLease: true, locks: 'free' } as const;
-/** Nothing is left to do: neither a question, an offer or a stop stands, nor does anybody have to take it up again. */
+/** Nothing is left to do: no question, offer or stop stands, and no holder has to take it up again. */
 const over = {
   to: 'completed',
   event: 'completed',
@@ -125,46 +125,49 @@ const table = {
   /** A pull request that is closed unmerged sends back what was handed in with it. */
   sendBack: { ...remark, from: ['submitted'], to: 'available', event: 'forge' },
   requestStop: { ...remark, from: held, event: 'stop_requested' },
-  /** A stop of what nobody holds, or the story canceled, the group abandoned, the project deleted. */
+  /** A stop of what has no holder, or the story canceled, the group abandoned, the project deleted. */
   cancel: { ...over, from: open, outcome: 'canceled', endsLease: true, locks: 'free' },
   /** With its group. */
   land: { ...over, from: open, outcome: 'succeeded', endsLease: true, locks: 'free' },
 } as const satisfies Record<string, Transition>;
 
-export type Deed = keyof typeof table;
-export const transitions: Readonly<Record<Deed, Transition>> = table;
+export type TransitionName = keyof typeof table;
+export const transitions: Readonly<Record<TransitionName, Transition>> = table;
 
 /** Every way from one state to another, as readers see them. What is renewed and was stalled is again what it was. */
 export const arrows: readonly {
   readonly from: StateOrNone;
   readonly to: StateOrNone;
-  readonly deed: Deed;
-}[] = (Object.keys(table) as Deed[]).flatMap((deed) => {
-  const { from, to, renews } = transitions[deed];
+  readonly transition: TransitionName;
+}[] = (Object.keys(table) as TransitionName[]).flatMap((transition) => {
+  const { from, to, renews } = transitions[transition];
   const goesTo = (state: StateOrNone): readonly StateOrNone[] => {
     if (to !== null) return [to];
     return renews && state === 'stalled' ? transitions.expire.from : [];
   };
-  return from.flatMap((state) => goesTo(state).map((next) => ({ from: state, to: next, deed })));
+  return from.flatMap((state) => goesTo(state).map((next) => ({ from: state, to: next, transition })));
 });
 
 /** The states as they are stored. */
-export const storedFrom = (deed: Deed): readonly StateOrNone[] => [
+export const storedFrom = (transition: TransitionName): readonly StateOrNone[] => [
   ...new Set(
-    transitions[deed].from.flatMap((state) => (state === 'stalled' ? transitions.expire.from : [state])),
+    transitions[transition].from.flatMap((state) =>
+      state === 'stalled' ? transitions.expire.from : [state],
+    ),
   ),
 ];
 
 /** Whether it can be done to what is stored in this state. */
-export const can = (deed: Deed, stored: StoredState | 'none'): boolean => storedFrom(deed).includes(stored);
+export const can = (transition: TransitionName, stored: StoredState | 'none'): boolean =>
+  storedFrom(transition).includes(stored);
 
 export const isHeldState = (state: StoredState): boolean => can('renew', state);
 
 /** The states that readers may see of what is stored in this one. */
 export const shownOf = (stored: StoredState): readonly ExecutionState[] => [
   stored,
-  ...(['expire', 'letOfferLapse'] as const).flatMap((deed) =>
-    can(deed, stored) ? (transitions[deed].to ?? []) : [],
+  ...(['expire', 'letOfferLapse'] as const).flatMap((transition) =>
+    can(transition, stored) ? (transitions[transition].to ?? []) : [],
   ),
 ];
 
@@ -178,7 +181,8 @@ export function shownState(
   },
 ): ExecutionState {
   const isPast = (time: string | null): boolean => time !== null && time <= times.now;
-  const seen = (deed: Deed, time: string | null): boolean => can(deed, stored) && isPast(time);
+  const seen = (transition: TransitionName, time: string | null): boolean =>
+    can(transition, stored) && isPast(time);
   if (seen('expire', times.leaseExpiresAt)) return transitions.expire.to ?? stored;
   if (seen('letOfferLapse', times.offerExpiresAt)) return transitions.letOfferLapse.to ?? stored;
   return stored;

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { executionStates } from '@muster/registry';
 import { newExecution } from '../data/acquiring.ts';
 import { type ExecutionRow } from '../data/executions.ts';
-import { can, type Deed, type StoredState, transitions } from './states.ts';
+import { can, type StoredState, type TransitionName, transitions } from './states.ts';
 import { step } from './step.ts';
 
 const at = '2026-11-21T09:30:00.000Z';
 const stored = executionStates.filter((state): state is StoredState => state !== 'stalled');
-const deeds = Object.keys(transitions) as Deed[];
+const transitionNames = Object.keys(transitions) as TransitionName[];
 
 /** An execution in this state, about which everything is said that can be. */
 const executionIn = (state: StoredState): ExecutionRow => ({
@@ -28,22 +28,22 @@ const executionIn = (state: StoredState): ExecutionRow => ({
 
 describe('a step of an execution', () => {
   it('leads where its table says, and from nowhere else', () => {
-    for (const deed of deeds)
+    for (const transition of transitionNames)
       for (const state of stored) {
-        const { to } = transitions[deed];
-        const take = () => step(executionIn(state), deed, { now: at });
-        if (can(deed, state)) expect([deed, take().row.state]).toEqual([deed, to ?? state]);
-        else expect(take).toThrow(`no ${deed} of an execution that is ${state}`);
+        const { to } = transitions[transition];
+        const take = () => step(executionIn(state), transition, { now: at });
+        if (can(transition, state)) expect([transition, take().row.state]).toEqual([transition, to ?? state]);
+        else expect(take).toThrow(`no ${transition} of an execution that is ${state}`);
       }
   });
 
   it('that completes leaves nothing open, whoever completes: no question, offer or stop, and nothing to be taken up again', () => {
-    const completing = deeds.filter((deed) => transitions[deed].to === 'completed');
+    const completing = transitionNames.filter((transition) => transitions[transition].to === 'completed');
     expect(completing).toEqual(['finish', 'observeMerge', 'cancel', 'land']);
-    for (const deed of completing) {
-      const [from] = stored.filter((state) => can(deed, state));
+    for (const transition of completing) {
+      const [from] = stored.filter((state) => can(transition, state));
       if (from === undefined) throw new Error('it can be done to nothing');
-      const { row } = step(executionIn(from), deed, { now: at });
+      const { row } = step(executionIn(from), transition, { now: at });
       expect(row).toMatchObject({
         ...{ waiting_for: null, offer: null, stop_requested: null },
         ...{ needs_rework: false, failure: null, completed_at: at },
@@ -52,7 +52,7 @@ describe('a step of an execution', () => {
   });
 
   it('frees the locks of the work when it ends or is given up, and never while it is held on', () => {
-    const freeing = deeds.filter((deed) => transitions[deed].locks.startsWith('free'));
+    const freeing = transitionNames.filter((transition) => transitions[transition].locks.startsWith('free'));
     expect(freeing).toEqual([
       ...['acquire', 'supersede', 'withdrawOffer', 'release', 'submit', 'finish'],
       ...['observeMerge', 'cancel', 'land'],
@@ -60,11 +60,11 @@ describe('a step of an execution', () => {
   });
 
   it('leaves no lease on what is not held afterwards', () => {
-    for (const deed of deeds) {
-      const { to, endsLease } = transitions[deed];
-      const wasHeld = can(deed, 'leased');
+    for (const transition of transitionNames) {
+      const { to, endsLease } = transitions[transition];
+      const wasHeld = can(transition, 'leased');
       const isHeld = to === null ? wasHeld : ['leased', 'waiting_input', 'stalled'].includes(to);
-      expect([deed, endsLease]).toEqual([deed, wasHeld && !isHeld]);
+      expect([transition, endsLease]).toEqual([transition, wasHeld && !isHeld]);
     }
   });
 

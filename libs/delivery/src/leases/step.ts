@@ -1,6 +1,13 @@
 /** A step in the life of one execution: what the table makes of it, in all that is written. */
 import { type ExecutionRow } from '../data/executions.ts';
-import { can, type Deed, empty, type ExecutionEventKind, type StoredState, transitions } from './states.ts';
+import {
+  can,
+  empty,
+  type ExecutionEventKind,
+  type StoredState,
+  type TransitionName,
+  transitions,
+} from './states.ts';
 
 /** Something that its stream says. */
 export interface ExecutionEvent {
@@ -15,7 +22,7 @@ export type ExecutionChanges = Partial<
 export interface StepFacts {
   /** By the database's clock, read when the row was locked. */
   readonly now: string;
-  /** What this deed writes besides what follows from it. */
+  /** What this transition writes besides what follows from it. */
   readonly sets?: ExecutionChanges;
   /** Of its event. */
   readonly data?: Record<string, unknown>;
@@ -26,7 +33,7 @@ export interface StepFacts {
 }
 
 export interface Step {
-  readonly deed: Deed;
+  readonly transition: TransitionName;
   /** The execution after it. */
   readonly row: ExecutionRow;
   /** Those of its columns that were set, but for what each write sets. */
@@ -34,12 +41,12 @@ export interface Step {
   readonly events: readonly ExecutionEvent[];
 }
 
-/** What a deed makes of an execution that is locked. Whether it can be done is asked before: here it is a fault. */
-export function step(before: ExecutionRow, deed: Deed, facts: StepFacts): Step {
+/** What a transition makes of an execution that is locked. Whether it can be taken is asked before: here it is a fault. */
+export function step(before: ExecutionRow, transition: TransitionName, facts: StepFacts): Step {
   const { now, sets = {}, data = {}, earlier = [], tellsHolder = false } = facts;
-  const { event, clears, outcome, to } = transitions[deed];
-  if (!can(deed, before.version === 0 ? 'none' : before.state)) {
-    throw new Error(`no ${deed} of an execution that is ${before.state}`);
+  const { event, clears, outcome, to } = transitions[transition];
+  if (!can(transition, before.version === 0 ? 'none' : before.state)) {
+    throw new Error(`no ${transition} of an execution that is ${before.state}`);
   }
   const events =
     event === null
@@ -55,7 +62,7 @@ export function step(before: ExecutionRow, deed: Deed, facts: StepFacts): Step {
     ...sets,
   };
   return {
-    deed,
+    transition,
     columns: Object.keys(changes) as (keyof ExecutionChanges)[],
     events,
     row: {

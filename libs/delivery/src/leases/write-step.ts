@@ -6,7 +6,7 @@ import { freeLocksOf, freeLocksOfRun, setExecution } from '../data/executions.ts
 import { freeLease, heldLease, type LeaseRow, type OwnEnd } from '../data/leases.ts';
 import { appendEvents } from './events.ts';
 import { assignmentsOf, canSql } from './states-sql.ts';
-import { type Deed, transitions } from './states.ts';
+import { type TransitionName, transitions } from './states.ts';
 import { type Step } from './step.ts';
 
 /** Writes a step of a locked execution, whose lease is locked as well; a holder's only while its grant still holds. */
@@ -17,8 +17,8 @@ export function writeStep(
   own?: OwnEnd,
 ): void {
   const { actor } = caller;
-  const { row, deed } = taken;
-  const { endsLease, locks } = transitions[deed];
+  const { row, transition } = taken;
+  const { endsLease, locks } = transitions[transition];
   db.later(setExecution(taken, actor, own?.claim));
   const held = heldLease(lease);
   if (endsLease && held !== null) db.later(freeLease(held.row, own));
@@ -34,14 +34,14 @@ export function writeStep(
  * of `chosen` that can take it have, `stepped` among them. `data` is that of their events; null: the stream says nothing.
  */
 export function stepAll(
-  deed: Deed,
+  transition: TransitionName,
   { chosen, actor, data }: { readonly chosen: Part; readonly actor: Actor; readonly data: Part | null },
 ): Part {
-  const { event, locks } = transitions[deed];
+  const { event, locks } = transitions[transition];
   const counted = data === null ? sql.empty : sql.part`, last_event_seq = e.last_event_seq + 1`;
   const stepped = sql.part`stepped as (
-       update executions e set ${assignmentsOf(deed)}${counted}
-       where ${of('e')} and ${chosen} and ${canSql(deed)}
+       update executions e set ${assignmentsOf(transition)}${counted}
+       where ${of('e')} and ${chosen} and ${canSql(transition)}
        returning e.id, e.project_id, e.target_type, e.target_id, e.last_event_seq)`;
   const news = sql.part`(select s.id, s.last_event_seq as seq, ${event}::text as kind, ${data} as data,
       clock_timestamp() as at from stepped s)`;

@@ -5,7 +5,7 @@ import { acquire, workOn } from '../../test/locks.ts';
 import { arrangeStories } from '../../test/stories.ts';
 import { type ExecutionRow } from '../data/executions.ts';
 import { deliveryHandlers, executionReactions } from '../index.ts';
-import { type Deed } from '../leases/states.ts';
+import { type TransitionName } from '../leases/states.ts';
 import { step } from '../leases/step.ts';
 
 const world = useWorld({ ...deliveryHandlers, ...organizationsHandlers }, [executionReactions]);
@@ -105,11 +105,15 @@ describe('the work of a member who is removed', () => {
     if (row === undefined) throw new Error('the execution is gone');
     return row;
   };
-  /** What the trigger wrote is what the table of transitions says of this deed. */
-  async function expectStep(executionId: string, before: ExecutionRow, deed: Deed): Promise<void> {
+  /** What the trigger wrote is what the table of transitions says of this one. */
+  async function expectStep(
+    executionId: string,
+    before: ExecutionRow,
+    transition: TransitionName,
+  ): Promise<void> {
     const after = await rowOf(executionId);
     const data = { reason: 'member removed' };
-    const { row, events } = step(before, deed, { now: after.updated_at, data });
+    const { row, events } = step(before, transition, { now: after.updated_at, data });
     expect(after).toEqual(row);
     const { items } = await people.ana.deliveryExecutions.eventsSince({
       executionId,

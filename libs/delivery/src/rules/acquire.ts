@@ -24,7 +24,7 @@ export interface HeldLease {
   readonly expiresAt: string;
 }
 
-/** A live lease that is not this member's and agent's, in whatever run; null where there is none. */
+/** A live lease that is not this member's and agent's, in any run; null where there is none. */
 export const heldByAnother = (
   lease: HeldLease | null | undefined,
   by: Pick<Holder, 'memberId' | 'agentId'>,
@@ -67,7 +67,7 @@ export interface AcquireFacts {
   readonly caller: Holder;
   readonly isLead: boolean;
   readonly takeOver: boolean;
-  /** The unit's own lease, if somebody holds it. */
+  /** The unit's own lease, if it has a holder. */
   readonly own: HeldLease | null;
   /** The leases of units that exclude this one: a story's group, a group's stories. */
   readonly rivals: readonly HeldLease[];

@@ -48,7 +48,7 @@ function splitAtSlashes(pattern: string): string[] {
   return pattern.split('/');
 }
 
-/** Braces in braces: far more than anybody writes, far less than a stack. */
+/** Braces in braces: far more than a caller writes, far less than a stack. */
 const deepest = 8;
 
 class SegmentReader {

@@ -15,7 +15,7 @@ export type JoinDecision =
 export function decideJoining(facts: {
   /** By the database's clock, read when all leases were locked. */
   readonly now: string;
-  /** On the work of the group; null where nobody holds it. */
+  /** On the work of the group; null where it has no holder. */
   readonly group: HeldLease | null;
   /** On the stories that would join. */
   readonly stories: readonly HeldLease[];

@@ -4,13 +4,13 @@
 export const mostLocked = 5_000;
 
 /**
- * Steps of one comparison, each a microsecond or two: nobody else is answered meanwhile. What needs more is refused, and
- * can be had with simpler patterns.
+ * Steps of one comparison, each a microsecond or two: the process answers no other caller meanwhile. What needs more is
+ * refused, and can be had with simpler patterns.
  */
 export const mostSteps = 60_000;
 
-/** Steps for who is to be told of a grant; where they do not suffice, they are told. */
-export const mostTellingSteps = 20_000;
+/** Steps for which holders are to be told of a grant; where they do not suffice, all of them are told. */
+export const mostSignalSteps = 20_000;
 
 /** So many conflicts are named; one is enough to be refused. */
 export const mostConflicts = 50;

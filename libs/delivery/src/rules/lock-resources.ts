@@ -158,7 +158,7 @@ export function clashesWith<Lock extends Claim>(
   return touches(asked, held, effort, most);
 }
 
-/** Whether two locks are on the same resources, in whatever order. */
+/** Whether two locks are on the same resources, in any order. */
 export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   const set = new Set(a);
   return set.size === new Set(b).size && b.every((text) => set.has(text));

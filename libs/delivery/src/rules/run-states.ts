@@ -15,7 +15,7 @@ export const eventMakes: Readonly<Record<RunEventKind, RunState | null>> = {
   started: 'running',
   heartbeat: null,
   progress: 'running',
-  // Whoever waits may say for what.
+  // A run that waits may say for what.
   message: null,
   tool_call: 'running',
   waiting: 'waiting',

@@ -3,7 +3,7 @@ import { type EventKind, type Signal } from '@muster/registry';
 
 type SignalOf = { readonly [Kind in EventKind]?: Signal['kind'] };
 
-/** To whoever works on the story, or on the group. */
+/** To the holder of the work on the story, or on the group. */
 export const signalOf: SignalOf = {
   'spec.updated': 'spec_changed',
   'spec.restored': 'spec_changed',
@@ -17,5 +17,5 @@ export const signalOf: SignalOf = {
   'group.storiesReplaced': 'story_changed',
 };
 
-/** To whoever coordinates the group: also what the forge said of it and of its stories. */
+/** To the group's coordinator: also what the forge said of it and of its stories. */
 export const coordinatorSignalOf: SignalOf = { ...signalOf, 'execution.observed': 'forge' };

@@ -87,7 +87,7 @@ async function* atWork(context: SearchContext, work: readonly WorkOnStory[]): As
   }
 }
 
-/** All candidates, page by page. What is held by now comes last: nobody takes it, but callers hear of it. */
+/** All candidates, page by page. What is held by now comes last: no caller takes it, but callers hear of it. */
 async function* pages(
   context: SearchContext,
   ready: Looked,

@@ -12,7 +12,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   const call = `complete as ${outcome}`;
 
   // The story's move locks columns, which come before leases; so it goes first, and stays undone for a stale token. A
-  // call that is repeated moves nothing: somebody may have taken the story up again since.
+  // call that is repeated moves nothing: a later holder may have taken the story up again.
   let moves = false;
   if (outcome === 'submitted' || outcome === 'succeeded') {
     const [target, isHolder] = await Promise.all([
@@ -35,7 +35,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     asHolder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') {
-    // Its twin came in between, and then somebody took the story up again: this one's move would be written yet.
+    // Its twin came in between, and then a later holder took the story up again: this one's move would be written yet.
     if (moves && holder.target.status === 'in_progress') {
       throw refuse('stale_lease', { currentEpoch: holder.lease?.epoch ?? 0 });
     }

@@ -135,8 +135,8 @@ export async function grant(
   const taken = extends_ ? null : decision.superseded;
   const takenOverLive = !extends_ && decision.takenOverLive;
   const attempt = before.attempt + 1;
-  const deed = extends_ ? 'renew' : isNew ? 'begin' : decision.offered ? 'accept' : 'acquire';
-  const taking = step(before, deed, {
+  const transition = extends_ ? 'renew' : isNew ? 'begin' : decision.offered ? 'accept' : 'acquire';
+  const taking = step(before, transition, {
     now,
     sets: {
       ...(wanted.phase !== undefined && { phase: wanted.phase }),

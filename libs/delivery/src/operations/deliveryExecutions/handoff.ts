@@ -12,7 +12,7 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const { executionId, leaseToken, offerTtlSeconds } = params;
   const toMemberId = params.toMemberId ?? null;
   const toAgentId = params.toAgentId ?? null;
-  // Said again to somebody else it is another call.
+  // Said again to another member or agent it is another call.
   const call = `handoff to ${toMemberId ?? toAgentId ?? ''}`;
   const [isThere, acts, holder] = await Promise.all([
     canContribute(db, executionId, { toMemberId, toAgentId }),

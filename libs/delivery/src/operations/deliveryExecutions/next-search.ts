@@ -36,7 +36,7 @@ interface Attempted {
   readonly moved: boolean;
 }
 
-/** A story that is moved again and again while it is reached for is left to whoever moves it. */
+/** A story that is moved again and again while it is reached for is left to the callers who move it. */
 const mostTries = 3;
 
 /** The filters of a call, as the board takes them. */

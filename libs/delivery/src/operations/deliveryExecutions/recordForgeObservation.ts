@@ -28,7 +28,7 @@ import {
   recordObservation,
 } from '../../data/observations.ts';
 import { aboutTarget } from '../../data/targets.ts';
-import { can, type Deed } from '../../leases/states.ts';
+import { can, type TransitionName } from '../../leases/states.ts';
 import { type ExecutionChanges, step } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 import { fold, isClosed, isMerged, needsRework, seenHead } from '../../rules/forge.ts';
@@ -105,9 +105,9 @@ export async function observe(
   const seen = { kind: fact.kind, news, ref: fact.ref, number: fact.number, trust };
   const merges = mergesAfter(execution, forge, fact, trust);
   const isLanded = needsVerifiedMerge(policy) ? merges.merge_verified_at !== null : isMerged(forge);
-  const { deed, sets } = follows(execution, forge, { news: news ? fact : undefined, isLanded });
-  const completes = deed === 'observeMerge';
-  const taken = step(execution, deed, {
+  const { transition, sets } = follows(execution, forge, { news: news ? fact : undefined, isLanded });
+  const completes = transition === 'observeMerge';
+  const taken = step(execution, transition, {
     now,
     sets: {
       forge,
@@ -129,7 +129,7 @@ export async function observe(
   return { recorded, observation: answered, execution: toExecution(taken.row, lease, now) };
 }
 
-/** A token's word is a report, whoever has it. */
+/** A token's word is a report, whichever caller has it. */
 export const recordForgeObservation = handle(registry.deliveryExecutions.recordForgeObservation, (context) =>
   observe(context, { ...context.params, trust: 'reported' }),
 );
@@ -161,20 +161,20 @@ function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: Se
   return sha !== null && isHead ? sha : undefined;
 }
 
-/** What the facts make of an execution that nobody holds; on a held one they are signals, and its holder completes. */
+/** What the facts make of an execution without a holder; on a held one they are signals, and its holder completes. */
 function follows(
   { state }: ExecutionRow,
   forge: ForgeState,
   { news, isLanded }: { readonly news: ForgeFact | undefined; readonly isLanded: boolean },
-): { readonly deed: Deed; readonly sets: ExecutionChanges } {
-  if (isLanded && can('observeMerge', state)) return { deed: 'observeMerge', sets: {} };
+): { readonly transition: TransitionName; readonly sets: ExecutionChanges } {
+  if (isLanded && can('observeMerge', state)) return { transition: 'observeMerge', sets: {} };
   // A closing sends back what was handed in before it; what was handed in since is another matter.
   if (news?.kind === 'pr_closed' && can('sendBack', state)) {
-    return { deed: 'sendBack', sets: { needs_rework: true } };
+    return { transition: 'sendBack', sets: { needs_rework: true } };
   }
-  if (state !== 'submitted' && state !== 'available') return { deed: 'observe', sets: {} };
+  if (state !== 'submitted' && state !== 'available') return { transition: 'observe', sets: {} };
   const isGivenBack = state === 'available' && isClosed(forge);
-  return { deed: 'observe', sets: { needs_rework: needsRework(forge) || isGivenBack } };
+  return { transition: 'observe', sets: { needs_rework: needsRework(forge) || isGivenBack } };
 }
 
 /** The newest facts also stand where people look for them. */

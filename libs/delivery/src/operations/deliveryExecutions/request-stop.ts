@@ -8,7 +8,7 @@ import { can } from '../../leases/states.ts';
 import { step, type Step } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 
-/** Asks the holder to stop. Work that nobody holds ends at once, as canceled; what has ended stays as it is. */
+/** Asks the holder to stop. Work without a holder ends at once, as canceled; what has ended stays as it is. */
 export async function requestStop(context: HandlerContext<typeof registry.deliveryExecutions.update>) {
   const { params, caller, db, emit } = context;
   const { executionId } = params;

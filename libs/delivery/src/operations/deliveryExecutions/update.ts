@@ -35,8 +35,8 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   if (fields.length === 0) return renewAndAnswer(context, holder, 'renew');
   if (git !== undefined) changeCode(db, codes, (code) => codeSaid(code, git, holder.now));
   emit('execution.updated', aboutTarget(holder.target), { executionId, fields });
-  const deed = waitingFor === undefined ? 'update' : waitingFor === null ? 'waitNoMore' : 'wait';
-  return renewAndAnswer(context, holder, deed, {
+  const transition = waitingFor === undefined ? 'update' : waitingFor === null ? 'waitNoMore' : 'wait';
+  return renewAndAnswer(context, holder, transition, {
     sets: {
       ...(phase !== undefined && { phase }),
       ...(progress !== undefined && { progress }),

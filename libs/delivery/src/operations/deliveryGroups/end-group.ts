@@ -1,4 +1,4 @@
-/** The end of a group: its stories are free, nobody coordinates it, and nobody works on it any more. */
+/** The end of a group: its stories are free, and it has neither a coordinator nor a holder any more. */
 import { type GroupState, needsVerifiedMerge, type registry, unmetMergeProof } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
@@ -24,7 +24,7 @@ export async function lockEnd({ db, params: { groupId }, policy }: Context) {
 }
 type End = Awaited<ReturnType<typeof lockEnd>>;
 
-/** Ends what hangs on a locked group, if nobody else is at work on it and the policy is met. */
+/** Ends what hangs on a locked group, if no other caller is at work on it and the policy is met. */
 export function endGroup(
   context: Context,
   group: GroupRow,

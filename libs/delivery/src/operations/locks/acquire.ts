@@ -36,7 +36,7 @@ import {
   touches,
   unlessTooIntricate,
 } from '../../rules/lock-resources.ts';
-import { mostConflicts, mostLocked, mostSteps, mostTellingSteps } from '../../rules/lock-limits.ts';
+import { mostConflicts, mostLocked, mostSignalSteps, mostSteps } from '../../rules/lock-limits.ts';
 import { grantedTtl } from '../../rules/ttl.ts';
 
 type Context = HandlerContext<typeof registry.locks.acquire>;
@@ -182,7 +182,7 @@ const latest = (time: string, other: string | null | undefined): string =>
 function passOver({ db }: Context, lock: LockRow, lapsed: readonly LapsedClaim[]): void {
   if (lapsed.length === 0) return;
   const clashes = unlessTooIntricate(() =>
-    clashesWith(lock, lapsed, new Effort(mostTellingSteps), Number.POSITIVE_INFINITY),
+    clashesWith(lock, lapsed, new Effort(mostSignalSteps), Number.POSITIVE_INFINITY),
   );
   const ended = clashes === undefined ? lapsed : [...new Set(clashes.map(({ b }) => b.lock))];
   if (ended.length === 0) return;
@@ -205,7 +205,7 @@ const mostPaths = 20;
 /** For each work of others with files that the lock is about: which. Patterns too intricate to tell are told of anyway. */
 function signalsOf(lock: LockRow, works: readonly TouchedWork[]): LockConflictSignal[] {
   const locked = lock.resources.map(resourceOf);
-  const effort = new Effort(mostTellingSteps);
+  const effort = new Effort(mostSignalSteps);
   return works.flatMap(({ executionId, files }) => {
     const found = unlessTooIntricate(() => touches(locked, files.map(fileOf), effort, mostPaths));
     if (found?.length === 0) return [];
