@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page, type Request } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { dragUntil, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -31,11 +31,9 @@ export function boardJourneys(house: House): void {
     await page.mouse.move(from.x + 40, from.y + 20);
     await page.mouse.down();
     await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
-    await page.mouse.move(over.x + 60, over.y + (above === undefined ? 300 : 6), { steps: 6 });
-    const line = column(page, name).locator('.drop-line');
-    // A hand is never quite still, and what it is over is asked when it moves.
-    for (let step = 0; step < 300 && (await line.count()) === 0; step += 1)
-      await page.mouse.move(over.x + 60 + (step % 2), over.y + (above === undefined ? 300 : 6));
+    const at = { x: over.x + 60, y: over.y + (above === undefined ? 300 : 6) };
+    await page.mouse.move(at.x, at.y, { steps: 6 });
+    await dragUntil(page, at, column(page, name).locator('.drop-line'));
     await page.mouse.up();
   }
   const demo = { backlog: ['Alpha', 'Beta', 'Gamma'], ready: ['Delta'], in_progress: [] };

@@ -5,9 +5,11 @@ import {
   type BrowserContextOptions,
   chromium,
   type ConsoleMessage,
+  type Locator,
   type Page,
   type Request,
 } from 'playwright-core';
+import { until } from '@muster/testing';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 
 const program = findBrowser();
@@ -107,4 +109,18 @@ async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion
   await page.emulateMedia({ colorScheme: colorScheme ?? null, reducedMotion: reducedMotion ?? null });
   if (viewport !== null) await page.setViewportSize(viewport);
   return true;
+}
+
+/** Drags on at a point until that is shown: a hand is never quite still, and what it is over is asked when it moves. */
+export async function dragUntil(
+  page: Page,
+  { x, y }: { readonly x: number; readonly y: number },
+  shown: Locator,
+): Promise<void> {
+  let step = 0;
+  await until(async () => {
+    step += 1;
+    await page.mouse.move(x + (step % 2), y);
+    return (await shown.count()) > 0;
+  });
 }

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { dragUntil, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -71,8 +71,7 @@ export function forcedJourneys(house: House): void {
       await page.mouse.down();
       await page.mouse.move(over.x + 60, over.y + 200, { steps: 8 });
       const line = target.locator('.drop-line');
-      for (let step = 0; step < 100 && (await line.count()) === 0; step += 1)
-        await page.mouse.move(over.x + 60 + (step % 2), over.y + 200);
+      await dragUntil(page, { x: over.x + 60, y: over.y + 200 }, line);
       expect(await lines(target)).toBe('outline solid 2px border none 0px');
       expect(await background(line)).not.toBe(await background(page.locator('body')));
       await page.mouse.up();

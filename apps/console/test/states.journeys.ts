@@ -67,7 +67,7 @@ export function statesJourneys(house: House): void {
       /\/help-[^/]+\.js$/,
       (route) => {
         lost += 1;
-        return route.abort('networkchanged');
+        return route.abort('internetdisconnected');
       },
       { times: 2 },
     );
