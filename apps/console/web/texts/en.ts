@@ -15,7 +15,6 @@ export const en = {
   close: 'Close',
   cancel: 'Cancel',
   retry: 'Try again',
-  more: 'More',
   nav: {
     main: 'Main',
     boards: 'Boards',
@@ -106,14 +105,11 @@ export const en = {
     health: 'Health',
     settings: 'Settings of the project',
     add: (column: string) => `Add a story to ${column}`,
-    addHere: 'Add story',
     addTitle: 'Title of the new story',
     empty: 'Nothing here',
     emptyFiltered: 'Nothing fits',
-    noStories: 'No story yet. Press c to write the first one.',
     limit: (count: number, limit: number) => `${count.toLocaleString()} of ${limit.toLocaleString()}`,
     overLimit: 'more than the limit',
-    count: (count: number) => several(count, 'story', 'stories'),
     stories: (column: string) => `Stories in ${column}`,
     loading: 'Loading the board',
     more: 'Still loading…',
@@ -339,7 +335,6 @@ export const en = {
   people: {
     none: 'None',
     unassigned: 'Unassigned',
-    agentOf: (agent: string, member: string) => `${agent} (${member})`,
     system: 'Muster',
   },
 };
