@@ -1,5 +1,5 @@
 /** All that the console says, in English. Another language is another file of this shape. */
-import { type Obstacle, type Registry } from '@muster/registry';
+import { type Registry } from '@muster/registry';
 
 type Status = 'backlog' | 'ready' | 'in_progress' | 'in_review' | 'done' | 'canceled';
 type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
@@ -188,18 +188,6 @@ export const en = {
     saveMine: 'Save mine',
     nothing: 'nothing',
   },
-  readiness: {
-    archived: 'The project is archived',
-    finished: 'The story is done or canceled',
-    blocked_by: 'It waits for other stories',
-    blocked: 'It is blocked until that is lifted',
-    spec_missing: 'The policy asks for a spec first',
-    policy: 'The policy asks for something else first',
-    no_column: 'The board has no column for work in progress',
-    wip_limit: 'The column for work in progress is at its limit',
-    lease_held: 'Another holder is at work on it',
-    stop_requested: 'A stop was requested',
-  } satisfies Record<Obstacle, string>,
   story: {
     toBoard: 'Back to the board',
     loading: 'Loading the story',
