@@ -13,6 +13,7 @@ import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { b } from '../texts/inbox.ts';
 import { ago, t } from '../texts/index.ts';
 
 export function InboxPage() {
@@ -35,7 +36,7 @@ export function InboxPage() {
       queries.setQueryData(['unread'], left);
       await queries.invalidateQueries({ queryKey: ['inbox'] });
     } catch (error) {
-      notify({ tone: 'bad', title: t.inbox.notDone, body: reasonFor(error) });
+      notify({ tone: 'bad', title: b.notDone, body: reasonFor(error) });
     }
   };
   const entries = () => [...(list.current?.querySelectorAll<HTMLElement>('a.row-title') ?? [])];
@@ -64,7 +65,7 @@ export function InboxPage() {
       act={
         one.readAt === null ? (
           <button type="button" className="button" data-kind="quiet" onClick={() => void done([one])}>
-            {t.inbox.done}
+            {b.done}
             <span className="sr-only"> {one.title}</span>
           </button>
         ) : undefined
@@ -80,38 +81,38 @@ export function InboxPage() {
           to="/settings/$section"
           params={{ section: 'notifications' }}
           className="icon-button"
-          aria-label={t.inbox.settings}
-          title={t.inbox.settings}
+          aria-label={b.settings}
+          title={b.settings}
         >
           <Icon name="settings" />
         </Link>
         {unread.length > 0 && (
           <button type="button" className="button" onClick={() => void done(unread)}>
-            {t.inbox.allDone}
+            {b.allDone}
           </button>
         )}
       </header>
       <div className="page">
         <div className="page-column" ref={list}>
           {inbox.isError && <Failed error={inbox.error} again={() => void inbox.refetch()} />}
-          {inbox.isPending && <Loading label={t.inbox.loading} />}
+          {inbox.isPending && <Loading label={b.loading} />}
           {inbox.data?.length === 0 && (
-            <Empty title={t.inbox.empty}>
-              <p>{t.inbox.emptyWhy}</p>
+            <Empty title={b.empty}>
+              <p>{b.emptyWhy}</p>
             </Empty>
           )}
           {needed.length > 0 && (
-            <Group id="needs" title={t.inbox.needs}>
+            <Group id="needs" title={b.needs}>
               {needed.map(row)}
             </Group>
           )}
           {known.length > 0 && (
-            <Group id="known" title={t.inbox.known}>
+            <Group id="known" title={b.known}>
               {known.map(row)}
             </Group>
           )}
           {read.length > 0 && (
-            <Group id="read" title={t.inbox.read}>
+            <Group id="read" title={b.read}>
               {read.map(row)}
             </Group>
           )}
