@@ -18,27 +18,16 @@ interface Choice {
 
 const fewestLetters = 2;
 
-export function Palette({ onClose }: { readonly onClose: () => void }) {
-  const client = useClient();
+/** Pages, and the boards of projects. */
+function usePlaces(): Choice[] {
   const navigate = useNavigate();
-  const listId = useId();
-  const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
-  const wanted = text.trim();
-  const query = useDeferredValue(wanted);
-  const projects = useQuery(projectsQuery(client));
+  const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayMakeProjects();
-  const found = useQuery({
-    queryKey: ['found', query],
-    queryFn: async () => (await client.search.find({ query, kinds: ['story'], limit: 12 })).items,
-    enabled: query.length >= fewestLetters,
-    staleTime: 5_000,
-  });
   const go = (to: '/' | '/inbox' | '/agents' | '/activity', name: string): Choice => ({
     ...{ id: to, name },
     run: () => void navigate({ to }),
   });
-  const places: Choice[] = [
+  return [
     go('/', t.nav.now),
     go('/inbox', t.nav.inbox),
     go('/agents', t.nav.agents),
@@ -55,12 +44,23 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       run: () => void navigate({ to: '/p/$projectKey', params: { projectKey: key } }),
     })),
   ];
-  const fits = places.filter(({ name, mark }) =>
-    `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
-  );
+}
+
+/** What the search finds by the words. */
+function useStories(wanted: string): { readonly stories: Choice[]; readonly isLooking: boolean } {
+  const client = useClient();
+  const navigate = useNavigate();
+  const query = useDeferredValue(wanted);
+  const found = useQuery({
+    queryKey: ['found', query],
+    queryFn: async () => (await client.search.find({ query, kinds: ['story'], limit: 12 })).items,
+    enabled: query.length >= fewestLetters,
+    staleTime: 5_000,
+  });
   // Of words that were typed before, none is offered: Enter takes what fits those that stand there.
-  const stories = (query === wanted && query.length >= fewestLetters ? (found.data ?? []) : []).flatMap(
-    ({ id, key, title }) =>
+  const items = query === wanted && query.length >= fewestLetters ? (found.data ?? []) : [];
+  return {
+    stories: items.flatMap(({ id, key, title }) =>
       key === null
         ? []
         : [
@@ -69,6 +69,19 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: key } }),
             },
           ],
+    ),
+    isLooking: query !== wanted || found.isFetching,
+  };
+}
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const listId = useId();
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const wanted = text.trim();
+  const { stories, isLooking } = useStories(wanted);
+  const fits = usePlaces().filter(({ name, mark }) =>
+    `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );
   const choices: readonly Choice[] = [...fits, ...stories];
   const chosen = Math.min(at, Math.max(0, choices.length - 1));
@@ -119,9 +132,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {choices.length === 0 && query === wanted && !found.isFetching && (
-        <p className="column-empty">{t.palette.none}</p>
-      )}
+      {choices.length === 0 && !isLooking && <p className="column-empty">{t.palette.none}</p>}
     </Dialog>
   );
 }

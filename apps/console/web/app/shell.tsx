@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { useConsole, useIdentity, useWire } from '../data/context.ts';
+import { useClient, useConsole, useIdentity, useWire } from '../data/context.ts';
 import { projectsQuery, unreadQuery } from '../data/queries.ts';
 import { switchOrganization } from '../data/sign-in.ts';
 import { useNow } from '../parts/clock.tsx';
@@ -179,17 +179,80 @@ function OrganizationPart() {
   );
 }
 
-export function Shell() {
-  const { session } = useConsole();
-  const { agent } = session.identity;
+const usePath = (): string => useRouterState({ select: ({ location }) => location.pathname });
+
+/** Where one can go. */
+function Rail({ onHelp }: { readonly onHelp: () => void }) {
+  const { client, identity } = useConsole().session;
+  const isMember = identity.agent === null;
+  const unread = useQuery({ ...unreadQuery(client), enabled: isMember });
+  const projects = useQuery(projectsQuery(client));
+  const mayMakeProjects = useMayMakeProjects();
+  const rail = useRef<HTMLElement>(null);
+  const path = usePath();
+  // Where the rail is one line, the page that one is on may be beyond its end.
+  useEffect(() => {
+    rail.current
+      ?.querySelector('[aria-current="page"]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  }, [path, projects.data]);
+  return (
+    <nav ref={rail} className="rail" aria-label={t.nav.main}>
+      <OrganizationPart />
+      <div className="rail-places">
+        <ul>
+          <Place to="/" icon="now" name={t.nav.now} />
+          {isMember && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
+          <Place to="/agents" icon="agents" name={t.nav.agents} />
+          <Place to="/activity" icon="activity" name={t.nav.activity} />
+          <li>
+            <Link
+              to="/settings/$section"
+              params={{ section: 'members' }}
+              className="rail-link"
+              aria-current={path.startsWith('/settings/') ? 'page' : undefined}
+            >
+              <Entry icon="settings" name={t.nav.settings} />
+            </Link>
+          </li>
+        </ul>
+        <div>
+          <h2 className="rail-title">{t.nav.boards}</h2>
+          <ul>
+            {projects.data?.map((project) => (
+              <li key={project.id}>
+                <Link
+                  to="/p/$projectKey"
+                  params={{ projectKey: project.key }}
+                  className="rail-link"
+                  activeProps={{ 'aria-current': 'page' }}
+                  activeOptions={{ includeSearch: false }}
+                >
+                  <Entry name={project.name} mark={project.key} />
+                </Link>
+              </li>
+            ))}
+            {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
+            {mayMakeProjects && (
+              <li>
+                <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
+                  <Entry icon="plus" name={t.nav.newProject} />
+                </Link>
+              </li>
+            )}
+          </ul>
+        </div>
+      </div>
+      <Foot onHelp={onHelp} />
+    </nav>
+  );
+}
+
+/** Keys that lead to a page from every other. */
+function usePlaceKeys(onHelp: () => void): void {
   const navigate = useNavigate();
-  const unread = useQuery({ ...unreadQuery(session.client), enabled: agent === null });
-  const [open, setOpen] = useState<'palette' | 'help' | null>(null);
-  const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
-  const projects = useQuery(projectsQuery(session.client));
-  const here = useRouterState({
-    select: ({ location }) => /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(location.pathname)?.[1]?.toUpperCase(),
-  });
+  const projects = useQuery(projectsQuery(useClient()));
+  const here = /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(usePath())?.[1]?.toUpperCase();
   /** The project that one was at last. */
   const lastKey = useRef<string>(undefined);
   if (here !== undefined) lastKey.current = here;
@@ -198,7 +261,7 @@ export function Shell() {
     if (projectKey !== undefined) void navigate({ to: `/p/$projectKey${page}`, params: { projectKey } });
   };
   usePageKeys({
-    '?': () => setOpen('help'),
+    '?': onHelp,
     'g n': () => void navigate({ to: '/' }),
     'g i': () => void navigate({ to: '/inbox' }),
     'g w': () => void navigate({ to: '/agents' }),
@@ -208,6 +271,13 @@ export function Shell() {
     'g a': () => void navigate({ to: '/activity' }),
     'g s': () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
   });
+}
+
+export function Shell() {
+  const [open, setOpen] = useState<'palette' | 'help' | null>(null);
+  const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
+  const openHelp = (): void => setOpen('help');
+  usePlaceKeys(openHelp);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
@@ -218,71 +288,12 @@ export function Shell() {
     document.addEventListener('keydown', hear);
     return () => document.removeEventListener('keydown', hear);
   }, []);
-  const mayMakeProjects = useMayMakeProjects();
-  const rail = useRef<HTMLElement>(null);
-  const path = useRouterState({ select: ({ location }) => location.pathname });
-  // Where the rail is one line, the page that one is on may be beyond its end.
-  useEffect(() => {
-    rail.current
-      ?.querySelector('[aria-current="page"]')
-      ?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
-  }, [path, projects.data]);
-  const isInSettings = useRouterState({
-    select: ({ location }) => location.pathname.startsWith('/settings/'),
-  });
   return (
     <div className="shell">
       <a className="skip button" data-kind="main" href="#main">
         {t.skip}
       </a>
-      <nav ref={rail} className="rail" aria-label={t.nav.main}>
-        <OrganizationPart />
-        <div className="rail-places">
-          <ul>
-            <Place to="/" icon="now" name={t.nav.now} />
-            {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
-            <Place to="/agents" icon="agents" name={t.nav.agents} />
-            <Place to="/activity" icon="activity" name={t.nav.activity} />
-            <li>
-              <Link
-                to="/settings/$section"
-                params={{ section: 'members' }}
-                className="rail-link"
-                aria-current={isInSettings ? 'page' : undefined}
-              >
-                <Entry icon="settings" name={t.nav.settings} />
-              </Link>
-            </li>
-          </ul>
-          <div>
-            <h2 className="rail-title">{t.nav.boards}</h2>
-            <ul>
-              {projects.data?.map((project) => (
-                <li key={project.id}>
-                  <Link
-                    to="/p/$projectKey"
-                    params={{ projectKey: project.key }}
-                    className="rail-link"
-                    activeProps={{ 'aria-current': 'page' }}
-                    activeOptions={{ includeSearch: false }}
-                  >
-                    <Entry name={project.name} mark={project.key} />
-                  </Link>
-                </li>
-              ))}
-              {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
-              {mayMakeProjects && (
-                <li>
-                  <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
-                    <Entry icon="plus" name={t.nav.newProject} />
-                  </Link>
-                </li>
-              )}
-            </ul>
-          </div>
-        </div>
-        <Foot onHelp={() => setOpen('help')} />
-      </nav>
+      <Rail onHelp={openHelp} />
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
         <WireLine />

@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, useCallback, useLayoutEffect, useRef } from 'react';
+import { memo, type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Lane, type Place } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
@@ -95,15 +95,10 @@ function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
   );
 }
 
-/** Drawn again where something of its own changed: what it is given stays the same otherwise. */
-export const Column = memo(function Column(props: ColumnProps) {
-  const { lane, isWhole, isFiltered, canWrite, activeId, reachedId, movingId } = props;
-  const { selected, fresh, over, menuOf } = props;
+/** The cards that are drawn: those in view, and the one that Tab stops at however far it is scrolled away. */
+function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: RefObject<HTMLElement | null>) {
   const { column, cards } = lane;
-  const section = useRef<HTMLElement>(null);
-  const scroller = useRef<HTMLDivElement>(null);
   const active = cards.findIndex(({ id }) => id === activeId);
-  // Each column has one card that Tab stops at; it stays on the page however far it is scrolled away.
   const stop = Math.max(0, active);
   const virtualizer = useVirtualizer({
     count: cards.length,
@@ -128,6 +123,16 @@ export const Column = memo(function Column(props: ColumnProps) {
   useLayoutEffect(() => {
     if (reachedId !== null && active >= 0) virtualizer.scrollToIndex(active);
   }, [reachedId]);
+  return { virtualizer, items, stop };
+}
+
+/** Drawn again where something of its own changed: what it is given stays the same otherwise. */
+export const Column = memo(function Column(props: ColumnProps) {
+  const { lane, isWhole, isFiltered, canWrite, movingId, selected, fresh, over, menuOf } = props;
+  const { column, cards } = lane;
+  const section = useRef<HTMLElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const { virtualizer, items, stop } = useCardsInView(props, scroller);
   useDropColumn(section, scroller, column.id, () => {
     const last = items.findLast(({ index }) => index !== stop)?.index ?? items.at(-1)?.index ?? -1;
     return cards[last + 1]?.id ?? null;

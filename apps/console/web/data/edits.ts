@@ -33,6 +33,13 @@ interface Calls<Shown> {
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
+/** Whether one of the fields is as none of ours is: not as it was, and not as it was written from here. */
+const isMet = <Shown>(
+  theirs: Shown,
+  fields: readonly (keyof Shown)[],
+  ours: readonly Partial<Shown>[],
+): boolean => fields.some((field) => ours.every((one) => !isSame(theirs[field], one[field])));
+
 const without = <Fields extends object>(all: Fields, isOut: (field: keyof Fields) => boolean): Fields =>
   Object.fromEntries(Object.entries(all).filter(([field]) => !isOut(field as keyof Fields))) as Fields;
 
@@ -73,13 +80,7 @@ export function useEdits<Shown extends { readonly version: number }>(
         } catch (error) {
           if (!isRefusal(error, 'version_mismatch')) throw error;
           const theirs = await read();
-          const isMet = fields.some(
-            (field) =>
-              !isSame(theirs[field], base[field]) &&
-              !isSame(theirs[field], patch[field]) &&
-              !isSame(theirs[field], own.current[field]),
-          );
-          if (isMet) {
+          if (isMet(theirs, fields, [base, patch, own.current])) {
             const meeting = { mine: patch, theirs };
             if (isGone.current) onUnseen(meeting, () => void write(patch, theirs));
             setMeetings((last) => ({

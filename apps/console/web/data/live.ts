@@ -47,168 +47,214 @@ const againMillis = 2_000;
 const askMillis = 20_000;
 const answerMillis = 8_000;
 
-export function startLive(session: Session, heard: Heard): Live {
-  const stopping = new AbortController();
-  const watchers = new Set<() => void>();
-  const channel = new BroadcastChannel(`muster.stream.${session.audience}`);
-  let wire: Wire = { state: 'opening' };
-  let cursor = session.cursor;
-  let isMine = false;
-  /** Of a window that is told: whether it has read what happened before it listened. */
-  let isCaughtUp = false;
-  let catching: Promise<void> | undefined;
-  let unanswered: ReturnType<typeof setTimeout> | undefined;
+/** What this window knows and says, whether it has the stream or is told. */
+interface Station {
+  readonly session: Session;
+  readonly heard: Heard;
+  wire: Wire;
+  /** Of the last event that was heard. */
+  cursor: string;
+  /** Whether this window has the stream. */
+  isMine: boolean;
+  readonly tell: (told: Told) => void;
+  readonly become: (next: Wire) => void;
+  /** Whether nobody knows who is looking, for good: then all of it is stopped. */
+  readonly isOver: () => Promise<boolean>;
+}
 
-  const tell = (told: Told): void => {
-    if (!stopping.signal.aborted) channel.postMessage(told);
-  };
-  const become = (next: Wire): void => {
-    if (next.state === wire.state) return;
-    wire = next;
-    for (const changed of watchers) changed();
-    if (isMine) tell({ type: 'wire', wire });
-  };
-  const hear = (streamed: Streamed): void => {
-    if (streamed.type === 'event') heard.event(streamed.event);
-    else if (streamed.type === 'resync') heard.resync();
-    else if (streamed.type === 'notification') heard.notification();
-    else heard.unread(streamed.unread);
-  };
+export function startLive(session: Session, heard: Heard): Live {
+  const name = `muster.stream.${session.audience}`;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const watchers = new Set<() => void>();
+  const channel = new BroadcastChannel(name);
   const stop = (): void => {
     stopping.abort();
-    clearTimeout(unanswered);
+    follower.rest();
     clearInterval(asking);
     channel.close();
-    document.removeEventListener('visibilitychange', askIfSeen);
-    document.removeEventListener('resume', comeBack);
-    globalThis.removeEventListener('pageshow', comeBackIfKept);
+  };
+  const tell = (told: Told): void => {
+    if (!signal.aborted) channel.postMessage(told);
+  };
+  const station: Station = {
+    ...{ session, heard, tell, cursor: session.cursor },
+    wire: { state: 'opening' },
+    isMine: false,
+    become: (wire) => {
+      if (wire.state === station.wire.state) return;
+      station.wire = wire;
+      for (const changed of watchers) changed();
+      if (station.isMine) tell({ type: 'wire', wire });
+    },
+    isOver: async () => {
+      const isSo = await heard.signedOut();
+      if (isSo) stop();
+      return isSo;
+    },
+  };
+  const follower = createFollower(station, () => turns.take());
+  const askIfSeen = (): void => {
+    if (!document.hidden) follower.ask();
   };
 
-  const isOver = async (): Promise<boolean> => {
-    const isSo = await heard.signedOut();
-    if (isSo) stop();
-    return isSo;
-  };
-
-  async function follow(signal: AbortSignal): Promise<void> {
-    const wish = {
-      ...{ after: cursor, signal },
-      onOpen: () => become({ state: 'live' }),
-      onRetry: (failure: unknown) =>
-        become(
-          isRefusal(failure, 'too_many_waiting') ? { state: 'crowded' } : { state: 'lost', since: timeNow() },
-        ),
-    };
-    for await (const streamed of session.stream(wish)) {
-      tell({ type: 'streamed', streamed });
-      if (streamed.type === 'event') ({ cursor } = streamed.event);
-      hear(streamed);
-    }
-  }
-
-  /** This window has the stream, until the signal. */
-  async function lead(signal: AbortSignal): Promise<void> {
-    isMine = true;
-    clearTimeout(unanswered);
-    // Windows that wait for an answer have one.
-    tell({ type: 'wire', wire });
-    while (!signal.aborted) {
-      try {
-        await follow(signal);
-      } catch (error) {
-        if (error instanceof UnauthorizedError) {
-          tell({ type: 'unknown' });
-          if (await isOver()) return;
-        }
-        become({ state: 'lost', since: timeNow() });
-        await new Promise((resolve) => setTimeout(resolve, againMillis));
-      }
-    }
-    isMine = false;
-    if (!stopping.signal.aborted) comeBack();
-  }
-
-  /** What happened after this window's cursor: all that comes later it is told. */
-  async function catchUp(): Promise<void> {
-    const { events } = session.client;
-    let after = cursor;
-    try {
-      for (;;) {
-        const page = await events.list({ after });
-        page.items.forEach(heard.event);
-        after = page.cursor;
-        if (page.items.length === 0) break;
-      }
-    } catch (error) {
-      if (!isRefusal(error, 'resync')) throw error;
-      after = (await events.list({ after: 'latest', limit: 1 })).cursor;
-      heard.resync();
-    }
-    if (isMine) return;
-    cursor = after;
-    isCaughtUp = true;
-  }
-
-  const hearWire = async (theirs: Wire): Promise<void> => {
-    if (!isCaughtUp)
-      await (catching ??= catchUp().finally(() => {
-        catching = undefined;
-      }));
-    if (!isMine) become(theirs);
-  };
-
-  function hearTold({ data: told }: MessageEvent<Told>): void {
-    if (isMine) {
-      if (told.type === 'asked') tell({ type: 'wire', wire });
-      return;
-    }
-    if (told.type === 'asked') return;
-    clearTimeout(unanswered);
-    if (told.type === 'unknown') void isOver();
-    else if (told.type === 'wire')
-      // One that could not catch up tries again when it is told the next time.
-      hearWire(told.wire).catch((error: unknown) => {
-        if (error instanceof UnauthorizedError) void isOver();
-        else become({ state: 'lost', since: timeNow() });
-      });
-    else {
-      hear(told.streamed);
-      if (told.streamed.type === 'event' && isCaughtUp) ({ cursor } = told.streamed.event);
-    }
-  }
-
-  const ask = (): void => {
-    if (isMine) return;
-    tell({ type: 'asked' });
-    clearTimeout(unanswered);
-    unanswered = setTimeout(turns.take, answerMillis);
-  };
-  function askIfSeen(): void {
-    if (!document.hidden) ask();
-  }
-  /** A window that was put to sleep may not have been told all. */
-  function comeBack(): void {
-    isCaughtUp = false;
-    ask();
-  }
-  function comeBackIfKept({ persisted }: PageTransitionEvent): void {
-    if (persisted) comeBack();
-  }
-
-  channel.addEventListener('message', hearTold);
-  document.addEventListener('visibilitychange', askIfSeen);
-  document.addEventListener('resume', comeBack);
-  globalThis.addEventListener('pageshow', comeBackIfKept);
+  channel.addEventListener('message', follower.hear);
+  document.addEventListener('visibilitychange', askIfSeen, { signal });
+  document.addEventListener('resume', follower.comeBack, { signal });
+  globalThis.addEventListener(
+    'pageshow',
+    ({ persisted }) => {
+      if (persisted) follower.comeBack();
+    },
+    { signal },
+  );
   const asking = setInterval(askIfSeen, askMillis);
-  const turns = takeTurns(`muster.stream.${session.audience}`, stopping.signal, lead);
-  ask();
+  const turns = takeTurns(name, signal, async (turn) => {
+    follower.rest();
+    await lead(station, turn);
+    if (!signal.aborted) follower.comeBack();
+  });
+  follower.ask();
 
   return {
-    wire: () => wire,
+    wire: () => station.wire,
     subscribe: (changed) => {
       watchers.add(changed);
       return () => watchers.delete(changed);
     },
     stop,
   };
+}
+
+function hear(streamed: Streamed, { event, resync, notification, unread }: Heard): void {
+  if (streamed.type === 'event') event(streamed.event);
+  else if (streamed.type === 'resync') resync();
+  else if (streamed.type === 'notification') notification();
+  else unread(streamed.unread);
+}
+
+/** This window has the stream, until the signal. */
+async function lead(station: Station, signal: AbortSignal): Promise<void> {
+  const { tell, become, isOver } = station;
+  station.isMine = true;
+  // Windows that wait for an answer have one.
+  tell({ type: 'wire', wire: station.wire });
+  while (!signal.aborted) {
+    try {
+      await hearStream(station, signal);
+    } catch (error) {
+      if (error instanceof UnauthorizedError) {
+        tell({ type: 'unknown' });
+        if (await isOver()) return;
+      }
+      become({ state: 'lost', since: timeNow() });
+      await new Promise((resolve) => setTimeout(resolve, againMillis));
+    }
+  }
+  station.isMine = false;
+}
+
+async function hearStream(station: Station, signal: AbortSignal): Promise<void> {
+  const { session, heard, tell, become, cursor } = station;
+  const wish = {
+    ...{ after: cursor, signal },
+    onOpen: () => become({ state: 'live' }),
+    onRetry: (failure: unknown) =>
+      become(
+        isRefusal(failure, 'too_many_waiting') ? { state: 'crowded' } : { state: 'lost', since: timeNow() },
+      ),
+  };
+  for await (const streamed of session.stream(wish)) {
+    tell({ type: 'streamed', streamed });
+    if (streamed.type === 'event') station.cursor = streamed.event.cursor;
+    hear(streamed, heard);
+  }
+}
+
+interface Follower {
+  /** What another window tells. */
+  readonly hear: (message: MessageEvent<Told>) => void;
+  /** Asks the window with the stream how it is. One that does not answer loses its turn. */
+  readonly ask: () => void;
+  /** Waits for no answer any more. */
+  readonly rest: () => void;
+  /** Of a window that was put to sleep: it may not have been told all. */
+  readonly comeBack: () => void;
+}
+
+/** This window is told, while another has the stream. */
+function createFollower(station: Station, takeTurn: () => void): Follower {
+  const { heard, tell, become, isOver } = station;
+  /** Whether it has read what happened before it listened. */
+  let isCaughtUp = false;
+  let catching: Promise<void> | undefined;
+  let unanswered: ReturnType<typeof setTimeout> | undefined;
+  const rest = (): void => clearTimeout(unanswered);
+  const ask = (): void => {
+    if (station.isMine) return;
+    tell({ type: 'asked' });
+    rest();
+    unanswered = setTimeout(takeTurn, answerMillis);
+  };
+
+  /** All that comes after what is missed it is told. */
+  const catchUp = async (): Promise<void> => {
+    const cursor = await hearMissed(station);
+    if (station.isMine) return;
+    station.cursor = cursor;
+    isCaughtUp = true;
+  };
+  const hearWire = async (theirs: Wire): Promise<void> => {
+    if (!isCaughtUp)
+      await (catching ??= catchUp().finally(() => {
+        catching = undefined;
+      }));
+    if (!station.isMine) become(theirs);
+  };
+
+  return {
+    ...{ ask, rest },
+    comeBack: () => {
+      isCaughtUp = false;
+      ask();
+    },
+    hear: ({ data: told }) => {
+      if (station.isMine) {
+        if (told.type === 'asked') tell({ type: 'wire', wire: station.wire });
+        return;
+      }
+      if (told.type === 'asked') return;
+      rest();
+      if (told.type === 'unknown') void isOver();
+      else if (told.type === 'wire')
+        // One that could not catch up tries again when it is told the next time.
+        hearWire(told.wire).catch((error: unknown) => {
+          if (error instanceof UnauthorizedError) void isOver();
+          else become({ state: 'lost', since: timeNow() });
+        });
+      else {
+        hear(told.streamed, heard);
+        if (told.streamed.type === 'event' && isCaughtUp) station.cursor = told.streamed.event.cursor;
+      }
+    },
+  };
+}
+
+/** Hears what happened after the station's cursor, and answers up to which one. */
+async function hearMissed({ session, heard, cursor }: Station): Promise<string> {
+  const { events } = session.client;
+  let after = cursor;
+  try {
+    for (;;) {
+      const page = await events.list({ after });
+      page.items.forEach(heard.event);
+      if (page.items.length === 0) return page.cursor;
+      after = page.cursor;
+    }
+  } catch (error) {
+    if (!isRefusal(error, 'resync')) throw error;
+    const { cursor: latest } = await events.list({ after: 'latest', limit: 1 });
+    heard.resync();
+    return latest;
+  }
 }

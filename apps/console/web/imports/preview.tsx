@@ -41,6 +41,88 @@ export const Lines = ({
     </details>
   );
 
+/** Where the statuses of the file are on this board. */
+function StatusTable({
+  statuses,
+  columns,
+  onPlace,
+}: {
+  readonly statuses: Survey['statuses'];
+  readonly columns: readonly BoardColumn[];
+  readonly onPlace: (status: string, column: string) => void;
+}) {
+  if (statuses.length === 0) return <p className="muted">{i.noStatuses}</p>;
+  return (
+    <table className="table preview-table">
+      <caption className="sr-only">{i.statuses}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{i.statusThere}</th>
+          <th scope="col" className="number">
+            {i.many}
+          </th>
+          <th scope="col">{i.statusHere}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {statuses.map(({ name, items: count, place }) => (
+          <tr key={`${name} ${columnOf(place, columns)}`}>
+            <th scope="row">{name}</th>
+            <td className="number tabular">{count.toLocaleString()}</td>
+            <td>
+              <select
+                className="field"
+                aria-label={i.placeOf(name)}
+                aria-invalid={place === undefined || undefined}
+                value={columnOf(place, columns)}
+                onChange={({ target }) => onPlace(name, target.value)}
+              >
+                {place === undefined && (
+                  <option value="" disabled>
+                    {i.choose}
+                  </option>
+                )}
+                {columns.map((column) => (
+                  <option key={column.id}>{column.name}</option>
+                ))}
+                <option value={canceled}>{i.canceled}</option>
+              </select>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const RunFoot = ({
+  items,
+  unplaced,
+  isBusy,
+  onRun,
+}: {
+  readonly items: number;
+  /** How many statuses have no column yet. */
+  readonly unplaced: number;
+  readonly isBusy: boolean;
+  readonly onRun: () => void;
+}) => (
+  <div className="form-foot">
+    <button
+      type="button"
+      className="button"
+      data-kind="main"
+      disabled={isBusy || unplaced > 0 || items === 0}
+      onClick={onRun}
+    >
+      {i.run(items)}
+    </button>
+    <span className={unplaced > 0 ? 'state grow' : 'hint grow'} data-tone={unplaced > 0 ? 'wait' : undefined}>
+      {unplaced > 0 ? i.unplaced(unplaced) : i.again}
+    </span>
+  </div>
+);
+
 export function Preview({
   survey,
   columns,
@@ -73,49 +155,7 @@ export function Preview({
           {facts(i.items(items), comments > 0 && i.comments(comments), epics > 0 && i.epics(epics))}
         </p>
       </div>
-      {statuses.length === 0 ? (
-        <p className="muted">{i.noStatuses}</p>
-      ) : (
-        <table className="table preview-table">
-          <caption className="sr-only">{i.statuses}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{i.statusThere}</th>
-              <th scope="col" className="number">
-                {i.many}
-              </th>
-              <th scope="col">{i.statusHere}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {statuses.map(({ name, items: count, place }) => (
-              <tr key={`${name} ${columnOf(place, columns)}`}>
-                <th scope="row">{name}</th>
-                <td className="number tabular">{count.toLocaleString()}</td>
-                <td>
-                  <select
-                    className="field"
-                    aria-label={i.placeOf(name)}
-                    aria-invalid={place === undefined || undefined}
-                    value={columnOf(place, columns)}
-                    onChange={({ target }) => onPlace(name, target.value)}
-                  >
-                    {place === undefined && (
-                      <option value="" disabled>
-                        {i.choose}
-                      </option>
-                    )}
-                    {columns.map((column) => (
-                      <option key={column.id}>{column.name}</option>
-                    ))}
-                    <option value={canceled}>{i.canceled}</option>
-                  </select>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <StatusTable statuses={statuses} columns={columns} onPlace={onPlace} />
       <PeopleTable people={survey.people} members={members} onPerson={onPerson} />
       <div className="folds">
         <Lines
@@ -134,23 +174,7 @@ export function Preview({
         <input type="checkbox" checked={theirs} onChange={({ target }) => onTheirs(target.checked)} />
         {i.theirs}
       </label>
-      <div className="form-foot">
-        <button
-          type="button"
-          className="button"
-          data-kind="main"
-          disabled={isBusy || unplaced > 0 || items === 0}
-          onClick={onRun}
-        >
-          {i.run(items)}
-        </button>
-        <span
-          className={unplaced > 0 ? 'state grow' : 'hint grow'}
-          data-tone={unplaced > 0 ? 'wait' : undefined}
-        >
-          {unplaced > 0 ? i.unplaced(unplaced) : i.again}
-        </span>
-      </div>
+      <RunFoot items={items} unplaced={unplaced} isBusy={isBusy} onRun={onRun} />
     </>
   );
 }

@@ -61,6 +61,51 @@ const Narrow = ({
   </Link>
 );
 
+function Line({ line, filter }: { readonly line: Happened; readonly filter: ActivityFilter }) {
+  const { item, times } = line;
+  const { kind, actor, subject, data, at } = item;
+  return (
+    <li className="row row-slim">
+      <span className="row-lead">
+        <Avatar name={actor.name} kind={actor.kind} />
+      </span>
+      <p className="row-words">
+        <Narrow filter={narrowed(filter, 'actor', doerId(actor))} title={a.onlyBy(nameOf(actor))}>
+          {nameOf(actor)}
+        </Narrow>{' '}
+        <Narrow filter={narrowed(filter, 'kind', kind)} title={a.only(happened(kind))} isQuiet>
+          {happened(kind)}
+        </Narrow>{' '}
+        {subject.type === 'story' && subject.key !== null ? (
+          <Link to="/s/$storyKey" params={{ storyKey: subject.key }} className="row-title">
+            <span className="key">{subject.key}</span> {subject.title}
+          </Link>
+        ) : (
+          subject.title
+        )}
+        {kind === 'story.statusChanged' && isStatus(data['to']) && (
+          <span className="muted"> {movedTo(t.status[data['to']])}</span>
+        )}
+        {times > 1 && <span className="muted"> · {t.activity.times(times)}</span>}
+      </p>
+      {subject.type === 'story' && subject.key !== null && filter.story === undefined && (
+        <Link
+          to="/activity"
+          search={narrowed(filter, 'story', subject.key)}
+          className="icon-button trail-only"
+          aria-label={a.onlyOf(subject.key)}
+          title={a.onlyOf(subject.key)}
+        >
+          <Icon name="search" size={13} />
+        </Link>
+      )}
+      <time className="muted tabular" dateTime={at} title={exactly(at)}>
+        {ago(at)}
+      </time>
+    </li>
+  );
+}
+
 /** What happened, newest first. */
 export function ActivityPage() {
   useTitle(t.nav.activity);
@@ -99,45 +144,8 @@ export function ActivityPage() {
             </Empty>
           )}
           <ol className="rows">
-            {together(items).map(({ item: { id, kind, actor, subject, data, at }, times }) => (
-              <li key={id} className="row row-slim">
-                <span className="row-lead">
-                  <Avatar name={actor.name} kind={actor.kind} />
-                </span>
-                <p className="row-words">
-                  <Narrow filter={narrowed(filter, 'actor', doerId(actor))} title={a.onlyBy(nameOf(actor))}>
-                    {nameOf(actor)}
-                  </Narrow>{' '}
-                  <Narrow filter={narrowed(filter, 'kind', kind)} title={a.only(happened(kind))} isQuiet>
-                    {happened(kind)}
-                  </Narrow>{' '}
-                  {subject.type === 'story' && subject.key !== null ? (
-                    <Link to="/s/$storyKey" params={{ storyKey: subject.key }} className="row-title">
-                      <span className="key">{subject.key}</span> {subject.title}
-                    </Link>
-                  ) : (
-                    subject.title
-                  )}
-                  {kind === 'story.statusChanged' && isStatus(data['to']) && (
-                    <span className="muted"> {movedTo(t.status[data['to']])}</span>
-                  )}
-                  {times > 1 && <span className="muted"> · {t.activity.times(times)}</span>}
-                </p>
-                {subject.type === 'story' && subject.key !== null && filter.story === undefined && (
-                  <Link
-                    to="/activity"
-                    search={narrowed(filter, 'story', subject.key)}
-                    className="icon-button trail-only"
-                    aria-label={a.onlyOf(subject.key)}
-                    title={a.onlyOf(subject.key)}
-                  >
-                    <Icon name="search" size={13} />
-                  </Link>
-                )}
-                <time className="muted tabular" dateTime={at} title={exactly(at)}>
-                  {ago(at)}
-                </time>
-              </li>
+            {together(items).map((line) => (
+              <Line key={line.item.id} line={line} filter={filter} />
             ))}
           </ol>
           {activity.hasNextPage && (

@@ -100,7 +100,7 @@ export function AgentsPage() {
   const only = projects.find(({ key }) => key === chosen);
   const shown = work.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
   const stopped = useQuery(stoppedQuery(client));
-  const ended = stopped.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id) ?? [];
+  const ended = stopped.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
   const withWork = projects.filter(({ id }) => shown?.some(({ projectId }) => projectId === id) === true);
   const locked = projects.length === 1 ? projects : withWork.slice(0, mostProjects);
   return (
@@ -144,13 +144,9 @@ export function AgentsPage() {
           {stopped.isError && work.isSuccess && (
             <Failed error={stopped.error} again={() => void stopped.refetch()} />
           )}
-          {ended.length > 0 && (
-            <Group id="stopped" title={t.agents.stopped}>
-              {ended.map((execution) => (
-                <Work key={execution.id} execution={execution} />
-              ))}
-            </Group>
-          )}
+          <Group id="stopped" title={t.agents.stopped} items={ended}>
+            {(execution) => <Work key={execution.id} execution={execution} />}
+          </Group>
           {(only === undefined ? locked : [only]).map((project) => (
             <Locks key={project.id} project={project} />
           ))}

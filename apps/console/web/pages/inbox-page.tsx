@@ -1,7 +1,7 @@
 /** What one was told: what needs an answer before what is good to know. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { type RefObject, useRef } from 'react';
 import { type Notification } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { needsAnswer } from '../data/needs.ts';
@@ -13,34 +13,32 @@ import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { b } from '../texts/inbox.ts';
 import { ago, t } from '../texts/index.ts';
 
-export function InboxPage() {
-  useTitle(t.nav.inbox);
+type Done = (notifications: readonly Notification[]) => Promise<void>;
+
+function useDone(): Done {
   const client = useClient();
   const queries = useQueryClient();
-  const inbox = useQuery(inboxQuery(client));
-  const list = useRef<HTMLDivElement>(null);
-  const unread = inbox.data?.filter(({ readAt }) => readAt === null) ?? [];
-  const read = inbox.data?.filter(({ readAt }) => readAt !== null) ?? [];
-  const needed = unread.filter(needsAnswer);
-  const known = unread.filter((one) => !needsAnswer(one));
-
-  const done = async (items: readonly Notification[]): Promise<void> => {
-    if (items.length === 0) return;
+  return async (notifications) => {
+    if (notifications.length === 0) return;
     try {
-      const { unread: left } = await client.notifications.markRead({
-        notificationIds: items.map(({ id }) => id),
+      const { unread } = await client.notifications.markRead({
+        notificationIds: notifications.map(({ id }) => id),
       });
-      queries.setQueryData(['unread'], left);
+      queries.setQueryData(['unread'], unread);
       await queries.invalidateQueries({ queryKey: ['inbox'] });
     } catch (error) {
-      notify({ tone: 'bad', title: t.inbox.notDone, body: reasonFor(error) });
+      notify({ tone: 'bad', title: b.notDone, body: reasonFor(error) });
     }
   };
-  const entries = () => [...(list.current?.querySelectorAll<HTMLElement>('a.row-title') ?? [])];
+}
+
+/** Keys that lead from one to the next, and are done with the one that has the focus. */
+function useRowKeys(list: RefObject<HTMLElement | null>, unread: readonly Notification[], done: Done): void {
   const walk = (by: number) => () => {
-    const all = entries();
+    const all = [...(list.current?.querySelectorAll<HTMLElement>('a.row-title') ?? [])];
     const at = all.findIndex((entry) => entry === document.activeElement);
     all[Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
   };
@@ -51,26 +49,35 @@ export function InboxPage() {
       void done(unread.filter((one) => one.id === id));
     },
   });
+}
 
-  const row = (one: Notification) => (
-    <Row
-      key={one.id}
-      id={one.id}
-      lead={<Avatar name={one.actor.name} kind={one.actor.kind} />}
-      storyKey={one.subject?.type === 'story' ? one.subject.key : null}
-      title={one.title}
-      fact={[nameOf(one.actor), ago(one.createdAt), one.body].filter((part) => part !== '').join(' · ')}
-      isNew={one.readAt === null}
-      act={
-        one.readAt === null ? (
-          <button type="button" className="button" data-kind="quiet" onClick={() => void done([one])}>
-            {t.inbox.done}
-            <span className="sr-only"> {one.title}</span>
-          </button>
-        ) : undefined
-      }
-    />
-  );
+const Told = ({ told, done }: { readonly told: Notification; readonly done: Done }) => (
+  <Row
+    id={told.id}
+    lead={<Avatar name={told.actor.name} kind={told.actor.kind} />}
+    storyKey={told.subject?.type === 'story' ? told.subject.key : null}
+    title={told.title}
+    fact={[nameOf(told.actor), ago(told.createdAt), told.body].filter((part) => part !== '').join(' · ')}
+    isNew={told.readAt === null}
+    act={
+      told.readAt === null ? (
+        <button type="button" className="button" data-kind="quiet" onClick={() => void done([told])}>
+          {b.done}
+          <span className="sr-only"> {told.title}</span>
+        </button>
+      ) : undefined
+    }
+  />
+);
+
+export function InboxPage() {
+  useTitle(t.nav.inbox);
+  const inbox = useQuery(inboxQuery(useClient()));
+  const list = useRef<HTMLDivElement>(null);
+  const unread = inbox.data?.filter(({ readAt }) => readAt === null) ?? [];
+  const done = useDone();
+  useRowKeys(list, unread, done);
+  const row = (one: Notification) => <Told key={one.id} told={one} done={done} />;
   return (
     <>
       <header className="page-head">
@@ -80,41 +87,35 @@ export function InboxPage() {
           to="/settings/$section"
           params={{ section: 'notifications' }}
           className="icon-button"
-          aria-label={t.inbox.settings}
-          title={t.inbox.settings}
+          aria-label={b.settings}
+          title={b.settings}
         >
           <Icon name="settings" />
         </Link>
         {unread.length > 0 && (
           <button type="button" className="button" onClick={() => void done(unread)}>
-            {t.inbox.allDone}
+            {b.allDone}
           </button>
         )}
       </header>
       <div className="page">
         <div className="page-column" ref={list}>
           {inbox.isError && <Failed error={inbox.error} again={() => void inbox.refetch()} />}
-          {inbox.isPending && <Loading label={t.inbox.loading} />}
+          {inbox.isPending && <Loading label={b.loading} />}
           {inbox.data?.length === 0 && (
-            <Empty title={t.inbox.empty}>
-              <p>{t.inbox.emptyWhy}</p>
+            <Empty title={b.empty}>
+              <p>{b.emptyWhy}</p>
             </Empty>
           )}
-          {needed.length > 0 && (
-            <Group id="needs" title={t.inbox.needs}>
-              {needed.map(row)}
-            </Group>
-          )}
-          {known.length > 0 && (
-            <Group id="known" title={t.inbox.known}>
-              {known.map(row)}
-            </Group>
-          )}
-          {read.length > 0 && (
-            <Group id="read" title={t.inbox.read}>
-              {read.map(row)}
-            </Group>
-          )}
+          <Group id="needs" title={b.needs} items={unread.filter(needsAnswer)}>
+            {row}
+          </Group>
+          <Group id="known" title={b.known} items={unread.filter((one) => !needsAnswer(one))}>
+            {row}
+          </Group>
+          <Group id="read" title={b.read} items={inbox.data?.filter(({ readAt }) => readAt !== null)}>
+            {row}
+          </Group>
         </div>
       </div>
     </>

@@ -1,7 +1,7 @@
 /** What waits for whoever looks, each with the one thing to do about it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ListedExecution } from '@muster/registry';
+import { type ListedExecution, type Notification, type Reviewer } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { isToldAlone } from '../data/needs.ts';
 import { inboxQuery, projectsQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
@@ -76,13 +76,64 @@ function Offered({ execution }: { readonly execution: ListedExecution }) {
   );
 }
 
+function Told({ told }: { readonly told: Notification }) {
+  const { actor, title, body, subject, createdAt } = told;
+  const storyKey = subject?.type === 'story' ? subject.key : null;
+  return (
+    <Row
+      lead={<Avatar name={actor.name} kind={actor.kind} />}
+      storyKey={storyKey}
+      title={title}
+      fact={[ago(createdAt), body].filter((part) => part !== '').join(' · ')}
+      act={
+        storyKey !== null ? (
+          <Look storyKey={storyKey} name={t.now.look} />
+        ) : (
+          <Link to="/inbox" className="button">
+            {t.now.look}
+            <span className="sr-only"> {title}</span>
+          </Link>
+        )
+      }
+    />
+  );
+}
+
+const ToReview = ({ review }: { readonly review: Reviewer }) => (
+  <Row
+    lead={
+      <span className="state" data-tone="look">
+        <Icon name="eye" />
+      </span>
+    }
+    storyKey={review.storyKey}
+    title={review.storyTitle}
+    fact={t.now.asked(ago(review.createdAt))}
+    act={<Look storyKey={review.storyKey} name={t.now.review} />}
+  />
+);
+
+/** Who has no project yet may make one. */
+function Nothing() {
+  const projects = useQuery(projectsQuery(useClient()));
+  const mayMakeProjects = useMayMakeProjects();
+  return (
+    <Empty title={t.now.empty}>
+      <p>{t.now.emptyWhy}</p>
+      {projects.data?.length === 0 && mayMakeProjects && (
+        <Link to="/new-project" className="button" data-kind="main">
+          {t.nav.newProject}
+        </Link>
+      )}
+    </Empty>
+  );
+}
+
 export function NowPage() {
   useTitle(t.nav.now);
   const client = useClient();
   const { member, agent } = useIdentity();
   const work = useQuery(workQuery(client));
-  const projects = useQuery(projectsQuery(client));
-  const mayMakeProjects = useMayMakeProjects();
   const rework = useQuery(reworkQuery(client));
   const reviews = useQuery(reviewsQuery(client));
   // An agent is told nothing here.
@@ -110,85 +161,25 @@ export function NowPage() {
             <Failed error={failed.error} again={() => all.forEach((query) => void query.refetch())} />
           )}
           {failed === undefined && !isReady && <Loading label={t.now.loading} />}
-          {failed === undefined && isEmpty && (
-            <Empty title={t.now.empty}>
-              <p>{t.now.emptyWhy}</p>
-              {projects.data?.length === 0 && mayMakeProjects && (
-                <Link to="/new-project" className="button" data-kind="main">
-                  {t.nav.newProject}
-                </Link>
-              )}
-            </Empty>
-          )}
-          {questions.length > 0 && (
-            <Group id="questions" title={t.now.questions}>
-              {questions.map((one) => (
-                <Waiting key={one.id} execution={one} why={t.now.asks} act={t.now.answer} />
-              ))}
-            </Group>
-          )}
-          {told.length > 0 && (
-            <Group id="told" title={t.now.told}>
-              {told.map(({ id, actor, title, body, subject, createdAt }) => (
-                <Row
-                  key={id}
-                  lead={<Avatar name={actor.name} kind={actor.kind} />}
-                  storyKey={subject?.type === 'story' ? subject.key : null}
-                  title={title}
-                  fact={[ago(createdAt), body].filter((part) => part !== '').join(' · ')}
-                  act={
-                    subject?.type === 'story' && subject.key !== null ? (
-                      <Look storyKey={subject.key} name={t.now.look} />
-                    ) : (
-                      <Link to="/inbox" className="button">
-                        {t.now.look}
-                        <span className="sr-only"> {title}</span>
-                      </Link>
-                    )
-                  }
-                />
-              ))}
-            </Group>
-          )}
-          {offers.length > 0 && (
-            <Group id="offers" title={t.now.offers}>
-              {offers.map((one) => (
-                <Offered key={one.id} execution={one} />
-              ))}
-            </Group>
-          )}
-          {reviews.data !== undefined && reviews.data.length > 0 && (
-            <Group id="reviews" title={t.now.reviews}>
-              {reviews.data.map((review) => (
-                <Row
-                  key={review.id}
-                  lead={
-                    <span className="state" data-tone="look">
-                      <Icon name="eye" />
-                    </span>
-                  }
-                  storyKey={review.storyKey}
-                  title={review.storyTitle}
-                  fact={t.now.asked(ago(review.createdAt))}
-                  act={<Look storyKey={review.storyKey} name={t.now.review} />}
-                />
-              ))}
-            </Group>
-          )}
-          {stalled.length > 0 && (
-            <Group id="stalled" title={t.now.stalled}>
-              {stalled.map((one) => (
-                <Waiting key={one.id} execution={one} why={t.now.expired} act={t.now.look} />
-              ))}
-            </Group>
-          )}
-          {rework.data !== undefined && rework.data.length > 0 && (
-            <Group id="rework" title={t.now.rework}>
-              {rework.data.map((one) => (
-                <Waiting key={one.id} execution={one} why={t.needsRework} act={t.now.look} />
-              ))}
-            </Group>
-          )}
+          {failed === undefined && isEmpty && <Nothing />}
+          <Group id="questions" title={t.now.questions} items={questions}>
+            {(one) => <Waiting key={one.id} execution={one} why={t.now.asks} act={t.now.answer} />}
+          </Group>
+          <Group id="told" title={t.now.told} items={told}>
+            {(one) => <Told key={one.id} told={one} />}
+          </Group>
+          <Group id="offers" title={t.now.offers} items={offers}>
+            {(one) => <Offered key={one.id} execution={one} />}
+          </Group>
+          <Group id="reviews" title={t.now.reviews} items={reviews.data}>
+            {(one) => <ToReview key={one.id} review={one} />}
+          </Group>
+          <Group id="stalled" title={t.now.stalled} items={stalled}>
+            {(one) => <Waiting key={one.id} execution={one} why={t.now.expired} act={t.now.look} />}
+          </Group>
+          <Group id="rework" title={t.now.rework} items={rework.data}>
+            {(one) => <Waiting key={one.id} execution={one} why={t.needsRework} act={t.now.look} />}
+          </Group>
         </div>
       </div>
     </>

@@ -42,6 +42,36 @@ function startAt(menu: HTMLElement, isOneOf: boolean): void {
   (chosen ?? (isOneOf ? menu : menu.querySelector<HTMLElement>('button')))?.focus();
 }
 
+/** Under what it opens at, or above it where there is no room. */
+function place(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
+  const { offsetWidth: width, offsetHeight: height } = menu;
+  const below = bottom + 4;
+  const y = below + height > innerHeight - edge ? Math.max(edge, top - height - 4) : below;
+  menu.style.top = `${y}px`;
+  menu.style.left = `${Math.max(edge, Math.min(left, innerWidth - width - edge))}px`;
+}
+
+/** Arrows and letters lead from entry to entry. Whether the key is one of them. */
+function walk(menu: HTMLElement, key: string): boolean {
+  const entries = [...menu.querySelectorAll<HTMLElement>('button')];
+  const at = entries.findIndex((entry) => entry === document.activeElement);
+  const steps: Record<string, number> = {
+    ArrowDown: (at + 1) % entries.length,
+    ArrowUp: (Math.max(at, 0) - 1 + entries.length) % entries.length,
+    Home: 0,
+    End: entries.length - 1,
+  };
+  const next = steps[key];
+  if (next !== undefined) entries[next]?.focus();
+  else if (key.length === 1 && key !== ' ') {
+    const letter = key.toLocaleLowerCase();
+    const named = (entry: HTMLElement): boolean =>
+      entry.textContent.trim().toLocaleLowerCase().startsWith(letter);
+    (entries.slice(at + 1).find(named) ?? entries.find(named))?.focus();
+  } else return false;
+  return true;
+}
+
 /** The list of a menu, open as long as it is there. */
 export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onClose }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null);
@@ -73,35 +103,16 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
   useLayoutEffect(() => {
     const menu = list.current;
     const from = latest.current.anchor()?.getBoundingClientRect();
-    if (menu === null || from === undefined) return;
-    const { offsetWidth: width, offsetHeight: height } = menu;
-    const below = from.bottom + 4;
-    const top = below + height > innerHeight - edge ? Math.max(edge, from.top - height - 4) : below;
-    menu.style.top = `${top}px`;
-    menu.style.left = `${Math.max(edge, Math.min(from.left, innerWidth - width - edge))}px`;
+    if (menu !== null && from !== undefined) place(menu, from);
   }, [items.length]);
 
-  const walk = (event: KeyboardEvent): void => {
-    const entries = [...(list.current?.querySelectorAll<HTMLElement>('button') ?? [])];
-    const at = entries.findIndex((entry) => entry === document.activeElement);
-    const steps: Record<string, number> = {
-      ArrowDown: (at + 1) % entries.length,
-      ArrowUp: (Math.max(at, 0) - 1 + entries.length) % entries.length,
-      Home: 0,
-      End: entries.length - 1,
-    };
-    const next = steps[event.key];
-    if (next !== undefined) entries[next]?.focus();
-    else if (event.key === 'Escape') onClose(true);
-    else if (event.key === 'Tab') onClose(isOneOf);
-    else if (event.key.length === 1 && event.key !== ' ') {
-      const letter = event.key.toLocaleLowerCase();
-      const named = (entry: HTMLElement): boolean =>
-        entry.textContent.trim().toLocaleLowerCase().startsWith(letter);
-      (entries.slice(at + 1).find(named) ?? entries.find(named))?.focus();
-    } else return;
+  const press = (event: KeyboardEvent<HTMLElement>): void => {
+    const { key, currentTarget: menu } = event;
+    if (key === 'Escape') onClose(true);
+    else if (key === 'Tab') onClose(isOneOf);
+    else if (!walk(menu, key)) return;
     event.stopPropagation();
-    if (event.key !== 'Tab') event.preventDefault();
+    if (key !== 'Tab') event.preventDefault();
   };
 
   const role = isOneOf ? 'menuitemradio' : 'menuitemcheckbox';
@@ -114,7 +125,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
       role="menu"
       aria-label={label}
       tabIndex={-1}
-      onKeyDown={walk}
+      onKeyDown={press}
     >
       {items.map((item) => (
         <button

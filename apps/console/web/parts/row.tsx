@@ -37,17 +37,21 @@ export const Row = ({
   </li>
 );
 
-export const Group = ({
+/** Lines under their title; nothing where there is none. */
+export const Group = <Item,>({
   id,
   title,
+  items = [],
   children,
 }: {
   readonly id: string;
   readonly title: string;
-  readonly children: ReactNode;
-}) => (
-  <section className="group" aria-labelledby={id}>
-    <h2 id={id}>{title}</h2>
-    <ul className="rows">{children}</ul>
-  </section>
-);
+  readonly items: readonly Item[] | undefined;
+  readonly children: (item: Item) => ReactNode;
+}) =>
+  items.length > 0 && (
+    <section className="group" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <ul className="rows">{items.map(children)}</ul>
+    </section>
+  );

@@ -1,7 +1,7 @@
 /** A project is made: a name, and the key by which its stories are called. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { ForbiddenError, isRefusal } from '@muster/client';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
@@ -31,25 +31,70 @@ export function NewProjectPage() {
   );
 }
 
+/** The key follows the name, until one writes another. */
+function useKey(name: string) {
+  const projects = useQuery(projectsQuery(useClient()));
+  const [ownKey, setOwnKey] = useState<string | null>(null);
+  /** Of projects that whoever looks may not see. */
+  const [refused, setRefused] = useState<readonly string[]>([]);
+  const taken = new Set([...(projects.data ?? []).map(({ key }) => key), ...refused]);
+  const key = ownKey ?? suggestKey(name, taken);
+  return {
+    key,
+    isTaken: taken.has(key),
+    write: (typed: string) => setOwnKey(typed === '' ? null : keyOf(typed)),
+    refuse: () => {
+      setRefused((last) => [...last, key]);
+      // What was asked for stays, so that one sees what is refused.
+      setOwnKey(key);
+    },
+  };
+}
+
+const KeyField = ({
+  field,
+  value,
+  isTaken,
+  onKey,
+}: {
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly value: string;
+  readonly isTaken: boolean;
+  readonly onKey: (typed: string) => void;
+}) => (
+  <Label
+    name={n.key}
+    hint={value === '' ? n.keyRule : n.keyHint(value)}
+    wrong={isTaken ? n.keyTaken(value) : undefined}
+  >
+    <input
+      ref={field}
+      className="field mono"
+      required
+      pattern="[A-Z][A-Z0-9]{1,9}"
+      title={n.keyRule}
+      maxLength={10}
+      autoComplete="off"
+      spellCheck={false}
+      value={value}
+      onChange={({ target }) => onKey(target.value)}
+    />
+  </Label>
+);
+
 function Make() {
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const projects = useQuery(projectsQuery(client));
   const [name, setName] = useState('');
-  /** Null while it follows the name. */
-  const [ownKey, setOwnKey] = useState<string | null>(null);
+  const { key, refuse, ...keys } = useKey(name);
   const [description, setDescription] = useState('');
   const [visibility, setVisibility] = useState<keyof typeof n.visibilities>('org');
-  /** Of projects that whoever looks may not see. */
-  const [refused, setRefused] = useState<readonly string[]>([]);
   const [failure, setFailure] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const keyField = useRef<HTMLInputElement>(null);
-  const taken = new Set([...(projects.data ?? []).map(({ key }) => key), ...refused]);
-  const key = ownKey ?? suggestKey(name, taken);
   // While it is being made, and when it is, the key is its own.
-  const isTaken = !isBusy && taken.has(key);
+  const isTaken = !isBusy && keys.isTaken;
 
   const make = async (): Promise<void> => {
     if (isTaken) {
@@ -67,9 +112,7 @@ function Make() {
       await navigate({ to: '/p/$projectKey', params: { projectKey: project.key } });
     } catch (error) {
       if (isRefusal(error, 'already_exists')) {
-        setRefused((last) => [...last, key]);
-        // What was asked for stays, so that one sees what is refused.
-        setOwnKey(key);
+        refuse();
         keyField.current?.focus();
       } else setFailure(error);
       setBusy(false);
@@ -91,24 +134,7 @@ function Make() {
             onChange={({ target }) => setName(target.value)}
           />
         </Label>
-        <Label
-          name={n.key}
-          hint={key === '' ? n.keyRule : n.keyHint(key)}
-          wrong={isTaken ? n.keyTaken(key) : undefined}
-        >
-          <input
-            ref={keyField}
-            className="field mono"
-            required
-            pattern="[A-Z][A-Z0-9]{1,9}"
-            title={n.keyRule}
-            maxLength={10}
-            autoComplete="off"
-            spellCheck={false}
-            value={key}
-            onChange={({ target }) => setOwnKey(target.value === '' ? null : keyOf(target.value))}
-          />
-        </Label>
+        <KeyField field={keyField} value={key} isTaken={isTaken} onKey={keys.write} />
       </div>
       <Label name={n.description} hint={n.optional}>
         <textarea

@@ -40,21 +40,20 @@ function Make({ projectId, onClose }: { readonly projectId: string; readonly onC
   );
 }
 
-function One({ column, all }: { readonly column: Counted; readonly all: readonly Counted[] }) {
+interface OneProps {
+  readonly column: Counted;
+  readonly all: readonly Counted[];
+  /** Of all acts of the column: one at a time. */
+  readonly write: ReturnType<typeof useWrite>;
+}
+
+/** Its name and limit, saved together. */
+function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
   const { boardColumns } = useClient();
-  const { isBusy, run } = useWrite();
-  const { id: columnId, projectId, name, status, wipLimit, storyCount, version } = column;
+  const { id: columnId, name, wipLimit, version } = column;
+  const limit = wipLimit === null ? '' : String(wipLimit);
   const [typedName, setName] = useState(name);
-  const [typedLimit, setLimit] = useState(wipLimit === null ? '' : String(wipLimit));
-  const [target, setTarget] = useState('');
-  const at = all.findIndex(({ id }) => id === columnId);
-  const others = all.filter(({ id }) => id !== columnId);
-  const isChanged = typedName !== name || typedLimit !== (wipLimit === null ? '' : String(wipLimit));
-  const move = (by: number) => () => {
-    const columnIds = all.map(({ id }) => id).filter((id) => id !== columnId);
-    columnIds.splice(at + by, 0, columnId);
-    void run(() => boardColumns.reorder({ projectId, columnIds }));
-  };
+  const [typedLimit, setLimit] = useState(limit);
   const save = (): Promise<boolean> =>
     run(() =>
       boardColumns.update({
@@ -62,45 +61,53 @@ function One({ column, all }: { readonly column: Counted; readonly all: readonly
         expectedVersion: version,
       }),
     );
-  const moveTo = target === '' ? (others.find((one) => one.status === status) ?? others[0])?.id : target;
   return (
-    <Item
-      lead={<StatusIcon status={status} />}
-      title={
-        <span className="column-edit">
-          <input
-            className="field"
-            aria-label={`${s.name}: ${name}`}
-            maxLength={80}
-            value={typedName}
-            onChange={(event) => setName(event.target.value)}
-          />
-          <input
-            className="field"
-            type="number"
-            min={1}
-            max={10_000}
-            aria-label={`${s.columns.limit}: ${name}`}
-            placeholder={`${s.columns.limit}: ${s.columns.noLimit}`}
-            value={typedLimit}
-            onChange={(event) => setLimit(event.target.value)}
-          />
-          {isChanged && (
-            <button
-              type="button"
-              className="button"
-              data-kind="main"
-              disabled={isBusy}
-              onClick={() => void save()}
-            >
-              {s.save}
-              <span className="sr-only"> {name}</span>
-            </button>
-          )}
-        </span>
-      }
-      fact={`${statuses[status]} · ${s.columns.stories(storyCount)}`}
-    >
+    <span className="column-edit">
+      <input
+        className="field"
+        aria-label={`${s.name}: ${name}`}
+        maxLength={80}
+        value={typedName}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <input
+        className="field"
+        type="number"
+        min={1}
+        max={10_000}
+        aria-label={`${s.columns.limit}: ${name}`}
+        placeholder={`${s.columns.limit}: ${s.columns.noLimit}`}
+        value={typedLimit}
+        onChange={(event) => setLimit(event.target.value)}
+      />
+      {(typedName !== name || typedLimit !== limit) && (
+        <button
+          type="button"
+          className="button"
+          data-kind="main"
+          disabled={isBusy}
+          onClick={() => void save()}
+        >
+          {s.save}
+          <span className="sr-only"> {name}</span>
+        </button>
+      )}
+    </span>
+  );
+}
+
+/** To the left and to the right. */
+function Moves({ column, all, write: { isBusy, run } }: OneProps) {
+  const { boardColumns } = useClient();
+  const { id: columnId, projectId, name } = column;
+  const at = all.findIndex(({ id }) => id === columnId);
+  const move = (by: number) => () => {
+    const columnIds = all.map(({ id }) => id).filter((id) => id !== columnId);
+    columnIds.splice(at + by, 0, columnId);
+    void run(() => boardColumns.reorder({ projectId, columnIds }));
+  };
+  return (
+    <>
       <button
         type="button"
         className="icon-button"
@@ -119,30 +126,56 @@ function One({ column, all }: { readonly column: Counted; readonly all: readonly
       >
         <Icon name="back" />
       </button>
-      <Ask
-        act={s.remove}
-        about={name}
-        title={s.columns.archiveTitle(name)}
-        why={storyCount === 0 ? '' : s.columns.archiveWhy}
-        run={() =>
-          run(() =>
-            boardColumns.archive({
-              columnId,
-              ...(storyCount > 0 && moveTo !== undefined && { moveStoriesToColumnId: moveTo }),
-            }),
-          )
-        }
-      >
-        {storyCount > 0 && (
-          <Choice
-            label={s.columns.archiveWhy}
-            isHidden
-            value={moveTo ?? ''}
-            words={Object.fromEntries(others.map((one) => [one.id, one.name]))}
-            onChange={setTarget}
-          />
-        )}
-      </Ask>
+    </>
+  );
+}
+
+/** What stands in it moves to another column. */
+function Archive({ column, all, write: { run } }: OneProps) {
+  const { boardColumns } = useClient();
+  const { id: columnId, name, status, storyCount } = column;
+  const [target, setTarget] = useState('');
+  const others = all.filter(({ id }) => id !== columnId);
+  const moveTo = target === '' ? (others.find((one) => one.status === status) ?? others[0])?.id : target;
+  return (
+    <Ask
+      act={s.remove}
+      about={name}
+      title={s.columns.archiveTitle(name)}
+      why={storyCount === 0 ? '' : s.columns.archiveWhy}
+      run={() =>
+        run(() =>
+          boardColumns.archive({
+            columnId,
+            ...(storyCount > 0 && moveTo !== undefined && { moveStoriesToColumnId: moveTo }),
+          }),
+        )
+      }
+    >
+      {storyCount > 0 && (
+        <Choice
+          label={s.columns.archiveWhy}
+          isHidden
+          value={moveTo ?? ''}
+          words={Object.fromEntries(others.map((one) => [one.id, one.name]))}
+          onChange={setTarget}
+        />
+      )}
+    </Ask>
+  );
+}
+
+function One({ column, all }: Omit<OneProps, 'write'>) {
+  const write = useWrite();
+  const { status, storyCount } = column;
+  return (
+    <Item
+      lead={<StatusIcon status={status} />}
+      title={<Words column={column} write={write} />}
+      fact={`${statuses[status]} · ${s.columns.stories(storyCount)}`}
+    >
+      <Moves column={column} all={all} write={write} />
+      <Archive column={column} all={all} write={write} />
     </Item>
   );
 }

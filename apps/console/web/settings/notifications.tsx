@@ -41,15 +41,14 @@ interface Told {
   readonly failure: string | null;
 }
 
-function Choices({ preferences }: { readonly preferences: readonly Preference[] }) {
+/** Choices are shown as they are made, and saved one after the other. */
+function useChoosing() {
   const client = useClient();
   const queries = useQueryClient();
-  const { token } = useIdentity();
   /** On its way, by kind and channel. */
   const [pending, setPending] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [told, setTold] = useState<Told | null>(null);
   const before = useRef<Promise<void>>(Promise.resolve());
-  const mayWrite = widestOf(token.scopes) !== 'read';
 
   const save = async (kind: Preference['kind'], channel: Channel, enabled: boolean): Promise<void> => {
     try {
@@ -76,10 +75,56 @@ function Choices({ preferences }: { readonly preferences: readonly Preference[] 
   const choose = (kind: Preference['kind'], channel: Channel, enabled: boolean): void => {
     setPending((last) => new Map(last).set(`${kind} ${channel}`, enabled));
     setTold(null);
-    // One after the other, so that the last choice is the one that holds.
+    // So that the last choice is the one that holds.
     before.current = before.current.then(() => save(kind, channel, enabled));
   };
+  return { pending, told, choose };
+}
 
+function KindRow({
+  preference,
+  mayWrite,
+  choosing,
+}: {
+  readonly preference: Preference;
+  readonly mayWrite: boolean;
+  readonly choosing: ReturnType<typeof useChoosing>;
+}) {
+  const { kind, channels: saved } = preference;
+  const { pending, told, choose } = choosing;
+  const shown = (channel: Channel): boolean => pending.get(`${kind} ${channel}`) ?? saved[channel];
+  return (
+    <tr>
+      <th scope="row">
+        {words.kinds[kind]}
+        {told?.kind === kind && (
+          <span className={told.failure === null ? 'told-state' : 'told-state form-error'}>
+            {told.failure === null ? s.saved : `${s.failed}. ${told.failure}`}
+          </span>
+        )}
+        {told?.kind !== kind && !channels.some(shown) && <span className="told-state">{words.mute}</span>}
+      </th>
+      {channels.map((channel) => (
+        <td key={channel}>
+          <label className="told-cell">
+            <input
+              type="checkbox"
+              aria-label={words.by(words.kinds[kind], words.channels[channel])}
+              disabled={!mayWrite}
+              checked={shown(channel)}
+              onChange={({ target }) => choose(kind, channel, target.checked)}
+            />
+          </label>
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Choices({ preferences }: { readonly preferences: readonly Preference[] }) {
+  const { token } = useIdentity();
+  const mayWrite = widestOf(token.scopes) !== 'read';
+  const choosing = useChoosing();
   const group = (title: string, kinds: readonly Preference[]) => (
     <tbody>
       <tr>
@@ -87,37 +132,9 @@ function Choices({ preferences }: { readonly preferences: readonly Preference[] 
           {title}
         </th>
       </tr>
-      {kinds.map(({ kind, channels: saved }) => {
-        const shown = (channel: Channel): boolean => pending.get(`${kind} ${channel}`) ?? saved[channel];
-        return (
-          <tr key={kind}>
-            <th scope="row">
-              {words.kinds[kind]}
-              {told?.kind === kind && (
-                <span className={told.failure === null ? 'told-state' : 'told-state form-error'}>
-                  {told.failure === null ? s.saved : `${s.failed}. ${told.failure}`}
-                </span>
-              )}
-              {told?.kind !== kind && !channels.some(shown) && (
-                <span className="told-state">{words.mute}</span>
-              )}
-            </th>
-            {channels.map((channel) => (
-              <td key={channel}>
-                <label className="told-cell">
-                  <input
-                    type="checkbox"
-                    aria-label={words.by(words.kinds[kind], words.channels[channel])}
-                    disabled={!mayWrite}
-                    checked={shown(channel)}
-                    onChange={({ target }) => choose(kind, channel, target.checked)}
-                  />
-                </label>
-              </td>
-            ))}
-          </tr>
-        );
-      })}
+      {kinds.map((one) => (
+        <KindRow key={one.kind} preference={one} mayWrite={mayWrite} choosing={choosing} />
+      ))}
     </tbody>
   );
   return (

@@ -42,126 +42,160 @@ const Rule = ({
   </div>
 );
 
-function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly mayChange: boolean }) {
-  const client = useClient();
-  const { version, ...now } = policy;
-  const [rules, setRules] = useState<Rules>(now);
-  const [domains, setDomains] = useState(now.allowedEmailDomains.join(' '));
-  const { isBusy, run } = useWrite();
-  const providers = useQuery({ ...providersQuery(client), enabled: mayChange });
-  const set = (change: Partial<Rules>): void => setRules({ ...rules, ...change });
-  const save = (): Promise<boolean> => {
-    const all = { ...rules, allowedEmailDomains: domains.split(/[\s,]+/).filter((part) => part !== '') };
-    const changed = Object.fromEntries(
-      Object.entries(all).filter(
-        ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name as keyof Rules]),
-      ),
-    );
-    return run(() => client.policy.update({ ...changed, expectedVersion: version }), s.saved);
-  };
-  const number = (id: Named<number>, hint: string): ReactNode => (
-    <Rule key={id} id={id} hint={hint}>
+interface Rewriting {
+  readonly rules: Rules;
+  readonly set: (change: Partial<Rules>) => void;
+  readonly mayChange: boolean;
+}
+
+const NumberRule = ({
+  id,
+  hint,
+  rules,
+  set,
+  mayChange,
+}: Rewriting & { readonly id: Named<number>; readonly hint: string }) => (
+  <Rule id={id} hint={hint}>
+    <input
+      id={id}
+      className="field"
+      type="number"
+      inputMode="numeric"
+      min={0}
+      required
+      disabled={!mayChange}
+      value={rules[id]}
+      onChange={({ target }) => set({ [id]: target.valueAsNumber })}
+    />
+  </Rule>
+);
+
+const FlagRule = ({ id, rules, set, mayChange }: Rewriting & { readonly id: Named<boolean> }) => (
+  <Rule id={id}>
+    <input
+      id={id}
+      type="checkbox"
+      disabled={!mayChange}
+      checked={rules[id]}
+      onChange={({ target }) => set({ [id]: target.checked })}
+    />
+  </Rule>
+);
+
+const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
+  id,
+  words,
+  rules,
+  set,
+  mayChange,
+}: Rewriting & { readonly id: Id; readonly words: Readonly<Record<Rules[Id], string>> }) => (
+  <div className="rule">
+    <span>{s.policy.names[id]}</span>
+    <Choice
+      label={s.policy.names[id]}
+      isHidden
+      disabled={!mayChange}
+      value={rules[id]}
+      words={words}
+      onChange={(value) => set({ [id]: value })}
+    />
+  </div>
+);
+
+function DomainsRule({ rules, set, mayChange }: Rewriting) {
+  const [text, setText] = useState(rules.allowedEmailDomains.join(' '));
+  return (
+    <Rule id="allowedEmailDomains" hint={s.policy.domainsHint}>
       <input
-        id={id}
+        id="allowedEmailDomains"
         className="field"
-        type="number"
-        inputMode="numeric"
-        min={0}
-        required
         disabled={!mayChange}
-        value={rules[id]}
-        onChange={({ target }) => set({ [id]: target.valueAsNumber })}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          set({ allowedEmailDomains: target.value.split(/[\s,]+/).filter((part) => part !== '') });
+        }}
       />
     </Rule>
   );
-  const flag = (id: Named<boolean>): ReactNode => (
-    <Rule key={id} id={id}>
-      <input
-        id={id}
-        type="checkbox"
-        disabled={!mayChange}
-        checked={rules[id]}
-        onChange={({ target }) => set({ [id]: target.checked })}
-      />
-    </Rule>
-  );
-  const allowed = (): ReactNode => (
-    <fieldset key="allowedIdentityProviders" className="rule rule-list">
+}
+
+function ProvidersRule({ rules, set }: Rewriting) {
+  const providers = useQuery(providersQuery(useClient())).data?.items;
+  const allowed = rules.allowedIdentityProviders;
+  return (
+    <fieldset className="rule rule-list">
       <legend className="sr-only">{s.policy.names.allowedIdentityProviders}</legend>
       <span>{s.policy.names.allowedIdentityProviders}</span>
       <div>
-        {providers.data?.items.map(({ id, name }) => (
+        {providers?.map(({ id, name }) => (
           <label key={id} className="switch">
             <input
               type="checkbox"
-              checked={rules.allowedIdentityProviders.includes(id)}
+              checked={allowed.includes(id)}
               onChange={({ target }) =>
                 set({
                   allowedIdentityProviders: target.checked
-                    ? [...rules.allowedIdentityProviders, id]
-                    : rules.allowedIdentityProviders.filter((one) => one !== id),
+                    ? [...allowed, id]
+                    : allowed.filter((one) => one !== id),
                 })
               }
             />
             {name}
           </label>
         ))}
-        {providers.data?.items.length === 0 && <span className="hint">{s.providers.empty}</span>}
+        {providers?.length === 0 && <span className="hint">{s.providers.empty}</span>}
       </div>
     </fieldset>
   );
-  const rule = (id: keyof Rules): ReactNode => {
-    if (id === 'mergeProof')
-      return (
-        <div key={id} className="rule">
-          <span>{s.policy.names.mergeProof}</span>
-          <Choice
-            label={s.policy.names.mergeProof}
-            isHidden
-            disabled={!mayChange}
-            value={rules.mergeProof}
-            words={s.policy.mergeProofs}
-            onChange={(mergeProof) => set({ mergeProof })}
-          />
-        </div>
-      );
-    if (id === 'wipLimits')
-      return (
-        <div key={id} className="rule">
-          <span>{s.policy.names.wipLimits}</span>
-          <Choice
-            label={s.policy.names.wipLimits}
-            isHidden
-            disabled={!mayChange}
-            value={rules.wipLimits}
-            words={s.policy.wip}
-            onChange={(wipLimits) => set({ wipLimits })}
-          />
-        </div>
-      );
-    if (id === 'allowedEmailDomains')
-      return (
-        <Rule key={id} id={id} hint={s.policy.domainsHint}>
-          <input
-            id={id}
-            className="field"
-            disabled={!mayChange}
-            value={domains}
-            onChange={({ target }) => setDomains(target.value)}
-          />
-        </Rule>
-      );
-    if (id === 'allowedIdentityProviders') return mayChange ? allowed() : null;
-    if (id === 'requiredApprovals') return number(id, '');
-    if (id === 'auditRetentionDays') return number(id, s.policy.days);
-    if (id === 'defaultLeaseTtlSeconds' || id === 'maxLeaseTtlSeconds' || id === 'maxLockTtlSeconds')
-      return number(id, s.policy.seconds(span((Number.isFinite(rules[id]) ? rules[id] : 0) * 1_000)));
-    return flag(id);
+}
+
+function AnyRule({ id, ...rewriting }: Rewriting & { readonly id: keyof Rules }) {
+  const { rules, mayChange } = rewriting;
+  switch (id) {
+    case 'mergeProof':
+      return <ChoiceRule id={id} words={s.policy.mergeProofs} {...rewriting} />;
+    case 'wipLimits':
+      return <ChoiceRule id={id} words={s.policy.wip} {...rewriting} />;
+    case 'allowedEmailDomains':
+      return <DomainsRule {...rewriting} />;
+    case 'allowedIdentityProviders':
+      return mayChange ? <ProvidersRule {...rewriting} /> : null;
+    case 'requiredApprovals':
+      return <NumberRule id={id} hint="" {...rewriting} />;
+    case 'auditRetentionDays':
+      return <NumberRule id={id} hint={s.policy.days} {...rewriting} />;
+    case 'defaultLeaseTtlSeconds':
+    case 'maxLeaseTtlSeconds':
+    case 'maxLockTtlSeconds': {
+      const seconds = Number.isFinite(rules[id]) ? rules[id] : 0;
+      return <NumberRule id={id} hint={s.policy.seconds(span(seconds * 1_000))} {...rewriting} />;
+    }
+    default:
+      return <FlagRule id={id} {...rewriting} />;
+  }
+}
+
+function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly mayChange: boolean }) {
+  const client = useClient();
+  const { version, ...now } = policy;
+  const [rules, setRules] = useState<Rules>(now);
+  const { isBusy, run } = useWrite();
+  const set = (change: Partial<Rules>): void => setRules({ ...rules, ...change });
+  const save = (): Promise<boolean> => {
+    const changed = Object.fromEntries(
+      Object.entries(rules).filter(
+        ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name as keyof Rules]),
+      ),
+    );
+    return run(() => client.policy.update({ ...changed, expectedVersion: version }), s.saved);
   };
   const all = (Object.keys(groups) as (keyof typeof groups)[]).map((group) => (
     <fieldset key={group} className="rules">
       <legend>{s.policy.groups[group]}</legend>
-      {groups[group].map(rule)}
+      {groups[group].map((id) => (
+        <AnyRule key={id} {...{ id, rules, set, mayChange }} />
+      ))}
     </fieldset>
   ));
   if (!mayChange)

@@ -9,6 +9,99 @@ import { Ask } from '../parts/ask.tsx';
 import { Copy, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
 import { providersQuery } from './queries.ts';
 
+interface Typed {
+  readonly name: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly domains: string;
+  readonly trustsAddresses: boolean;
+}
+
+const typedOf = (provider: IdentityProvider | undefined): Typed => ({
+  name: provider?.name ?? '',
+  issuer: provider?.issuer ?? '',
+  clientId: provider?.clientId ?? '',
+  clientSecret: '',
+  domains: provider?.domains.map(({ domain }) => domain).join(' ') ?? '',
+  trustsAddresses: provider?.trustsAddresses ?? false,
+});
+
+const Fields = ({
+  typed,
+  set,
+  hasSecret,
+}: {
+  readonly typed: Typed;
+  readonly set: (change: Partial<Typed>) => void;
+  readonly hasSecret: boolean;
+}) => (
+  <>
+    <div className="form-row">
+      <Label name={s.providers.issuer} hint={s.providers.issuerHint}>
+        <input
+          className="field"
+          type="url"
+          required
+          autoFocus
+          placeholder="https://"
+          value={typed.issuer}
+          onChange={({ target }) => set({ issuer: target.value })}
+        />
+      </Label>
+      <Label name={s.name} hint={s.providers.nameHint}>
+        <input
+          className="field"
+          maxLength={120}
+          value={typed.name}
+          onChange={({ target }) => set({ name: target.value })}
+        />
+      </Label>
+    </div>
+    <div className="form-row">
+      <Label name={s.providers.clientId}>
+        <input
+          className="field"
+          required
+          maxLength={255}
+          value={typed.clientId}
+          onChange={({ target }) => set({ clientId: target.value })}
+        />
+      </Label>
+      <Label
+        name={s.providers.clientSecret}
+        hint={hasSecret ? s.providers.secretStays : s.providers.secretHint}
+      >
+        <input
+          className="field"
+          type="password"
+          autoComplete="off"
+          maxLength={1_000}
+          value={typed.clientSecret}
+          onChange={({ target }) => set({ clientSecret: target.value })}
+        />
+      </Label>
+    </div>
+    <Label name={s.providers.domains} hint={s.providers.domainsHint}>
+      <input
+        className="field"
+        required
+        placeholder="acme.example"
+        value={typed.domains}
+        onChange={({ target }) => set({ domains: target.value })}
+      />
+    </Label>
+    <label className="switch">
+      <input
+        type="checkbox"
+        checked={typed.trustsAddresses}
+        onChange={({ target }) => set({ trustsAddresses: target.checked })}
+      />
+      {s.providers.trusts}
+    </label>
+  </>
+);
+
 function Edit({
   provider,
   redirectUrl,
@@ -20,13 +113,9 @@ function Edit({
 }) {
   const { identityProviders } = useClient();
   const { isBusy, run } = useWrite();
-  const [name, setName] = useState(provider?.name ?? '');
-  const [issuer, setIssuer] = useState(provider?.issuer ?? '');
-  const [clientId, setClientId] = useState(provider?.clientId ?? '');
-  const [clientSecret, setClientSecret] = useState('');
-  const [domains, setDomains] = useState(provider?.domains.map(({ domain }) => domain).join(' ') ?? '');
-  const [trustsAddresses, setTrusts] = useState(provider?.trustsAddresses ?? false);
+  const [typed, setTyped] = useState(() => typedOf(provider));
   const save = async (): Promise<void> => {
+    const { name, issuer, clientId, clientSecret, domains, trustsAddresses } = typed;
     const isSaved = await run(
       () =>
         identityProviders.upsert({
@@ -54,68 +143,11 @@ function Edit({
           <Copy name={s.providers.redirectName} value={redirectUrl} />
         </div>
       )}
-      <div className="form-row">
-        <Label name={s.providers.issuer} hint={s.providers.issuerHint}>
-          <input
-            className="field"
-            type="url"
-            required
-            autoFocus
-            placeholder="https://"
-            value={issuer}
-            onChange={({ target }) => setIssuer(target.value)}
-          />
-        </Label>
-        <Label name={s.name} hint={s.providers.nameHint}>
-          <input
-            className="field"
-            maxLength={120}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Label>
-      </div>
-      <div className="form-row">
-        <Label name={s.providers.clientId}>
-          <input
-            className="field"
-            required
-            maxLength={255}
-            value={clientId}
-            onChange={({ target }) => setClientId(target.value)}
-          />
-        </Label>
-        <Label
-          name={s.providers.clientSecret}
-          hint={provider?.hasSecret === true ? s.providers.secretStays : s.providers.secretHint}
-        >
-          <input
-            className="field"
-            type="password"
-            autoComplete="off"
-            maxLength={1_000}
-            value={clientSecret}
-            onChange={({ target }) => setClientSecret(target.value)}
-          />
-        </Label>
-      </div>
-      <Label name={s.providers.domains} hint={s.providers.domainsHint}>
-        <input
-          className="field"
-          required
-          placeholder="acme.example"
-          value={domains}
-          onChange={({ target }) => setDomains(target.value)}
-        />
-      </Label>
-      <label className="switch">
-        <input
-          type="checkbox"
-          checked={trustsAddresses}
-          onChange={({ target }) => setTrusts(target.checked)}
-        />
-        {s.providers.trusts}
-      </label>
+      <Fields
+        typed={typed}
+        set={(change) => setTyped((last) => ({ ...last, ...change }))}
+        hasSecret={provider?.hasSecret === true}
+      />
     </Form>
   );
 }

@@ -22,41 +22,28 @@ interface Made {
 const spans = { agent: [7, 30, 90], member: [7, 30, 90, 365] } as const;
 const newAgent = 'new';
 
-function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; readonly onClose: () => void }) {
-  const client = useClient();
+interface Typed {
+  readonly name: string;
+  /** An agent, `newAgent`, or '' for oneself. */
+  readonly madeFor: string;
+  readonly agentName: string;
+  readonly scope: GivenScope;
+  readonly projectId: string;
+  readonly days: string;
+}
+
+interface Typing {
+  readonly typed: Typed;
+  readonly set: (change: Partial<Typed>) => void;
+}
+
+/** What it is called, and who acts by it. */
+function Whom({ typed: { name, madeFor, agentName, days }, set }: Typing) {
   const { member } = useIdentity();
-  const isAdmin = useIsAdmin();
-  const agents = useQuery(agentsQuery(client));
-  const projects = useQuery(projectsQuery(client));
+  const agents = useQuery(agentsQuery(useClient()));
   const mine = agents.data?.filter(({ memberId }) => memberId === member.id) ?? [];
-  const [name, setName] = useState('');
-  const [madeFor, setMadeFor] = useState('');
-  const [agentName, setAgentName] = useState('');
-  const [scope, setScope] = useState<GivenScope>('write');
-  const [days, setDays] = useState('90');
-  const [projectId, setProjectId] = useState('');
-  const { isBusy, run } = useWrite();
-  const { admin, ...usual } = s.tokens.scopes;
-  const make = async (): Promise<void> => {
-    await run(async () => {
-      let agentId = madeFor;
-      if (madeFor === newAgent) {
-        const { agent } = await client.agents.create({ name: agentName });
-        agentId = agent.id;
-        // Where the token is refused, the agent is there already.
-        setMadeFor(agent.id);
-      }
-      const { token, secret } = await client.tokens.create({
-        ...{ name, scopes: [scope], expiresInDays: Number(days) },
-        ...(agentId !== '' && { agentId }),
-        ...(projectId !== '' && { projectIds: [projectId] }),
-      });
-      onMade({ name: token.name, secret });
-    });
-  };
-  const choices = madeFor === '' ? spans.member : spans.agent;
   return (
-    <Form act={s.tokens.make} isBusy={isBusy} onSubmit={() => void make()} onCancel={onClose}>
+    <>
       <div className="form-row">
         <Label name={s.name}>
           <input
@@ -65,7 +52,7 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
             autoFocus
             maxLength={120}
             value={name}
-            onChange={({ target }) => setName(target.value)}
+            onChange={({ target }) => set({ name: target.value })}
           />
         </Label>
         <Choice
@@ -76,10 +63,7 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
             ...Object.fromEntries(mine.map((agent) => [agent.id, agent.name])),
             [newAgent]: s.tokens.newAgent,
           }}
-          onChange={(next) => {
-            setMadeFor(next);
-            if (next !== '' && days === '365') setDays('90');
-          }}
+          onChange={(next) => set({ madeFor: next, ...(next !== '' && days === '365' && { days: '90' }) })}
         />
       </div>
       {madeFor === newAgent && (
@@ -89,33 +73,76 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
             required
             maxLength={120}
             value={agentName}
-            onChange={({ target }) => setAgentName(target.value)}
+            onChange={({ target }) => set({ agentName: target.value })}
           />
         </Label>
       )}
-      <div className="form-row">
-        <Choice
-          label={s.tokens.scope}
-          value={scope}
-          words={(isAdmin ? { ...usual, admin } : usual) as Record<GivenScope, string>}
-          onChange={setScope}
-        />
-        <Choice
-          label={s.tokens.in}
-          value={projectId}
-          words={{
-            '': s.allProjects,
-            ...Object.fromEntries((projects.data ?? []).map((project) => [project.id, project.name])),
-          }}
-          onChange={setProjectId}
-        />
-        <Choice
-          label={s.tokens.days}
-          value={days}
-          words={Object.fromEntries(choices.map((count) => [String(count), s.tokens.inDays(count)]))}
-          onChange={setDays}
-        />
-      </div>
+    </>
+  );
+}
+
+/** What may be done by it, where, and for how long. */
+function Reach({ typed: { madeFor, scope, projectId, days }, set }: Typing) {
+  const isAdmin = useIsAdmin();
+  const projects = useQuery(projectsQuery(useClient()));
+  const { admin, ...usual } = s.tokens.scopes;
+  const choices = madeFor === '' ? spans.member : spans.agent;
+  return (
+    <div className="form-row">
+      <Choice
+        label={s.tokens.scope}
+        value={scope}
+        words={(isAdmin ? { ...usual, admin } : usual) as Record<GivenScope, string>}
+        onChange={(next) => set({ scope: next })}
+      />
+      <Choice
+        label={s.tokens.in}
+        value={projectId}
+        words={{
+          '': s.allProjects,
+          ...Object.fromEntries((projects.data ?? []).map((project) => [project.id, project.name])),
+        }}
+        onChange={(next) => set({ projectId: next })}
+      />
+      <Choice
+        label={s.tokens.days}
+        value={days}
+        words={Object.fromEntries(choices.map((count) => [String(count), s.tokens.inDays(count)]))}
+        onChange={(next) => set({ days: next })}
+      />
+    </div>
+  );
+}
+
+function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; readonly onClose: () => void }) {
+  const client = useClient();
+  const [typed, setTyped] = useState<Typed>({
+    ...{ name: '', madeFor: '', agentName: '', scope: 'write', projectId: '', days: '90' },
+  });
+  const set = (change: Partial<Typed>): void => setTyped((last) => ({ ...last, ...change }));
+  const { isBusy, run } = useWrite();
+  const make = async (): Promise<void> => {
+    const { name, madeFor, agentName, scope, projectId, days } = typed;
+    await run(async () => {
+      let agentId = madeFor;
+      if (madeFor === newAgent) {
+        const { agent } = await client.agents.create({ name: agentName });
+        agentId = agent.id;
+        // Where the token is refused, the agent is there already.
+        set({ madeFor: agent.id });
+      }
+      const { token, secret } = await client.tokens.create({
+        ...{ name, scopes: [scope], expiresInDays: Number(days) },
+        ...(agentId !== '' && { agentId }),
+        ...(projectId !== '' && { projectIds: [projectId] }),
+      });
+      onMade({ name: token.name, secret });
+    });
+  };
+  return (
+    <Form act={s.tokens.make} isBusy={isBusy} onSubmit={() => void make()} onCancel={onClose}>
+      <Whom typed={typed} set={set} />
+      <Reach typed={typed} set={set} />
     </Form>
   );
 }

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type InputOf, type Registry, type Webhook } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { Menu } from '../parts/menu.tsx';
+import { useAsk } from '../parts/ask.tsx';
+import { Menu, type MenuItem } from '../parts/menu.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ago, exactly, span, t } from '../texts/index.ts';
@@ -151,19 +152,86 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
   );
 }
 
-function One({
-  webhook,
-  onSecret,
+const DeliveriesDialog = ({
+  webhook: { id, url },
+  onClose,
 }: {
   readonly webhook: Webhook;
+  readonly onClose: () => void;
+}) => (
+  <Dialog label={s.webhooks.deliveries} onClose={onClose}>
+    <div className="dialog-body">
+      <h2>{s.webhooks.deliveries}</h2>
+      <p className="muted mono">{url}</p>
+      <Deliveries webhookId={id} />
+      <div className="dialog-foot">
+        <button type="button" className="button" onClick={onClose}>
+          {t.close}
+        </button>
+      </div>
+    </div>
+  </Dialog>
+);
+
+interface OneProps {
+  readonly webhook: Webhook;
   readonly onSecret: (secret: string) => void;
-}) {
+}
+
+/** What can be done with one, in a menu. */
+function Acts({ webhook, onSecret }: OneProps) {
   const { webhooks } = useClient();
   const { run } = useWrite();
-  const [shows, setShows] = useState<'deliveries' | 'delete' | null>(null);
-  const { id: webhookId, url, kinds, state, pausedReason, lag, lastSuccessAt } = webhook;
+  const { id: webhookId, url, state } = webhook;
+  const deletion = useAsk({
+    ...{ act: s.webhooks.delete, title: s.webhooks.deleteTitle },
+    body: (
+      <>
+        <p className="mono">{url}</p>
+        <p>{s.webhooks.deleteWhy}</p>
+      </>
+    ),
+    run: () => run(() => webhooks.delete({ webhookId })),
+  });
+  const pausing: MenuItem =
+    state === 'active'
+      ? {
+          ...{ id: 'pause', name: s.webhooks.pause },
+          run: () => void run(() => webhooks.pause({ webhookId })),
+        }
+      : {
+          ...{ id: 'resume', name: s.webhooks.resume },
+          run: () => void run(() => webhooks.resume({ webhookId })),
+        };
+  return (
+    <>
+      <Menu
+        label={s.webhooks.more(url)}
+        className="icon-button"
+        items={[
+          {
+            ...{ id: 'test', name: s.webhooks.test },
+            run: () => void run(() => webhooks.test({ webhookId }), s.webhooks.tested),
+          },
+          pausing,
+          {
+            ...{ id: 'rotate', name: s.webhooks.rotate },
+            run: () => void run(async () => onSecret((await webhooks.rotateSecret({ webhookId })).secret)),
+          },
+          { id: 'delete', name: s.webhooks.delete, run: deletion.open },
+        ]}
+      >
+        <Icon name="more" />
+      </Menu>
+      {deletion.dialog}
+    </>
+  );
+}
+
+function One({ webhook, onSecret }: OneProps) {
+  const [showsDeliveries, setShowsDeliveries] = useState(false);
+  const { url, kinds, state, pausedReason, lag, lastSuccessAt } = webhook;
   const isActive = state === 'active';
-  const close = (): void => setShows(null);
   return (
     <Item
       title={<span className="mono">{url}</span>}
@@ -182,72 +250,12 @@ function One({
         </>
       }
     >
-      <button type="button" className="button" data-kind="quiet" onClick={() => setShows('deliveries')}>
+      <button type="button" className="button" data-kind="quiet" onClick={() => setShowsDeliveries(true)}>
         {s.webhooks.deliveries}
         <span className="sr-only"> {url}</span>
       </button>
-      <Menu
-        label={s.webhooks.more(url)}
-        className="icon-button"
-        items={[
-          {
-            ...{ id: 'test', name: s.webhooks.test },
-            run: () => void run(() => webhooks.test({ webhookId }), s.webhooks.tested),
-          },
-          isActive
-            ? {
-                ...{ id: 'pause', name: s.webhooks.pause },
-                run: () => void run(() => webhooks.pause({ webhookId })),
-              }
-            : {
-                ...{ id: 'resume', name: s.webhooks.resume },
-                run: () => void run(() => webhooks.resume({ webhookId })),
-              },
-          {
-            ...{ id: 'rotate', name: s.webhooks.rotate },
-            run: () => void run(async () => onSecret((await webhooks.rotateSecret({ webhookId })).secret)),
-          },
-          { id: 'delete', name: s.webhooks.delete, run: () => setShows('delete') },
-        ]}
-      >
-        <Icon name="more" />
-      </Menu>
-      {shows === 'deliveries' && (
-        <Dialog label={s.webhooks.deliveries} onClose={close}>
-          <div className="dialog-body">
-            <h2>{s.webhooks.deliveries}</h2>
-            <p className="muted mono">{url}</p>
-            <Deliveries webhookId={webhookId} />
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                {t.close}
-              </button>
-            </div>
-          </div>
-        </Dialog>
-      )}
-      {shows === 'delete' && (
-        <Dialog label={s.webhooks.deleteTitle} onClose={close}>
-          <div className="dialog-body">
-            <h2>{s.webhooks.deleteTitle}</h2>
-            <p className="mono">{url}</p>
-            <p>{s.webhooks.deleteWhy}</p>
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                {t.cancel}
-              </button>
-              <button
-                type="button"
-                className="button"
-                data-kind="stop"
-                onClick={() => void run(() => webhooks.delete({ webhookId })).then(close)}
-              >
-                {s.webhooks.delete}
-              </button>
-            </div>
-          </div>
-        </Dialog>
-      )}
+      <Acts webhook={webhook} onSecret={onSecret} />
+      {showsDeliveries && <DeliveriesDialog webhook={webhook} onClose={() => setShowsDeliveries(false)} />}
     </Item>
   );
 }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId, useState } from 'react';
-import { type Story } from '@muster/registry';
+import { type Member, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -131,15 +131,88 @@ export const Why = ({ blocked, who }: { readonly blocked: Reason; readonly who: 
   </>
 );
 
+interface Typed {
+  readonly kind: Kind;
+  readonly note: string;
+  readonly unblockerMemberId: string;
+}
+
+const BlockForm = ({
+  typed,
+  set,
+  members,
+  onSave,
+  onClose,
+}: {
+  readonly typed: Typed;
+  readonly set: (change: Partial<Typed>) => void;
+  readonly members: readonly Member[];
+  readonly onSave: () => void;
+  readonly onClose: () => void;
+}) => (
+  <form
+    className="block-form"
+    onSubmit={(event) => {
+      event.preventDefault();
+      onSave();
+    }}
+  >
+    <select
+      className="field"
+      aria-label={w.blockedKind}
+      autoFocus
+      value={typed.kind}
+      onChange={({ target }) => set({ kind: target.value as Kind })}
+    >
+      {kinds.map((one) => (
+        <option key={one} value={one}>
+          {w.blockedKinds[one]}
+        </option>
+      ))}
+    </select>
+    <textarea
+      className="field"
+      rows={2}
+      required
+      maxLength={2_000}
+      aria-label={w.blockedNote}
+      placeholder={w.blockedNote}
+      value={typed.note}
+      onChange={({ target }) => set({ note: target.value })}
+    />
+    <select
+      className="field"
+      required
+      aria-label={w.unblocker}
+      value={typed.unblockerMemberId}
+      onChange={({ target }) => set({ unblockerMemberId: target.value })}
+    >
+      <option value="">{w.unblocker}</option>
+      {members.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+    <div className="form-foot">
+      <button type="submit" className="button" data-kind="main">
+        {w.save}
+      </button>
+      <button type="button" className="button" onClick={onClose}>
+        {t.cancel}
+      </button>
+    </div>
+  </form>
+);
+
 export function Blocked({ edits }: { readonly edits: StoryEdits }) {
   const members = useQuery(membersQuery(useClient()));
   const { shown, save } = edits;
   const { blocked } = shown;
   const [isOpen, setOpen] = useState(false);
   const opener = useFocusBack(isOpen);
-  const [kind, setKind] = useState<Kind>('dependency');
-  const [note, setNote] = useState('');
-  const [unblocker, setUnblocker] = useState('');
+  const [typed, setTyped] = useState<Typed>({ kind: 'dependency', note: '', unblockerMemberId: '' });
+  const set = (change: Partial<Typed>): void => setTyped((last) => ({ ...last, ...change }));
   const whoOf = (reason: Reason): string | undefined =>
     members.data?.find(({ id }) => id === reason.unblockerMemberId)?.name;
   const say = (reason: Reason | null): string =>
@@ -147,67 +220,23 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
   return (
     <OwnFact name={w.blocked} field="blocked" edits={edits} say={say}>
       {isOpen ? (
-        <form
-          className="block-form"
-          onSubmit={(event) => {
-            event.preventDefault();
+        <BlockForm
+          typed={typed}
+          set={set}
+          members={members.data ?? []}
+          onSave={() => {
             setOpen(false);
-            void save({ blocked: { kind, note, unblockerMemberId: unblocker } });
+            void save({ blocked: typed });
           }}
-        >
-          <select
-            className="field"
-            aria-label={w.blockedKind}
-            autoFocus
-            value={kind}
-            onChange={({ target }) => setKind(target.value as Kind)}
-          >
-            {kinds.map((one) => (
-              <option key={one} value={one}>
-                {w.blockedKinds[one]}
-              </option>
-            ))}
-          </select>
-          <textarea
-            className="field"
-            rows={2}
-            required
-            maxLength={2_000}
-            aria-label={w.blockedNote}
-            placeholder={w.blockedNote}
-            value={note}
-            onChange={({ target }) => setNote(target.value)}
-          />
-          <select
-            className="field"
-            required
-            aria-label={w.unblocker}
-            value={unblocker}
-            onChange={({ target }) => setUnblocker(target.value)}
-          >
-            <option value="">{w.unblocker}</option>
-            {members.data?.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-          <div className="form-foot">
-            <button type="submit" className="button" data-kind="main">
-              {w.save}
-            </button>
-            <button type="button" className="button" onClick={() => setOpen(false)}>
-              {t.cancel}
-            </button>
-          </div>
-        </form>
+          onClose={() => setOpen(false)}
+        />
       ) : blocked === null ? (
         <button
           ref={opener}
           type="button"
           className="fact-button muted"
           onClick={() => {
-            setNote('');
+            set({ note: '' });
             setOpen(true);
           }}
         >

@@ -52,6 +52,90 @@ function Verdict({ storyKey, run }: { readonly storyKey: string; readonly run: R
 
 type Run = (work: () => Promise<unknown>) => Promise<void>;
 
+/** The story is read anew after it, whatever came of it. */
+function useRun(storyKey: string): Run {
+  const queries = useQueryClient();
+  return async (work) => {
+    try {
+      await work();
+    } catch (error) {
+      notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
+    }
+    await queries.invalidateQueries({ queryKey: ['story', storyKey] });
+  };
+}
+
+function toneOf({ stale, verdict }: Reviewers[number]): 'none' | 'good' | 'wait' {
+  if (stale || verdict === 'pending') return 'none';
+  return verdict === 'approved' ? 'good' : 'wait';
+}
+
+function Reviewer({
+  one,
+  onRemove,
+}: {
+  readonly one: Reviewers[number];
+  /** Undefined where the reviewer stays. */
+  readonly onRemove: (() => void) | undefined;
+}) {
+  const { reviewer, verdict, stale, note } = one;
+  return (
+    <li className="reviewer">
+      <Avatar name={reviewer.name} kind={reviewer.kind} />
+      <span className="grow">
+        {reviewer.name}{' '}
+        <span className="state" data-tone={toneOf(one)}>
+          {t.verdicts[verdict]}
+        </span>
+        {stale && <span className="muted side-note">{t.story.stale}</span>}
+        {note !== null && <span className="muted side-note">{note}</span>}
+      </span>
+      {onRemove !== undefined && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={w.remove(reviewer.name)}
+          title={w.remove(reviewer.name)}
+          onClick={onRemove}
+        >
+          <Icon name="close" size={12} />
+        </button>
+      )}
+    </li>
+  );
+}
+
+/** Members who are not asked yet; nothing where all are. */
+function AskReview({
+  reviewers,
+  onAsk,
+}: {
+  readonly reviewers: Reviewers;
+  readonly onAsk: (memberId: string) => void;
+}) {
+  const members = useQuery(membersQuery(useClient()));
+  const asked = new Set(
+    reviewers.flatMap(({ reviewer }) => (reviewer.kind === 'member' ? [reviewer.memberId] : [])),
+  );
+  const others = (members.data ?? []).filter(({ id }) => !asked.has(id));
+  if (others.length === 0) return null;
+  return (
+    <select
+      className="field side-choice"
+      aria-label={w.askReview}
+      value=""
+      onChange={({ target }) => onAsk(target.value)}
+    >
+      <option value="">{w.askReview}…</option>
+      {others.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 export function Reviews({
   storyKey,
   reviewers: all,
@@ -61,91 +145,40 @@ export function Reviews({
   readonly reviewers: Reviewers;
   readonly canWrite: boolean;
 }) {
-  const client = useClient();
-  const queries = useQueryClient();
+  const { reviewers } = useClient();
   const { member, agent } = useIdentity();
-  const members = useQuery({ ...membersQuery(client), enabled: canWrite });
-  const run: Run = async (work) => {
-    try {
-      await work();
-    } catch (error) {
-      notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
-    }
-    await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-  };
-  const isMine = (one: Reviewers[number]): boolean =>
-    agent === null && one.reviewer.kind === 'member' && one.reviewer.memberId === member.id;
-  const asked = new Set(
-    all.flatMap(({ reviewer }) => (reviewer.kind === 'member' ? [reviewer.memberId] : [])),
-  );
-  const others = (members.data ?? []).filter(({ id }) => !asked.has(id));
+  const run = useRun(storyKey);
+  const remove = ({ reviewer }: Reviewers[number]) =>
+    run(() =>
+      reviewers.remove({
+        storyId: storyKey,
+        ...(reviewer.kind === 'agent'
+          ? { agentId: reviewer.agentId ?? '' }
+          : { memberId: reviewer.memberId }),
+      }),
+    );
+  const isMine = ({ reviewer }: Reviewers[number]): boolean =>
+    agent === null && reviewer.kind === 'member' && reviewer.memberId === member.id;
   return (
     <>
       {all.length === 0 && <p className="muted">{t.story.noReviewers}</p>}
       <ul className="side-list">
-        {all.map((one) => {
-          const { id, reviewer, verdict, stale, note } = one;
-          const tone = stale
-            ? 'none'
-            : verdict === 'approved'
-              ? 'good'
-              : verdict === 'pending'
-                ? 'none'
-                : 'wait';
-          return (
-            <li key={id} className="reviewer">
-              <Avatar name={reviewer.name} kind={reviewer.kind} />
-              <span className="grow">
-                {reviewer.name}{' '}
-                <span className="state" data-tone={tone}>
-                  {t.verdicts[verdict]}
-                </span>
-                {stale && <span className="muted side-note">{t.story.stale}</span>}
-                {note !== null && <span className="muted side-note">{note}</span>}
-              </span>
-              {canWrite && verdict === 'pending' && (
-                <button
-                  type="button"
-                  className="icon-button"
-                  aria-label={w.remove(reviewer.name)}
-                  title={w.remove(reviewer.name)}
-                  onClick={() =>
-                    void run(() =>
-                      client.reviewers.remove({
-                        storyId: storyKey,
-                        ...(reviewer.kind === 'agent'
-                          ? { agentId: reviewer.agentId ?? '' }
-                          : { memberId: reviewer.memberId }),
-                      }),
-                    )
-                  }
-                >
-                  <Icon name="close" size={12} />
-                </button>
-              )}
-            </li>
-          );
-        })}
+        {all.map((one) => (
+          <Reviewer
+            key={one.id}
+            one={one}
+            onRemove={canWrite && one.verdict === 'pending' ? () => void remove(one) : undefined}
+          />
+        ))}
       </ul>
       {all.some((one) => isMine(one) && (one.verdict === 'pending' || one.stale)) && (
         <Verdict storyKey={storyKey} run={run} />
       )}
-      {canWrite && others.length > 0 && (
-        <select
-          className="field side-choice"
-          aria-label={w.askReview}
-          value=""
-          onChange={({ target }) =>
-            void run(() => client.reviewers.add({ storyId: storyKey, memberId: target.value }))
-          }
-        >
-          <option value="">{w.askReview}…</option>
-          {others.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+      {canWrite && (
+        <AskReview
+          reviewers={all}
+          onAsk={(memberId) => void run(() => reviewers.add({ storyId: storyKey, memberId }))}
+        />
       )}
     </>
   );

@@ -40,7 +40,7 @@ function Ready({ readiness }: { readonly readiness: NonNullable<StoryContext['re
     <ul className="side-list">
       {readiness.reasons.map((reason) => (
         <li key={reason}>
-          {t.readiness[reason]}
+          {w.readiness[reason]}
           {reason === 'blocked_by' && (
             <ul className="side-list">
               {readiness.openBlockers.map(({ id, key, title }) => (

@@ -37,33 +37,25 @@ function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec
   );
 }
 
-export function SpecEditor({
-  storyKey,
-  spec,
-  onClose,
-}: {
-  readonly storyKey: string;
-  readonly spec: Pick<Spec, 'version' | 'content'>;
-  readonly onClose: () => void;
-}) {
-  const client = useClient();
-  const queries = useQueryClient();
+/** What is typed, asked about before one leaves it. */
+function useDraft(storyKey: string, spec: Draft['base']) {
   const [draft, setDraft] = useState<Draft>(() => drafts.get(storyKey) ?? { base: spec, text: spec.content });
-  const [theirs, setTheirs] = useState<Spec | null>(null);
-  const [note, setNote] = useState('');
-  const [isBusy, setBusy] = useState(false);
   const isDirty = draft.text !== draft.base.content;
   useAskBeforeLeaving(isDirty);
   useEffect(() => {
     if (isDirty) drafts.set(storyKey, draft);
     else drafts.delete(storyKey);
   }, [storyKey, draft, isDirty]);
+  return { draft, isDirty, write: (text: string) => setDraft((last) => ({ ...last, text })) };
+}
 
-  const close = (): void => {
-    drafts.delete(storyKey);
-    onClose();
-  };
-  const save = async (): Promise<void> => {
+/** Where another wrote meanwhile, theirs is read, and to save again saves on top of it. */
+function useSaving(storyKey: string, draft: Draft, onSaved: () => void) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const [theirs, setTheirs] = useState<Spec | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const save = async (note: string): Promise<void> => {
     if (isBusy) return;
     setBusy(true);
     try {
@@ -73,7 +65,7 @@ export function SpecEditor({
       });
       await queries.invalidateQueries({ queryKey: ['story', storyKey] });
       notify({ tone: 'good', title: w.saved(saved.version) });
-      close();
+      onSaved();
     } catch (error) {
       if (isRefusal(error, 'version_mismatch'))
         setTheirs((await client.storySpec.get({ storyId: storyKey })).spec);
@@ -81,12 +73,31 @@ export function SpecEditor({
     }
     setBusy(false);
   };
+  return { theirs, isBusy, save };
+}
+
+export function SpecEditor({
+  storyKey,
+  spec,
+  onClose,
+}: {
+  readonly storyKey: string;
+  readonly spec: Draft['base'];
+  readonly onClose: () => void;
+}) {
+  const { draft, isDirty, write } = useDraft(storyKey, spec);
+  const [note, setNote] = useState('');
+  const close = (): void => {
+    drafts.delete(storyKey);
+    onClose();
+  };
+  const { theirs, isBusy, save } = useSaving(storyKey, draft, close);
   return (
     <form
       className="write-spec"
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        void save(note);
       }}
     >
       {theirs !== null && (
@@ -102,12 +113,7 @@ export function SpecEditor({
         <div className="beside">
           {theirs !== null && <h3>{w.mine}</h3>}
           <Suspense fallback={<Loading label={t.story.loading} rows={4} />}>
-            <Editor
-              label={w.editor}
-              text={draft.text}
-              onText={(text) => setDraft((last) => ({ ...last, text }))}
-              onSave={() => void save()}
-            />
+            <Editor label={w.editor} text={draft.text} onText={write} onSave={() => void save(note)} />
           </Suspense>
         </div>
       </div>

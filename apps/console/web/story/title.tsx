@@ -121,6 +121,36 @@ const Foot = ({ onCancel }: { readonly onCancel: () => void }) => (
   </div>
 );
 
+/** The description as it stands, and the way to change it. */
+function DescriptionRead({
+  text,
+  canWrite,
+  opener,
+  onOpen,
+}: Omit<PencilProps, 'label'> & { readonly text: string | null; readonly canWrite: boolean }) {
+  if (text !== null)
+    return (
+      <div className="story-title">
+        <Markdown text={text} below={1} />
+        {canWrite && <Pencil opener={opener} label={w.editDescription} onOpen={onOpen} />}
+      </div>
+    );
+  return canWrite ? (
+    <div>
+      <button ref={opener} type="button" className="button story-describe" data-kind="quiet" onClick={onOpen}>
+        <Icon name="plus" size={14} />
+        {w.addDescription}
+      </button>
+    </div>
+  ) : null;
+}
+
+const Change = ({ before, after }: { readonly before: string | null; readonly after: string | null }) => (
+  <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
+    <WordDiff before={before ?? ''} after={after ?? ''} />
+  </Suspense>
+);
+
 export function Description({ edits, canWrite }: Props) {
   const { shown, meetings, save, keepTheirs } = edits;
   const { key } = shown;
@@ -142,30 +172,15 @@ export function Description({ edits, canWrite }: Props) {
     if (!isDirty && met === undefined) close();
     else if (await save({ description: draft.text || null }, draft.base)) setDraft(null);
   };
-  if (draft === null) {
-    const open = (): void => setDraft({ base: shown, text: shown.description ?? '' });
-    if (shown.description === null)
-      return canWrite ? (
-        <div>
-          <button
-            ref={opener}
-            type="button"
-            className="button story-describe"
-            data-kind="quiet"
-            onClick={open}
-          >
-            <Icon name="plus" size={14} />
-            {w.addDescription}
-          </button>
-        </div>
-      ) : null;
+  if (draft === null)
     return (
-      <div className="story-title">
-        <Markdown text={shown.description} below={1} />
-        {canWrite && <Pencil opener={opener} label={w.editDescription} onOpen={open} />}
-      </div>
+      <DescriptionRead
+        text={shown.description}
+        canWrite={canWrite}
+        opener={opener}
+        onOpen={() => setDraft({ base: shown, text: shown.description ?? '' })}
+      />
     );
-  }
   return (
     <form
       className="story-edit"
@@ -195,16 +210,8 @@ export function Description({ edits, canWrite }: Props) {
       ) : (
         <Met
           name={w.description}
-          theirs={
-            <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
-              <WordDiff before={draft.base.description ?? ''} after={met.theirs.description ?? ''} />
-            </Suspense>
-          }
-          mine={
-            <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
-              <WordDiff before={draft.base.description ?? ''} after={draft.text} />
-            </Suspense>
-          }
+          theirs={<Change before={draft.base.description} after={met.theirs.description} />}
+          mine={<Change before={draft.base.description} after={draft.text} />}
           onTheirs={close}
           onMine={() => void send()}
         />

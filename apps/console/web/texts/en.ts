@@ -1,5 +1,5 @@
 /** All that the console says, in English. Another language is another file of this shape. */
-import { type Obstacle, type Registry } from '@muster/registry';
+import { type Registry } from '@muster/registry';
 
 type Status = 'backlog' | 'ready' | 'in_progress' | 'in_review' | 'done' | 'canceled';
 type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
@@ -15,7 +15,6 @@ export const en = {
   close: 'Close',
   cancel: 'Cancel',
   retry: 'Try again',
-  more: 'More',
   nav: {
     main: 'Main',
     boards: 'Boards',
@@ -106,14 +105,11 @@ export const en = {
     health: 'Health',
     settings: 'Settings of the project',
     add: (column: string) => `Add a story to ${column}`,
-    addHere: 'Add story',
     addTitle: 'Title of the new story',
     empty: 'Nothing here',
     emptyFiltered: 'Nothing fits',
-    noStories: 'No story yet. Press c to write the first one.',
     limit: (count: number, limit: number) => `${count.toLocaleString()} of ${limit.toLocaleString()}`,
     overLimit: 'more than the limit',
-    count: (count: number) => several(count, 'story', 'stories'),
     stories: (column: string) => `Stories in ${column}`,
     loading: 'Loading the board',
     more: 'Still loading…',
@@ -192,18 +188,6 @@ export const en = {
     saveMine: 'Save mine',
     nothing: 'nothing',
   },
-  readiness: {
-    archived: 'The project is archived',
-    finished: 'The story is done or canceled',
-    blocked_by: 'It waits for other stories',
-    blocked: 'It is blocked until that is lifted',
-    spec_missing: 'The policy asks for a spec first',
-    policy: 'The policy asks for something else first',
-    no_column: 'The board has no column for work in progress',
-    wip_limit: 'The column for work in progress is at its limit',
-    lease_held: 'Another holder is at work on it',
-    stop_requested: 'A stop was requested',
-  } satisfies Record<Obstacle, string>,
   story: {
     toBoard: 'Back to the board',
     loading: 'Loading the story',
@@ -310,18 +294,6 @@ export const en = {
     rework: 'Needs rework',
     look: 'Look',
   },
-  inbox: {
-    loading: 'Loading the inbox',
-    empty: 'The inbox is empty',
-    emptyWhy: 'You are told here when you are mentioned, assigned or asked, and when work of yours stalls.',
-    needs: 'Needs you',
-    known: 'Good to know',
-    read: 'Done',
-    done: 'Done',
-    allDone: 'All done',
-    notDone: 'This could not be marked as done',
-    settings: 'Choose what you are told of',
-  },
   activity: {
     loading: 'Loading what happened',
     empty: 'Nothing happened yet',
@@ -339,7 +311,6 @@ export const en = {
   people: {
     none: 'None',
     unassigned: 'Unassigned',
-    agentOf: (agent: string, member: string) => `${agent} (${member})`,
     system: 'Muster',
   },
 };

@@ -1,4 +1,5 @@
-/** What a story's own page says where one writes, in English: loaded with it. */
+/** What a story's own page says where one writes and of what stands in the way, in English: loaded with it. */
+import { type Obstacle } from '@muster/registry';
 
 export const w = {
   edit: 'Edit',
@@ -94,4 +95,16 @@ export const w = {
   letGoDone: (key: string) => `${key} can be taken by others`,
   notDone: 'This could not be done',
   answer: 'Answer',
+  readiness: {
+    archived: 'The project is archived',
+    finished: 'The story is done or canceled',
+    blocked_by: 'It waits for other stories',
+    blocked: 'It is blocked until that is lifted',
+    spec_missing: 'The policy asks for a spec first',
+    policy: 'The policy asks for something else first',
+    no_column: 'The board has no column for work in progress',
+    wip_limit: 'The column for work in progress is at its limit',
+    lease_held: 'Another holder is at work on it',
+    stop_requested: 'A stop was requested',
+  } satisfies Record<Obstacle, string>,
 };

@@ -77,6 +77,39 @@ const Entry = ({
   );
 };
 
+const Entries = ({
+  entries,
+  filter,
+  projects,
+}: {
+  readonly entries: readonly AuditEntry[];
+  readonly filter: AuditFilter;
+  readonly projects: readonly Project[];
+}) => (
+  // What is scrolled sideways on a small screen is reached by keys.
+  <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
+    <table className="table table-audit">
+      <thead>
+        <tr>
+          {[v.audit.who, v.audit.what, v.audit.outcome, v.audit.where].map((name) => (
+            <th key={name} scope="col" className={name === v.audit.where ? 'table-where' : undefined}>
+              {name}
+            </th>
+          ))}
+          <th scope="col" className="number">
+            {v.audit.when}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <Entry key={entry.id} entry={entry} filter={filter} projects={projects} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
 export function AuditPage() {
   useTitle(v.audit.title);
   const filter = route.useSearch();
@@ -128,30 +161,7 @@ export function AuditPage() {
             )}
           </Empty>
         )}
-        {items.length > 0 && (
-          // What is scrolled sideways on a small screen is reached by keys.
-          <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
-            <table className="table table-audit">
-              <thead>
-                <tr>
-                  {[v.audit.who, v.audit.what, v.audit.outcome, v.audit.where].map((name) => (
-                    <th key={name} scope="col" className={name === v.audit.where ? 'table-where' : undefined}>
-                      {name}
-                    </th>
-                  ))}
-                  <th scope="col" className="number">
-                    {v.audit.when}
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((entry) => (
-                  <Entry key={entry.id} entry={entry} filter={filter} projects={projects} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+        {items.length > 0 && <Entries entries={items} filter={filter} projects={projects} />}
         {audit.hasNextPage && (
           <button
             type="button"

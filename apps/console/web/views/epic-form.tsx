@@ -44,6 +44,68 @@ const noColor = '#808080';
 const say = (field: Field, value: Epic[Field]): string =>
   value === null ? t.met.nothing : field === 'targetDate' ? exactDay(value) : value;
 
+const EpicFields = ({
+  mine,
+  set,
+}: {
+  readonly mine: Values;
+  readonly set: (change: Partial<Values>) => void;
+}) => (
+  <>
+    <label className="label">
+      {v.epics.name}
+      <input
+        className="field"
+        required
+        autoFocus
+        maxLength={300}
+        value={mine.title}
+        onChange={({ target }) => set({ title: target.value })}
+      />
+    </label>
+    <label className="label">
+      {v.epics.description}
+      <textarea
+        className="field"
+        rows={3}
+        maxLength={20_000}
+        value={mine.description ?? ''}
+        onChange={({ target }) => set({ description: target.value || null })}
+      />
+    </label>
+    <div className="form-row">
+      <label className="label">
+        {v.epics.target}
+        <input
+          className="field"
+          type="date"
+          value={mine.targetDate ?? ''}
+          onChange={({ target }) => set({ targetDate: target.value === '' ? null : target.value })}
+        />
+      </label>
+      <div className="label">
+        <label className="switch">
+          <input
+            type="checkbox"
+            checked={mine.color !== null}
+            onChange={({ target }) => set({ color: target.checked ? noColor : null })}
+          />
+          {v.epics.hasColor}
+        </label>
+        {mine.color !== null && (
+          <input
+            className="field epic-color"
+            type="color"
+            aria-label={v.epics.color}
+            value={mine.color}
+            onChange={({ target }) => set({ color: target.value })}
+          />
+        )}
+      </div>
+    </div>
+  </>
+);
+
 export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readonly onClose: () => void }) {
   const { shown, meetings, save, keepTheirs } = edits;
   const [base, setBase] = useState(shown);
@@ -70,57 +132,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
         void send();
       }}
     >
-      <label className="label">
-        {v.epics.name}
-        <input
-          className="field"
-          required
-          autoFocus
-          maxLength={300}
-          value={mine.title}
-          onChange={({ target }) => set({ title: target.value })}
-        />
-      </label>
-      <label className="label">
-        {v.epics.description}
-        <textarea
-          className="field"
-          rows={3}
-          maxLength={20_000}
-          value={mine.description ?? ''}
-          onChange={({ target }) => set({ description: target.value || null })}
-        />
-      </label>
-      <div className="form-row">
-        <label className="label">
-          {v.epics.target}
-          <input
-            className="field"
-            type="date"
-            value={mine.targetDate ?? ''}
-            onChange={({ target }) => set({ targetDate: target.value === '' ? null : target.value })}
-          />
-        </label>
-        <div className="label">
-          <label className="switch">
-            <input
-              type="checkbox"
-              checked={mine.color !== null}
-              onChange={({ target }) => set({ color: target.checked ? noColor : null })}
-            />
-            {v.epics.hasColor}
-          </label>
-          {mine.color !== null && (
-            <input
-              className="field epic-color"
-              type="color"
-              aria-label={v.epics.color}
-              value={mine.color}
-              onChange={({ target }) => set({ color: target.value })}
-            />
-          )}
-        </div>
-      </div>
+      <EpicFields mine={mine} set={set} />
       {met === undefined ? (
         <div className="form-foot">
           <button type="submit" className="button" data-kind="main">

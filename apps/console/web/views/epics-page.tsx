@@ -15,13 +15,44 @@ import { Ask } from '../parts/ask.tsx';
 import { exactDay } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
 import { Bar } from './bar.tsx';
-import { EpicForm, useEpicEdits } from './epic-form.tsx';
+import { type EpicEdits, EpicForm, useEpicEdits } from './epic-form.tsx';
 import { Groups } from './groups.tsx';
 import { ProjectHead } from './project-head.tsx';
 import { epicsQuery, groupsQuery } from './queries.ts';
 
 const route = getRouteApi('/p/$projectKey/epics');
 type Run = (work: () => Promise<unknown>) => Promise<boolean>;
+
+function EpicWords({ edits, projectKey }: { readonly edits: EpicEdits; readonly projectKey: string }) {
+  const { shown, meetings, save, keepTheirs } = edits;
+  const { id: epicId, title, description, color, status, targetDate, progress } = shown;
+  const label = v.epics.progress(progress.done, progress.total);
+  return (
+    <div className="row-words">
+      <p className="row-line">
+        {color !== null && <span className="epic-mark" style={{ background: color }} />}
+        <Link to="/p/$projectKey" params={{ projectKey }} search={{ epic: epicId }} className="row-title">
+          {title}
+        </Link>
+      </p>
+      {description !== '' && <p className="muted epic-description">{description}</p>}
+      <div className="row-fact">
+        <span>{label}</span>
+        {targetDate !== null && <span>{v.epics.by(exactDay(targetDate))}</span>}
+      </div>
+      <Bar total={progress.total} done={progress.done} label={label} />
+      {meetings.status !== undefined && (
+        <Met
+          name={v.epics.statusOf(title)}
+          theirs={v.epics.status[meetings.status.theirs.status]}
+          mine={v.epics.status[meetings.status.mine.status ?? status]}
+          onTheirs={() => keepTheirs('status')}
+          onMine={() => void save(meetings.status?.mine ?? {})}
+        />
+      )}
+    </div>
+  );
+}
 
 function EpicRow({
   epic,
@@ -38,11 +69,9 @@ function EpicRow({
 }) {
   const { epics } = useClient();
   const edits = useEpicEdits(epic, projectKey);
-  const { meetings, save, keepTheirs } = edits;
   const [isOpen, setOpen] = useState(false);
   const opener = useFocusBack(isOpen);
-  const { id: epicId, title, description, color, status, targetDate, progress } = edits.shown;
-  const label = v.epics.progress(progress.done, progress.total);
+  const { id: epicId, title, status } = edits.shown;
   if (isOpen)
     return (
       <li className="row-form">
@@ -51,29 +80,7 @@ function EpicRow({
     );
   return (
     <li className="row set-row">
-      <div className="row-words">
-        <p className="row-line">
-          {color !== null && <span className="epic-mark" style={{ background: color }} />}
-          <Link to="/p/$projectKey" params={{ projectKey }} search={{ epic: epicId }} className="row-title">
-            {title}
-          </Link>
-        </p>
-        {description !== '' && <p className="muted epic-description">{description}</p>}
-        <div className="row-fact">
-          <span>{label}</span>
-          {targetDate !== null && <span>{v.epics.by(exactDay(targetDate))}</span>}
-        </div>
-        <Bar total={progress.total} done={progress.done} label={label} />
-        {meetings.status !== undefined && (
-          <Met
-            name={v.epics.statusOf(title)}
-            theirs={v.epics.status[meetings.status.theirs.status]}
-            mine={v.epics.status[meetings.status.mine.status ?? status]}
-            onTheirs={() => keepTheirs('status')}
-            onMine={() => void save(meetings.status?.mine ?? {})}
-          />
-        )}
-      </div>
+      <EpicWords edits={edits} projectKey={projectKey} />
       <div className="set-acts">
         {canWrite ? (
           <>
@@ -81,7 +88,7 @@ function EpicRow({
               className="field"
               aria-label={v.epics.statusOf(title)}
               value={status}
-              onChange={({ target }) => void save({ status: target.value as Epic['status'] })}
+              onChange={({ target }) => void edits.save({ status: target.value as Epic['status'] })}
             >
               {(Object.keys(v.epics.status) as Epic['status'][]).map((one) => (
                 <option key={one} value={one}>

@@ -94,6 +94,53 @@ function GroupForm({
   );
 }
 
+/** Where it goes from here, and what it is. */
+function GroupActs({
+  group,
+  projectKey,
+  onEdit,
+}: {
+  readonly group: Group;
+  readonly projectKey: string;
+  readonly onEdit: () => void;
+}) {
+  const { deliveryGroups } = useClient();
+  const write = useGroupWrite(projectKey);
+  const { id: groupId, name, state, version: expectedVersion } = group;
+  const go = (to: State): Promise<boolean> =>
+    write(() => deliveryGroups.update({ groupId, state: to, expectedVersion }));
+  return (
+    <div className="set-acts">
+      <select
+        className="field"
+        aria-label={g.stateOf(name)}
+        value={state}
+        onChange={({ target }) => void go(target.value as State)}
+      >
+        {[state, ...next[state]].map((one) => (
+          <option key={one} value={one}>
+            {v.epics.states[one]}
+          </option>
+        ))}
+      </select>
+      <button type="button" className="button" data-kind="quiet" onClick={onEdit}>
+        {g.edit}
+        <span className="sr-only"> {name}</span>
+      </button>
+      {state === 'in_review' && (
+        <Ask act={g.land} about={name} title={g.landTitle(name)} why={g.landWhy} run={() => go('landed')} />
+      )}
+      <Ask
+        act={g.abandon}
+        about={name}
+        title={g.abandonTitle(name)}
+        why={g.abandonWhy}
+        run={() => go('abandoned')}
+      />
+    </div>
+  );
+}
+
 function GroupRow({
   group,
   projectKey,
@@ -104,9 +151,8 @@ function GroupRow({
   readonly canWrite: boolean;
 }) {
   const client = useClient();
-  const write = useGroupWrite(projectKey);
   const [isOpen, setOpen] = useState(false);
-  const { id: groupId, name, state, progress, storyIds, version: expectedVersion } = group;
+  const { name, state, progress, storyIds } = group;
   const stories = useQuery({
     queryKey: ['epics', projectKey, 'stories', ...storyIds],
     queryFn: async () => {
@@ -120,8 +166,6 @@ function GroupRow({
   const { total, done, landed, blocked } = progress;
   const label = [v.epics.done(done, total), v.epics.landed(landed, total)].join(', ');
   const isFinal = state === 'landed' || state === 'abandoned';
-  const go = (to: State): Promise<boolean> =>
-    write(() => client.deliveryGroups.update({ groupId, state: to, expectedVersion }));
   if (isOpen && stories.data !== undefined)
     return (
       <li className="row-form">
@@ -151,40 +195,7 @@ function GroupRow({
         <Bar total={total} done={done} landed={landed} label={label} />
       </div>
       {canWrite && !isFinal && (
-        <div className="set-acts">
-          <select
-            className="field"
-            aria-label={g.stateOf(name)}
-            value={state}
-            onChange={({ target }) => void go(target.value as State)}
-          >
-            {[state, ...next[state]].map((one) => (
-              <option key={one} value={one}>
-                {v.epics.states[one]}
-              </option>
-            ))}
-          </select>
-          <button type="button" className="button" data-kind="quiet" onClick={() => setOpen(true)}>
-            {g.edit}
-            <span className="sr-only"> {name}</span>
-          </button>
-          {state === 'in_review' && (
-            <Ask
-              act={g.land}
-              about={name}
-              title={g.landTitle(name)}
-              why={g.landWhy}
-              run={() => go('landed')}
-            />
-          )}
-          <Ask
-            act={g.abandon}
-            about={name}
-            title={g.abandonTitle(name)}
-            why={g.abandonWhy}
-            run={() => go('abandoned')}
-          />
-        </div>
+        <GroupActs group={group} projectKey={projectKey} onEdit={() => setOpen(true)} />
       )}
     </li>
   );

@@ -11,15 +11,50 @@ export interface Picked {
   readonly title: string;
 }
 
-export function StoryPicker({
-  projectKey,
-  picked,
-  onPick,
-}: {
-  readonly projectKey: string;
+interface Picking {
   readonly picked: readonly Picked[];
   readonly onPick: (picked: readonly Picked[]) => void;
-}) {
+}
+
+/** Each can go before the one above it, or out. */
+function PickedList({ picked, onPick }: Picking) {
+  const up = (at: number): void =>
+    onPick(
+      picked.flatMap((one, index) =>
+        index === at - 1 ? [picked[at] ?? one, one] : index === at ? [] : [one],
+      ),
+    );
+  return (
+    <ol aria-label={g.stories}>
+      {picked.map(({ id, key, title }, at) => (
+        <li key={id} className="blocker">
+          <span className="grow cut">
+            <span className="key">{key}</span> {title}
+          </span>
+          <button
+            type="button"
+            className="chip-button"
+            aria-label={g.up(key)}
+            disabled={at === 0}
+            onClick={() => up(at)}
+          >
+            <span aria-hidden="true">↑</span>
+          </button>
+          <button
+            type="button"
+            className="chip-button"
+            aria-label={g.remove(key)}
+            onClick={() => onPick(picked.filter((one) => one.id !== id))}
+          >
+            <Icon name="close" size={12} />
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function StoryPicker({ projectKey, picked, onPick }: Picking & { readonly projectKey: string }) {
   const client = useClient();
   const listId = useId();
   const [text, setText] = useState('');
@@ -40,40 +75,9 @@ export function StoryPicker({
     const { id, key, title } = story;
     if (!picked.some((one) => one.id === id)) onPick([...picked, { id, key, title }]);
   };
-  const up = (at: number): void =>
-    onPick(
-      picked.flatMap((one, index) =>
-        index === at - 1 ? [picked[at] ?? one, one] : index === at ? [] : [one],
-      ),
-    );
   return (
     <div className="picker">
-      <ol aria-label={g.stories}>
-        {picked.map(({ id, key, title }, at) => (
-          <li key={id} className="blocker">
-            <span className="grow cut">
-              <span className="key">{key}</span> {title}
-            </span>
-            <button
-              type="button"
-              className="chip-button"
-              aria-label={g.up(key)}
-              disabled={at === 0}
-              onClick={() => up(at)}
-            >
-              <span aria-hidden="true">↑</span>
-            </button>
-            <button
-              type="button"
-              className="chip-button"
-              aria-label={g.remove(key)}
-              onClick={() => onPick(picked.filter((one) => one.id !== id))}
-            >
-              <Icon name="close" size={12} />
-            </button>
-          </li>
-        ))}
-      </ol>
+      <PickedList picked={picked} onPick={onPick} />
       <input
         className="field"
         aria-label={g.add}
