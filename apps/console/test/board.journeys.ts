@@ -208,7 +208,10 @@ export function boardJourneys(house: House): void {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');
     await page.getByText('Live', { exact: true }).waitFor();
+    // The page of a story is fetched when a reader comes to its card; it is there before the API goes away.
+    const fetched = page.waitForEvent('requestfinished', (request) => /\/story-page-/.test(request.url()));
     await card(page, 'Beta').focus();
+    await fetched;
     await house.whileApiIsAway(async () => {
       await page.locator('.wire', { hasText: 'Reconnecting' }).waitFor();
       // Also where the rail has no room for words.

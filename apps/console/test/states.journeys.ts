@@ -23,7 +23,7 @@ const states = [
 ] as const;
 
 export function statesJourneys(house: House): void {
-  const { open, keep } = useWindows(house);
+  const { open, keep, take } = useWindows(house);
   journey('says on every page that what it shows is on its way, failed, or not to be seen', async () => {
     const people = await house.world.org();
     await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
@@ -74,5 +74,9 @@ export function statesJourneys(house: House): void {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
     expect(lost).toBe(2);
+    // The browser tells of each.
+    const [window] = take();
+    expect(window?.faults).toHaveLength(2);
+    await window?.close();
   });
 }

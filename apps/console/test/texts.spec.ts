@@ -27,7 +27,7 @@ const isNoText = (text: string): boolean =>
   !/\p{L}/u.test(text) || /^https?:\/\/$|^[a-z]*\.(example|com)$/.test(text);
 
 function textsIn(name: string, content: string): string[] {
-  const source = ts.createSourceFile(name, content, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX);
+  const source = ts.createSourceFile(name, content, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
   const keep = (text: string): void => {
     if (!isNoText(text.trim())) found.push(`${name}: ${text.trim()}`);
