@@ -35,25 +35,29 @@ async function startOwnPostgres(): Promise<string> {
   return postgres.url;
 }
 
+/** As `libs/testing/src/database.ts` takes it to clone. */
+const templateLock = 4100;
+
 /**
  * A migrated template, from which each spec's world clones a database of its own. `npm test` makes it for all projects; a
- * server that an operator names in TEST_DATABASE_URL, as a superuser, gets one and keeps it.
+ * server that an operator names in TEST_DATABASE_URL, as a superuser, gets one and keeps it, with what specs clone.
  */
 async function provideTemplate(serverUrl: string): Promise<void> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
+    await client.query('select pg_advisory_lock($1)', [templateLock]);
     const exists = 'select from pg_database where datname = $1';
     if ((await client.query(exists, [templateName])).rowCount === 1) return;
     await client.query(`create database ${templateName}`);
+    const templateUrl = new URL(serverUrl);
+    templateUrl.pathname = `/${templateName}`;
+    const { migrate } = await import('@muster/database');
+    await migrate(templateUrl.href);
   } finally {
     await client.end();
   }
-  const templateUrl = new URL(serverUrl);
-  templateUrl.pathname = `/${templateName}`;
-  const { migrate } = await import('@muster/database');
-  await migrate(templateUrl.href);
 }
 
 /** The one that REDIS_URL names, as in CI, or one of our own. */
