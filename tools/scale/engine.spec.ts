@@ -1,6 +1,6 @@
 /**
- * The moves on servers that are there: ENGINE_URLS names two, home first, with superusers' logins and a space between, such as the
- * coordinators or owning nodes of an engine. Each gets a database of its own, which is gone afterwards.
+ * The moves and the examples on servers that are there: ENGINE_URLS names two, home first, with superusers' logins and a space
+ * between. Each gets a database of its own, which is gone afterwards.
  */
 import * as jest from '@jest/globals';
 import { itMovesOrganizations } from './moves.ts';
