@@ -1908,6 +1908,23 @@ begin
 end $function$
 ;
 alter function app.count_unread() owner to the_migrator;
+CREATE OR REPLACE PROCEDURE app.count_values(IN kept regclass, IN field name, IN values_there_are integer)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $procedure$
+declare
+  part regclass;
+begin
+  execute format('alter table %s alter column %I set (n_distinct = %s, n_distinct_inherited = %s)',
+    kept, field, values_there_are, values_there_are);
+  for part in select i.inhrelid::regclass from pg_inherits i where i.inhparent = kept loop
+    execute format('alter table %s alter column %I set (n_distinct = %s)', part, field, values_there_are);
+  end loop;
+  -- Until it is analyzed again the planner goes by what was found before.
+  execute format('analyze %s (%I)', kept, field);
+end $procedure$
+;
+alter function app.count_values(regclass,name,integer) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.delete_passkey(member uuid, passkey uuid)
  RETURNS TABLE(name text)
  LANGUAGE sql
@@ -2986,6 +3003,8 @@ declare
   month text := kept || to_char(begins, '_YYYY_MM');
   ends timestamptz := begins + interval '1 month';
   has_strays boolean;
+  field name;
+  option text;
 begin
   if to_regclass(format('months.%I', month)) is not null then return false; end if;
   execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
@@ -2994,6 +3013,12 @@ begin
   -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
   execute format('create table months.%I (like %s including all)', month, kept);
   execute format('alter table months.%I enable row level security', month);
+  -- What is said of the values of a column (migration 0015) is not copied with it.
+  for field, option in
+    select a.attname, o.option_value from pg_attribute a, pg_options_to_table(a.attoptions) o
+    where a.attrelid = kept and o.option_name = 'n_distinct' loop
+    execute format('alter table months.%I alter column %I set (n_distinct = %s)', month, field, option);
+  end loop;
   execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
   return true;
 end $function$

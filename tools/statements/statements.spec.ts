@@ -10,6 +10,7 @@ import { type Column, describeStatement } from './describe.ts';
 import { neverNull, overOrganizations, unreached, writingOverOrganizations } from './exceptions.ts';
 import { otherWriters, ownedTables } from './owners.ts';
 import { unpinnedIn } from './pins.ts';
+import { comparedWithCoalesce } from './unindexed.ts';
 import { madeUpMark } from './values.ts';
 import { tablesWrittenBy } from './writes.ts';
 
@@ -171,6 +172,26 @@ describe('the organization', () => {
     ['as another column', 'select from a where a.id = $1', ['a']],
   ])('is looked for %s', async (_where, text, unpinned) => {
     expect(await unpinnedIn(text, (table) => (table === 'orgs' ? 'id' : 'org_id'))).toEqual(unpinned);
+  });
+});
+
+describe('a condition', () => {
+  it('compares no column with a COALESCE of others, for which row security allows no index', async () => {
+    const found = new Set<string>();
+    for (const { text, file } of real)
+      for (const column of await comparedWithCoalesce(text)) found.add(`${file}: ${column} in ${text}`);
+    expect([...found]).toEqual([]);
+  });
+
+  it.each([
+    ['select from m join g on m.id = coalesce(g.a, g.b)', ['m.id']],
+    ['select from m where coalesce(a, b) = c', ['c']],
+    ['select from m where id = coalesce($1, $2)', []],
+    ['select from m where id = coalesce((select g.a from g), $1)', []],
+    ['select from m join g on m.id = case when g.a is null then g.b else g.a end', []],
+    ['update m set a = coalesce(b, c)', []],
+  ])('is looked at in %s', async (text, columns) => {
+    expect(await comparedWithCoalesce(text)).toEqual(columns);
   });
 });
 

@@ -17,6 +17,8 @@ declare
   month text := kept || to_char(begins, '_YYYY_MM');
   ends timestamptz := begins + interval '1 month';
   has_strays boolean;
+  field name;
+  option text;
 begin
   if to_regclass(format('months.%I', month)) is not null then return false; end if;
   execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
@@ -25,6 +27,12 @@ begin
   -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
   execute format('create table months.%I (like %s including all)', month, kept);
   execute format('alter table months.%I enable row level security', month);
+  -- What is said of the values of a column (migration 0015) is not copied with it.
+  for field, option in
+    select a.attname, o.option_value from pg_attribute a, pg_options_to_table(a.attoptions) o
+    where a.attrelid = kept and o.option_name = 'n_distinct' loop
+    execute format('alter table months.%I alter column %I set (n_distinct = %s)', month, field, option);
+  end loop;
   execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
   return true;
 end $$;

@@ -119,7 +119,7 @@ const columns = sql.part`${reviews.list},
   coalesce(g.name, m.name) as reviewer_name, coalesce(g.member_id, m.id) as acting_member_id, o.status = 'active' as is_active`;
 const withNames = sql.part`left join members m on ${of('m')} and m.id = r.member_id
   left join agents g on ${of('g')} and g.id = r.agent_id
-  join members o on ${of('o')} and o.id = coalesce(g.member_id, m.id)`;
+  join members o on ${of('o')} and o.id = case when g.member_id is null then m.id else g.member_id end`;
 
 /** SQL for the condition that the row is this reviewer's. */
 const isOf = ({ memberId, agentId }: Who): Part =>

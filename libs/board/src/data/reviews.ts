@@ -58,7 +58,7 @@ const verdictsOf = (story: Id): Part => sql.part`
     m.id as acting_member_id, m.status = 'active' as is_active
   from story_reviewers r
   left join agents g on ${of('g')} and g.id = r.agent_id
-  join members m on ${of('m')} and m.id = coalesce(r.member_id, g.member_id)
+  join members m on ${of('m')} and m.id = case when r.member_id is null then g.member_id else r.member_id end
   where ${of('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
 
 /**

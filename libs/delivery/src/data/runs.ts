@@ -166,7 +166,7 @@ export async function findRunWork(
          where ${of('l')} and l.state = 'held' and l.member_id = ${caller.memberId}::uuid
            and l.agent_id is not distinct from ${agentId}::uuid and l.run_id = ${event.runId} and l.project_id = ${projectId}
          order by l.granted_at desc limit 1) h on true
-       left join executions w on ${of('w')} and w.id = coalesce(e.id, h.id)`,
+       left join executions w on ${of('w')} and w.id = case when e.id is null then h.id else e.id end`,
   );
   if (row === undefined) throw new Error('a query without tables answers one row');
   if (event.storyId !== undefined && row.story === null) throw nothingAt('storyId');

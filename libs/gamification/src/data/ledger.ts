@@ -73,12 +73,12 @@ export async function findAssignees(db: Db, done: readonly Occurrence[]): Promis
     sql<{ seq: number; member_id: string }>`select d.seq, m.id as member_id
        from unnest(${done.map(({ seq }) => seq)}::bigint[], ${done.map(({ subjectId }) => subjectId)}::uuid[]) d (seq, story_id)
        cross join lateral (
-         select e.kind, e.data from activity e
+         select e.kind, (e.data ->> 'memberId')::uuid as member_id, (e.data ->> 'agentId')::uuid as agent_id from activity e
          where ${of('e')} and e.story_id = d.story_id and e.seq < d.seq
            and e.kind in ('assignment.changed', 'assignment.cleared')
          order by e.seq desc limit 1) last
-       left join agents g on ${of('g')} and g.id = (last.data ->> 'agentId')::uuid
-       join members m on ${of('m')} and m.id = coalesce((last.data ->> 'memberId')::uuid, g.member_id)
+       left join agents g on ${of('g')} and g.id = last.agent_id
+       join members m on ${of('m')} and m.id = case when last.member_id is null then g.member_id else last.member_id end
          and m.status = 'active'
        where last.kind = 'assignment.changed'`,
   );
