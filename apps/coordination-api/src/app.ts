@@ -4,16 +4,34 @@ import {
   claimSlug,
   createFollowers,
   createStandby,
+  type Followers,
   nodeChecks,
   openNodes,
+  type OpenNodes,
   type Pool,
   readOutcomes,
   type Standby,
 } from '@muster/database';
+import { type ForgesSetUp } from '@muster/forges';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
-import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
-import { createService, type Metrics, redisCheck, type Service, sessionCookieOf } from '@muster/http';
+import {
+  type AllHandlers,
+  byOperation,
+  createAuthenticator,
+  type Environment,
+  toApiError,
+  validationHoles,
+} from '@muster/runtime';
+import {
+  createService,
+  type Metrics,
+  redisCheck,
+  type Service,
+  type SessionCookie,
+  sessionCookieOf,
+} from '@muster/http';
+import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
@@ -21,7 +39,7 @@ import { missingPageOf } from './http/discovery/missing.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
 import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
-import { createCallLimits } from './http/limits.ts';
+import { type CallLimits, createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
 import { addForgeApps } from './http/forgeApps.ts';
 import { addForgeHooks } from './http/forgeHooks.ts';
@@ -42,6 +60,38 @@ export interface CoordinationApi {
 // guard: calls in flight
 const inFlightPerConnection = 6;
 
+const openDatabase = (config: Config, logger: Logger): OpenNodes =>
+  openNodes(
+    {
+      ...{
+        url: config.DATABASE_URL,
+        max: config.DATABASE_POOL,
+        role: 'muster_app',
+        name: 'coordination-api',
+      },
+      onIdleError: (error) => {
+        logger.warn({ err: error }, 'a connection to Postgres was lost');
+      },
+    },
+    config.DATABASE_NODES,
+  );
+
+/** A connection of its own: while all others are taken the API is as ready as before, and must not be taken away. */
+const openReadiness = (config: Config): OpenNodes =>
+  openNodes(
+    { url: config.DATABASE_URL, max: 1, role: 'muster_app', name: 'coordination-api readiness' },
+    config.DATABASE_NODES,
+  );
+
+const limitsOf = (config: Config, logger: Logger): CallLimits =>
+  createCallLimits({
+    token: config.LIMIT_TOKEN,
+    organization: config.LIMIT_ORGANIZATION,
+    redisUrl: config.REDIS_URL,
+    timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
+    logger,
+  });
+
 function standbyOf(config: Config, primary: Pool, metrics: Metrics, logger: Logger): Standby | undefined {
   if (config.DATABASE_REPLICA_URL === undefined) return undefined;
   return createStandby({
@@ -61,6 +111,51 @@ function standbyOf(config: Config, primary: Pool, metrics: Metrics, logger: Logg
   });
 }
 
+/** Follows the streams of events, until the app closes. */
+function followersOf(pool: Pool, app: FastifyInstance, logger: Logger): Followers {
+  const followers = createFollowers(pool, (error) => {
+    logger.warn({ err: error }, 'where the streams stand is not known');
+  });
+  // Calls that wait for events are answered with what there is, so that none holds up the stop.
+  app.addHook('preClose', async () => {
+    followers.close();
+  });
+  return followers;
+}
+
+const environmentOf = (pool: Pool, handlers: AllHandlers, standby: Standby | undefined): Environment => ({
+  handlers: performable(handlers),
+  reactions,
+  standby,
+  claimSlug: (orgId, slug) => claimSlug(pool, orgId, slug),
+  askOtherServers: (who, query) => askOtherServers(pool, who, query),
+});
+
+interface TokenlessSetUp {
+  readonly pool: Pool;
+  readonly forges: ForgesSetUp;
+  readonly cookie: SessionCookie | undefined;
+  readonly logger: Logger;
+}
+
+/** The paths that take no token: invitations, deliveries of forges, and the making of their apps. */
+function addTokenlessRoutes(
+  config: Config,
+  { app, metrics }: Service,
+  { pool, forges, cookie, logger }: TokenlessSetUp,
+): void {
+  addInvitationRoutes(app, {
+    ...{ pool, reactions, metrics, logger, cookie },
+    addresses: addressesOf(config),
+  });
+  addForgeHooks(app, {
+    ...{ pool, seals: forges.seals, metrics, logger },
+    deliveries: config.LIMIT_DELIVERIES,
+    refused: config.LIMIT_UNKNOWN_TOKENS,
+  });
+  addForgeApps(app, { pool, setUp: forges, refused: config.LIMIT_UNKNOWN_TOKENS, metrics, logger });
+}
+
 /** The paths of services that stand behind this one, those that there are. */
 function addForwards(
   config: Config,
@@ -77,22 +172,9 @@ function addForwards(
 }
 
 export function createApp(config: Config, logger: Logger): CoordinationApi {
-  const { DATABASE_URL: url, DATABASE_NODES: addresses } = config;
-  const nodes = openNodes(
-    {
-      ...{ url, max: config.DATABASE_POOL, role: 'muster_app', name: 'coordination-api' },
-      onIdleError: (error) => {
-        logger.warn({ err: error }, 'a connection to Postgres was lost');
-      },
-    },
-    addresses,
-  );
+  const nodes = openDatabase(config, logger);
   const { pool } = nodes;
-  // A connection of its own: while all others are taken the API is as ready as before, and must not be taken away.
-  const checking = openNodes(
-    { url, max: 1, role: 'muster_app', name: 'coordination-api readiness' },
-    addresses,
-  );
+  const checking = openReadiness(config);
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
   const cookie = config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl);
@@ -104,77 +186,42 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   const service = createService({
     name: 'coordination-api',
     logger,
-    checks: [...nodeChecks(checking, url, addresses), ...(redis ? [redis.check] : [])],
+    checks: [
+      ...nodeChecks(checking, config.DATABASE_URL, config.DATABASE_NODES),
+      ...(redis ? [redis.check] : []),
+    ],
     mostInFlight: nodes.levels.options.max * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
     missingPage: missingPageOf(addressesOf(config)),
   });
-  const limits = createCallLimits({
-    token: config.LIMIT_TOKEN,
-    organization: config.LIMIT_ORGANIZATION,
-    redisUrl: config.REDIS_URL,
-    timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
-    logger,
-  });
-  service.metrics.pool(nodes.levels);
-  const standby = standbyOf(config, pool, service.metrics, logger);
-  service.metrics.total(
+  const { app, metrics, aside, leave } = service;
+  const limits = limitsOf(config, logger);
+  metrics.pool(nodes.levels);
+  const standby = standbyOf(config, pool, metrics, logger);
+  metrics.total(
     'muster_validation_holes_total',
     'Values that validation let through and Postgres refused: each is a fault of the contract',
     () => validationHoles.count,
   );
+
   const webhooks = webhooksSetUpOf(config);
-  const { seals } = webhooks;
-  const forges = { seals, baseUrl: addressesOf(config).baseUrl };
-  const allHandlers = handlersOf({
-    seatPrices: config.SEAT_PRICING,
-    webhooks,
-    forges,
-  });
-  const followers = createFollowers(pool, (error) => {
-    logger.warn({ err: error }, 'where the streams stand is not known');
-  });
-  // Calls that wait for events are answered with what there is, so that none holds up the stop.
-  service.app.addHook('preClose', async () => {
-    followers.close();
-  });
+  const forges = { seals: webhooks.seals, baseUrl: addressesOf(config).baseUrl };
+  const handlers = handlersOf({ seatPrices: config.SEAT_PRICING, webhooks, forges });
+  const followers = followersOf(pool, app, logger);
   const calls: RouteOptions & EventStreamOptions = {
-    pool,
-    authenticate,
-    limits,
-    handlers: byOperation(allHandlers),
-    environment: {
-      handlers: performable(allHandlers),
-      reactions,
-      standby,
-      claimSlug: (orgId, slug) => claimSlug(pool, orgId, slug),
-      askOtherServers: (who, query) => askOtherServers(pool, who, query),
-    },
+    ...{ pool, authenticate, limits, aside, leave, metrics, logger },
+    handlers: byOperation(handlers),
+    environment: environmentOf(pool, handlers, standby),
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
-    aside: service.aside,
-    leave: service.leave,
-    metrics: service.metrics,
-    logger,
   };
-  addOperationRoutes(service.app, calls);
-  addEventStream(service.app, calls);
-  allowOrigins(service.app, config.CORS_ORIGINS);
-  addInvitationRoutes(service.app, {
-    ...{ pool, reactions, metrics: service.metrics, logger, cookie },
-    addresses: addressesOf(config),
-  });
-  addForgeHooks(service.app, {
-    ...{ pool, seals, metrics: service.metrics, logger },
-    deliveries: config.LIMIT_DELIVERIES,
-    refused: config.LIMIT_UNKNOWN_TOKENS,
-  });
-  addForgeApps(service.app, {
-    ...{ pool, setUp: forges, refused: config.LIMIT_UNKNOWN_TOKENS, metrics: service.metrics, logger },
-  });
+  addOperationRoutes(app, calls);
+  addEventStream(app, calls);
+  allowOrigins(app, config.CORS_ORIGINS);
+  addTokenlessRoutes(config, service, { pool, forges, cookie, logger });
   const forwards = addForwards(config, service, authenticateToken);
-  void service.app.register(async (app) => addDiscoveryRoutes(app, addressesOf(config)));
+  void app.register(async (scope) => addDiscoveryRoutes(scope, addressesOf(config)));
 
   return {
     service,

@@ -91,37 +91,49 @@ const mostOf = <Row>(rows: readonly Row[], pick: (row: Row) => number | null): n
   Math.max(0, ...rows.map((row) => pick(row) ?? 0));
 
 export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
+  addOutboxFigures(metrics, pool);
+  addExecutionFigures(metrics, pool);
+  addLeaseFigures(metrics, pool);
+  addDeletionFigures(metrics, pool);
+  addWebhookFigures(metrics, pool);
+  addQueueFigures(metrics, queues);
+}
+
+/** Each figure of the outbox: its name, what it says, and how it is made of the rows of a topic. */
+const perTopic: readonly [string, string, (rows: readonly TopicFigures[]) => number][] = [
+  [
+    'muster_outbox_undone',
+    'Rows of the outbox that are not done',
+    (rows) => sumOf(rows, (row) => row.undone),
+  ],
+  [
+    'muster_outbox_oldest_undone_seconds',
+    'Age of the oldest row that is not done',
+    (rows) => mostOf(rows, (row) => row.oldest),
+  ],
+  [
+    'muster_outbox_lag_seconds',
+    'For how long rows that are due have waited for their dispatch',
+    (rows) => mostOf(rows, (row) => row.lag),
+  ],
+  [
+    'muster_outbox_dead',
+    'Rows that were given up and wait for a replay',
+    (rows) => sumOf(rows, (row) => row.dead),
+  ],
+];
+
+function addOutboxFigures(metrics: Metrics, pool: Pool): void {
   const topics = shared(() => ofEachNode(pool, topicFigures));
-  const leases = shared(() => ofEachNode(pool, leaseFigures));
   const ofTopics = (figure: (rows: readonly TopicFigures[]) => number) => async (): Promise<Figure[]> =>
     [...Map.groupBy(await topics(), ({ topic }) => topic)].map(([topic, rows]) => ({
       labels: { topic },
       value: figure(rows),
     }));
-  const perTopic: [string, string, (rows: readonly TopicFigures[]) => number][] = [
-    [
-      'muster_outbox_undone',
-      'Rows of the outbox that are not done',
-      (rows) => sumOf(rows, (row) => row.undone),
-    ],
-    [
-      'muster_outbox_oldest_undone_seconds',
-      'Age of the oldest row that is not done',
-      (rows) => mostOf(rows, (row) => row.oldest),
-    ],
-    [
-      'muster_outbox_lag_seconds',
-      'For how long rows that are due have waited for their dispatch',
-      (rows) => mostOf(rows, (row) => row.lag),
-    ],
-    [
-      'muster_outbox_dead',
-      'Rows that were given up and wait for a replay',
-      (rows) => sumOf(rows, (row) => row.dead),
-    ],
-  ];
   for (const [name, help, figure] of perTopic) metrics.figures(name, help, ['topic'], ofTopics(figure));
+}
 
+function addExecutionFigures(metrics: Metrics, pool: Pool): void {
   metrics.figures('muster_executions', 'Executions that are not completed, by state', ['state'], async () => {
     const rows = await ofEachNode(pool, executionFigures);
     return openStates.map((state) => ({
@@ -132,6 +144,10 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
       ),
     }));
   });
+}
+
+function addLeaseFigures(metrics: Metrics, pool: Pool): void {
+  const leases = shared(() => ofEachNode(pool, leaseFigures));
   metrics.figures(
     'muster_leases',
     'Leases that somebody holds, live or past their time',
@@ -150,7 +166,9 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     [],
     async () => [{ labels: {}, value: mostOf(await leases(), (row) => row.lag) }],
   );
+}
 
+function addDeletionFigures(metrics: Metrics, pool: Pool): void {
   metrics.figures(
     'muster_deletions',
     'Projects and organizations that were deleted, and whose rows are still to be removed',
@@ -163,7 +181,9 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
       ];
     },
   );
+}
 
+function addWebhookFigures(metrics: Metrics, pool: Pool): void {
   const webhooks = shared(() => ofEachNode(pool, webhookFigures));
   metrics.figures(
     'muster_webhooks',
@@ -183,7 +203,9 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     [],
     async () => [{ labels: {}, value: mostOf(await webhooks(), (row) => row.lag) }],
   );
+}
 
+function addQueueFigures(metrics: Metrics, queues: Pick<Queues, 'counts'>): void {
   metrics.figures('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>
     Object.entries(await queues.counts()).flatMap(([queue, counts]) =>
       Object.entries(counts).map(([state, value]: [string, number]) => ({ labels: { queue, state }, value })),

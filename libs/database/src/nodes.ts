@@ -85,13 +85,10 @@ const sqlStateOf = (error: unknown): string | undefined =>
 
 export const isElsewhere = (error: unknown): boolean => sqlStateOf(error) === elsewhere;
 
-/** Makes servers of one installation: from now on each of the pools finds the others. */
-export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
-  const homeNode: Node = { name: homeName, pool: home };
-  const all = [homeNode, ...others];
+/** Where organizations are, as far as this process remembers; what it does not, home says. */
+function rememberPlaces(home: Pool, all: readonly Node[]) {
   const byName = new Map(all.map((node) => [node.name, node]));
   const known = new Map<string, Known>();
-  const restsUntil = new Map<Node, number>();
 
   const askHome = async (
     orgIds: readonly string[],
@@ -123,8 +120,28 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
     return found;
   };
 
-  /** Runs at a node, unless that one gave no connection a moment ago; then one call tries it. */
-  const runAt = async <Result>(node: Node, run: () => Promise<Result>): Promise<Result> => {
+  const find: Nodes['find'] = async (orgIds, maxAgeMillis, atHome) => {
+    const since = performance.now() - maxAgeMillis;
+    const old = [...new Set(orgIds)].filter((orgId) => (known.get(orgId)?.at ?? -Infinity) < since);
+    if (old.length > 0)
+      await askHome(old, atHome).catch((error: unknown) => {
+        if (old.some((orgId) => !known.has(orgId))) throw error;
+      });
+    const found = new Map<string, Node>();
+    for (const orgId of orgIds) {
+      const node = known.get(orgId)?.node;
+      if (node !== undefined) found.set(orgId, node);
+    }
+    return found;
+  };
+
+  return { askHome, look, find };
+}
+
+/** Visits a node, unless that one gave no connection a moment ago; then one call tries it. */
+function letAwayNodesRest(): Nodes['visit'] {
+  const restsUntil = new Map<Node, number>();
+  return async <Result>(node: Node, run: () => Promise<Result>): Promise<Result> => {
     const rests = restsUntil.get(node);
     if (rests !== undefined) {
       if (performance.now() < rests) throw new DatabaseAway(new Error(`${node.name} is away`));
@@ -140,11 +157,19 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
       throw error;
     }
   };
+}
+
+/** Makes servers of one installation: from now on each of the pools finds the others. */
+export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
+  const homeNode: Node = { name: homeName, pool: home };
+  const all = [homeNode, ...others];
+  const { askHome, look, find } = rememberPlaces(home, all);
+  const visit = letAwayNodesRest();
 
   const nodes: Nodes = {
     home: homeNode,
     all,
-    visit: runAt,
+    visit,
     at: async (orgId, work, { atHome, unknown = unknownToken } = {}) => {
       const until = performance.now() + waitsMillis;
       let place = await look(orgId, atHome);
@@ -152,7 +177,7 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
       for (;;) {
         const { node } = place;
         try {
-          return await runAt(node, () => work({ pool: node.pool, isGone }));
+          return await visit(node, () => work({ pool: node.pool, isGone }));
         } catch (error) {
           const sqlState = sqlStateOf(error);
           if (sqlState !== elsewhere && sqlState !== unknown) throw error;
@@ -171,20 +196,7 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
         }
       }
     },
-    find: async (orgIds, maxAgeMillis, atHome) => {
-      const since = performance.now() - maxAgeMillis;
-      const old = [...new Set(orgIds)].filter((orgId) => (known.get(orgId)?.at ?? -Infinity) < since);
-      if (old.length > 0)
-        await askHome(old, atHome).catch((error: unknown) => {
-          if (old.some((orgId) => !known.has(orgId))) throw error;
-        });
-      const found = new Map<string, Node>();
-      for (const orgId of orgIds) {
-        const node = known.get(orgId)?.node;
-        if (node !== undefined) found.set(orgId, node);
-      }
-      return found;
-    },
+    find,
   };
   for (const { pool } of all) registered.set(pool, nodes);
   return nodes;

@@ -125,6 +125,64 @@ export function view<
   };
 }
 
+/** A column as it is described, and what the contract calls it. */
+interface Described extends Column<unknown> {
+  readonly column: string;
+  readonly field: string;
+}
+
+const describedOf = (columns: Readonly<Record<string, Column<unknown>>>): readonly Described[] =>
+  Object.entries(columns).map(([column, traits]) => ({ column, field: camel(column), ...traits }));
+
+/** Which columns are read, inserted, set by callers and seen by them, and which of those are texts that may be empty. */
+function listsOf(described: readonly Described[]) {
+  const where = (is: (column: Described) => boolean): string[] =>
+    described.filter(is).map(({ column }) => column);
+  return {
+    read: [...stamps, ...where(() => true)],
+    inserted: [...stamps, ...where(({ derived }) => derived !== true)],
+    settable: where(({ set, derived }) => set === true && derived !== true),
+    seen: [...stamps, ...where(({ hidden }) => hidden !== true)],
+    texts: where(({ empty }) => empty === ''),
+  };
+}
+
+/** What a caller wants otherwise than the row has it now: the values by column, and the fields in the order of the wishes. */
+function changesOf(
+  described: readonly Described[],
+  now: Readonly<Record<string, unknown>>,
+  said: Readonly<Record<string, unknown>>,
+): { readonly values: Readonly<Record<string, unknown>>; readonly fields: string[] } {
+  const values: Record<string, unknown> = {};
+  const fields: string[] = [];
+  for (const name of Object.keys(said)) {
+    const column = described.find(({ field, set }) => field === name && set === true);
+    const value = said[name] === null ? column?.empty : said[name];
+    if (column === undefined || value === undefined) continue;
+    if (isDeepStrictEqual(value, now[column.column])) continue;
+    values[column.column] = value;
+    fields.push(name);
+  }
+  return { values, fields };
+}
+
+/** What is said of a new record, and what its description says of the rest. */
+function newRow(
+  described: readonly Described[],
+  said: Readonly<Record<string, unknown>>,
+  at: string,
+): Record<string, unknown> {
+  const row: Record<string, unknown> = {
+    id: said['id'] ?? newId(),
+    created_at: at,
+    updated_at: at,
+    version: 1,
+  };
+  for (const { column, field, initial, empty } of described)
+    row[column] = said[field] ?? initial ?? empty ?? null;
+  return row;
+}
+
 /** Describes the records of a table, which statements call by the alias. */
 export function record<Name extends Table, const Columns extends Description<Name>>(
   table: Name,
@@ -132,25 +190,12 @@ export function record<Name extends Table, const Columns extends Description<Nam
   columns: Columns,
 ) {
   type Row = Read<Name, Columns>;
-  const described = Object.entries(columns as Readonly<Record<string, Column<unknown>>>).map(
-    ([column, traits]) => ({
-      column,
-      field: camel(column),
-      ...traits,
-    }),
-  );
-  const where = (is: (column: (typeof described)[number]) => boolean): string[] =>
-    described.filter(is).map(({ column }) => column);
-  const names = [...stamps, ...where(() => true)];
-  const inserted = [...stamps, ...where(({ derived }) => derived !== true)];
-  const settable = where(({ set, derived }) => set === true && derived !== true);
-  const list = sql.columns(alias, names);
+  const described = describedOf(columns as Readonly<Record<string, Column<unknown>>>);
+  const { read, inserted, settable, seen, texts } = listsOf(described);
+  const list = sql.columns(alias, read);
   const as = sql.word(alias);
   const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${of(alias)} and ${as}.id = `;
-  const shown = shower(
-    [...stamps, ...where(({ hidden }) => hidden !== true)],
-    where(({ empty }) => empty === ''),
-  ) as (row: Row) => Shown<Row, Columns>;
+  const shown = shower(seen, texts) as (row: Row) => Shown<Row, Columns>;
 
   /** The row as a caller wants it, and which fields that changes; the row itself where none. */
   const changed = <Locked extends Row>(
@@ -158,20 +203,10 @@ export function record<Name extends Table, const Columns extends Description<Nam
     wanted: Wanted<Row, Columns>,
     at: string,
   ): Changed<Locked> => {
-    const said = wanted as Readonly<Record<string, unknown>>;
     const now = row as Readonly<Record<string, unknown>>;
-    const changes = Object.keys(said).flatMap((name) => {
-      const column = described.find(({ field, set }) => field === name && set === true);
-      const value = said[name] === null ? column?.empty : said[name];
-      if (column === undefined || value === undefined) return [];
-      return isDeepStrictEqual(value, now[column.column]) ? [] : [{ name, column: column.column, value }];
-    });
-    if (changes.length === 0) return { changed: row, fields: [] };
-    const values = Object.fromEntries(changes.map(({ column, value }) => [column, value]));
-    return {
-      changed: nextVersion<Locked>(row, values as Partial<Locked>, at),
-      fields: changes.map(({ name }) => name),
-    };
+    const { values, fields } = changesOf(described, now, wanted as Readonly<Record<string, unknown>>);
+    if (fields.length === 0) return { changed: row, fields };
+    return { changed: nextVersion<Locked>(row, values as Partial<Locked>, at), fields };
   };
 
   /** Writes what callers may set of a locked record, or these columns, as they are in the changed row. */
@@ -194,16 +229,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
 
     /** A new row. */
     make(draft: Draft<Row, Columns>, at: string): Row {
-      const said = draft as Readonly<Record<string, unknown>>;
-      const row: Record<string, unknown> = {
-        id: said['id'] ?? newId(),
-        created_at: at,
-        updated_at: at,
-        version: 1,
-      };
-      for (const { column, field, initial, empty } of described)
-        row[column] = said[field] ?? initial ?? empty ?? null;
-      return row as Row;
+      return newRow(described, draft as Readonly<Record<string, unknown>>, at) as Row;
     },
 
     changed,

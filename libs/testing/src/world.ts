@@ -1,20 +1,12 @@
 /** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
-import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, createClient, errorOf, type Transport } from '@muster/client';
-import { createFollowers, newId, type Pool, sendBurst, type Statement } from '@muster/database';
+import { type Client } from '@muster/client';
+import { type Pool, sendBurst, type Statement } from '@muster/database';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
-import {
-  type Answer,
-  byOperation,
-  createAuthenticator,
-  execute,
-  type Handler,
-  hashToken,
-  newTokenSecret,
-  type Reaction,
-  toApiError,
-} from '@muster/runtime';
+import { type Answer, type Handler, type Reaction } from '@muster/runtime';
+import { openCalls } from './calls.ts';
+import { allWait, contend, type RowLock } from './contention.ts';
 import { type TestDatabase } from './database.ts';
+import { createMakers } from './makers.ts';
 
 /** A member or an agent with a token: the typed client, and who they are. */
 export type Person = Client & {
@@ -58,11 +50,11 @@ export interface World {
   /** Rows as the owner of the tables sees them. */
   readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   /**
-   * Holds row locks (of `table`, where `column` is `id` or one of them) until each of the calls waits for a lock, then
-   * lets go: so they do race. Answers their outcomes in order.
+   * Holds row locks until each of the calls waits for a lock, then lets go: so they do race. Answers their outcomes in
+   * order.
    */
   contend<Result>(
-    lock: { readonly table: string; readonly id: string | readonly string[]; readonly column?: string },
+    lock: RowLock,
     ...calls: (() => Promise<Result>)[]
   ): Promise<PromiseSettledResult<Result>[]>;
   /** Until so many sessions wait for a lock, for specs that hold one themselves. */
@@ -99,145 +91,15 @@ export function openWorld(
   handlers: object,
   reactions: readonly Reaction[] = [],
 ): OpenWorld {
-  const byName = byOperation(handlers);
-  const authenticator = createAuthenticator(database.app);
-  const followers = createFollowers(database.app, () => undefined);
-
   const rows = async <Row>(sql: string, ...parameters: unknown[]): Promise<Row[]> =>
     (await database.owner.query(sql, parameters)).rows as Row[];
+  const calls = openCalls(database, handlers, reactions);
+  const makersBy = createMakers(rows, calls.transportOf);
 
-  const run = async (
-    secret: string,
-    handler: Handler,
-    params: unknown,
-    { idempotencyKey, pool, mostPageBytes }: CallSetUp,
-    requestId = newId(),
-  ): Promise<Answer> => {
-    const call = {
-      token: await authenticator.authenticate(secret),
-      // What crosses the wire is JSON.
-      params: JSON.parse(JSON.stringify(params)) as unknown,
-      requestId,
-      idempotencyKey: idempotencyKey ?? null,
-      ip: '127.0.0.1',
-      userAgent: 'spec',
-    };
-    const surroundings = { handlers: byName, reactions, mostPageBytes };
-    const ask = (): Promise<Answer> => execute(pool ?? database.app, handler, call, surroundings);
-    const first = await ask();
-    if (first.awaits === null) return first;
-    const { position, seconds } = first.awaits;
-    await followers.wait(call.token.identity, position, seconds);
-    return ask();
-  };
-
-  const transportOf =
-    (secret: string): Transport =>
-    async (operation, params, { idempotencyKey }) => {
-      const requestId = newId();
-      const handler = byName.get(operation.name);
-      if (handler === undefined) throw new Error(`this world has no handler for ${operation.name}`);
-      try {
-        const setUp = idempotencyKey === undefined ? {} : { idempotencyKey };
-        return JSON.parse((await run(secret, handler, params, setUp, requestId)).json) as unknown;
-      } catch (error) {
-        const known = toApiError(error);
-        if (known.code === 'internal') throw error;
-        throw errorOf(known.toBody(requestId));
-      }
-    };
-
-  /** Members that were made here, so that no spec has to ask for them. */
-  const names = new Map<string, { readonly handle: string; readonly name: string }>();
-  const namesOf = async (orgId: string, memberId: string) => {
-    const [member] = await rows<{ handle: string; name: string }>(
-      'select handle, name from members where org_id = $1 and id = $2',
-      orgId,
-      memberId,
-    );
-    if (member === undefined) throw new Error('no such member');
-    return member;
-  };
-
-  /** What makes people, by whatever way statements go out. */
-  const makers = (rows: World['rows']): Makers => {
-    const token = async (orgId: string, memberId: string, setUp: TokenSetUp = {}): Promise<Person> => {
-      const secret = newTokenSecret('test');
-      const { handle, name } = names.get(memberId) ?? (await namesOf(orgId, memberId));
-      let agentId: string | null = null;
-      if (setUp.agent !== undefined) {
-        agentId = newId();
-        await rows(
-          'insert into agents (org_id, id, member_id, name) values ($1, $2, $3, $4)',
-          orgId,
-          agentId,
-          memberId,
-          setUp.agent,
-        );
-      }
-      await rows(
-        `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids,
-         may_read_inbox, expires_at)
-       values ($1, $2, $3, $4, 'spec', $5, $6, $7, $8, $9, now() + interval '1 day')`,
-        orgId,
-        newId(),
-        memberId,
-        agentId,
-        hashToken(secret),
-        secret.slice(-4),
-        setUp.scopes ?? ['admin'],
-        setUp.projectIds ?? null,
-        setUp.inbox ?? false,
-      );
-      return Object.assign(createClient(transportOf(secret)), {
-        me: { memberId, agentId, handle, name: setUp.agent ?? name, token: secret },
-      });
-    };
-
-    const member = async (orgId: string, name: string, role: OrgRole): Promise<Person> => {
-      const id = newId();
-      const handle = name
-        .normalize('NFD')
-        .replaceAll(/[^A-Za-z0-9]/g, '')
-        .toLowerCase();
-      names.set(id, { handle, name });
-      await rows(
-        'insert into members (org_id, id, email, name, handle, role) values ($1, $2, $3, $4, $5, $6)',
-        orgId,
-        id,
-        `${handle}@example.com`,
-        name,
-        handle,
-        role,
-      );
-      return token(orgId, id);
-    };
-
-    const org: World['org'] = async ({ policy = {}, plan = 'team' } = {}) => {
-      const orgId = newId();
-      const slug = `org-${orgId.slice(-12)}`;
-      await rows(
-        'insert into orgs (id, slug, name, policy) values ($1, $2, $3, $4)',
-        orgId,
-        slug,
-        'Acme',
-        policy,
-      );
-      await rows('insert into streams (org_id) values ($1)', orgId);
-      await rows('insert into subscriptions (org_id, plan, seats) values ($1, $2, 25)', orgId, plan);
-      const ana = await member(orgId, 'Ana', 'owner');
-      const ben = await member(orgId, 'Ben', 'admin');
-      const chloe = await member(orgId, 'Chloé', 'member');
-      const dan = await member(orgId, 'Dan', 'viewer');
-      const robo = await token(orgId, chloe.me.memberId, { agent: 'Robo' });
-      return { orgId, slug, ana, ben, chloe, dan, robo };
-    };
-    return { token, member, org, rows };
-  };
   const gathered = async <Result>(make: (makers: Makers) => Promise<Result>): Promise<Result> => {
     const statements: Statement[] = [];
     const result = await make(
-      makers(async (sql, ...parameters) => {
+      makersBy(async (sql, ...parameters) => {
         statements.push({ sql, parameters });
         return [];
       }),
@@ -254,46 +116,14 @@ export function openWorld(
   return {
     database,
     close: async () => {
-      followers.close();
-      await authenticator.close();
+      await calls.close();
       await database.close();
     },
-    call: (person, handler, params, options = {}) => run(person.me.token, handler, params, options),
-    ...makers(rows),
+    call: (person, handler, params, options = {}) => calls.run(person.me.token, handler, params, options),
+    ...makersBy(rows),
     org: (setUp) => gathered(({ org }) => org(setUp)),
     gathered,
     waiting: (count) => allWait(count, rows),
-    contend: async (lock, ...calls) => {
-      const holder = await database.owner.connect();
-      try {
-        await holder.query('begin');
-        await holder.query(
-          `select 1 from ${lock.table} where ${lock.column ?? 'id'} = any ($1::uuid[]) for update`,
-          [[lock.id].flat()],
-        );
-        const running = calls.map((call) => call());
-        const settled = Promise.allSettled(running);
-        await allWait(calls.length, rows);
-        await holder.query('rollback');
-        return await settled;
-      } finally {
-        holder.release();
-      }
-    },
+    contend: (lock, ...racing) => contend(database, rows, lock, racing),
   };
-}
-
-/** Longer than any lock is waited for: then they will not come any more. */
-const longestLookMillis = 30_000;
-
-/** Until so many sessions of this database wait for a lock. */
-async function allWait(count: number, rows: World['rows']): Promise<void> {
-  for (const end = performance.now() + longestLookMillis; performance.now() < end;) {
-    const [waiting] = await rows<{ n: number }>(
-      `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if ((waiting?.n ?? 0) >= count) return;
-    await pause(2);
-  }
-  throw new Error(`not all of the ${count} calls came to wait for the lock`);
 }

@@ -39,17 +39,24 @@ const operation = 'invitations.accept';
 /** A token and a name; there is no reason to read more from an unknown sender. */
 const bodyLimit = 16 * 1024;
 
-export function addInvitationRoutes(
-  app: FastifyInstance,
-  { pool, reactions, metrics, logger, cookie, addresses }: InvitationRoutes,
-): void {
+type Accept<Result> = (
+  facts: AcceptanceFacts,
+) => Promise<{ readonly memberId: string; readonly result: Result }>;
+
+/** Runs an acceptance, counted and said like an operation. */
+type AsOperation = <Result>(request: FastifyRequest, accept: Accept<Result>) => Promise<Result>;
+
+export function addInvitationRoutes(app: FastifyInstance, options: InvitationRoutes): void {
+  const { cookie } = options;
+  const asOperation = createAsOperation(options);
+  addForm(app, options);
+  addAcceptance(app, asOperation, options);
+  if (cookie !== undefined) addJoining(app, asOperation, { ...options, cookie });
+}
+
+function createAsOperation({ metrics, logger }: InvitationRoutes): AsOperation {
   const count = metrics.operation(operation);
-  const page = invitationPageOf(addresses);
-  /** Runs an acceptance, counted and said like an operation. */
-  const asOperation = async <Result>(
-    request: FastifyRequest,
-    accept: (facts: AcceptanceFacts) => Promise<{ readonly memberId: string; readonly result: Result }>,
-  ): Promise<Result> => {
+  return async <Result>(request: FastifyRequest, accept: Accept<Result>): Promise<Result> => {
     request.operation = operation;
     let outcome = 'internal';
     let reason: string | undefined;
@@ -70,14 +77,25 @@ export function addInvitationRoutes(
       logger.info({ requestId: request.id, operation, memberId, outcome, reason, durationMs }, 'operation');
     }
   };
+}
 
+/** The page that an invitation's e-mail leads to. */
+function addForm(app: FastifyInstance, { cookie, addresses }: InvitationRoutes): void {
+  const page = invitationPageOf(addresses);
   app.get(path, (request, reply) => {
     const { without } = request.query as { without?: unknown };
     // The browser takes along what stands behind the `#`, which no page of the other address reads.
     if (cookie !== undefined && without !== 'account') return reply.redirect(signInPath, 303);
     return reply.headers(pageHeaders).send(page);
   });
+}
 
+/** Accepting with a name: the answer has the new member's token. */
+function addAcceptance(
+  app: FastifyInstance,
+  asOperation: AsOperation,
+  { pool, reactions }: InvitationRoutes,
+): void {
   app.post(path, { bodyLimit }, async (request, reply) => {
     const accepted = await asOperation(request, async (facts) => {
       const result = await acceptInvitation(pool, request.body ?? {}, facts, reactions);
@@ -88,9 +106,14 @@ export function addInvitationRoutes(
       .header('cache-control', 'no-store')
       .send(JSON.stringify(accepted));
   });
+}
 
-  if (cookie === undefined) return;
-  // A form of a page of this origin, which needs no script; so its answers are pages.
+/** Accepting with an account: a form of a page of this origin, which needs no script; so its answers are pages. */
+function addJoining(
+  app: FastifyInstance,
+  asOperation: AsOperation,
+  { pool, reactions, cookie }: InvitationRoutes & { readonly cookie: SessionCookie },
+): void {
   void app.register(async (scope) => {
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',

@@ -224,8 +224,28 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): v
   );
 }
 
+/** Before the body is read: who calls, and whether they may call now. A renewal is counted by itself. */
+const admission =
+  ({ authenticate, limits }: RouteOptions, isRenewal: boolean) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.caller = await authenticate(request);
+    const admitted = limits.admit(request.caller.identity, reply, isRenewal);
+    if (admitted !== undefined) await admitted;
+  };
+type Admission = ReturnType<typeof admission>;
+
+/** What the ways in lead to. */
+interface Served {
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly names: readonly string[];
+  /** What executes each operation, by its name. */
+  readonly runners: ReadonlyMap<string, Run>;
+  /** Of all calls but renewals. */
+  readonly onRequest: Admission;
+}
+
 export function addOperationRoutes(app: FastifyInstance, options: RouteOptions): void {
-  const { authenticate, limits, handlers, aside, wait } = options;
+  const { handlers, aside, wait } = options;
   const names = [...handlers.keys()];
   const waiting = {
     ...{ wait, aside },
@@ -237,16 +257,19 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
   );
 
   app.decorateRequest('caller', null);
-  const entering =
-    (isRenewal: boolean) =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      request.caller = await authenticate(request);
-      const admitted = limits.admit(request.caller.identity, reply, isRenewal);
-      if (admitted !== undefined) await admitted;
-    };
-  const onRequest = entering(false);
-  const onRenewal = entering(true);
+  const served: Served = { handlers, names, runners, onRequest: admission(options, false) };
+  addOwnPaths(app, served, admission(options, true));
+  addNamespacePaths(app, served);
+  addQueryPath(app, served);
+  addUnknownPaths(app, served);
+}
 
+/** The paths of each operation, in every spelling. A renewal is admitted by itself, and urgent. */
+function addOwnPaths(
+  app: FastifyInstance,
+  { handlers, runners, onRequest }: Served,
+  onRenewal: Admission,
+): void {
   for (const { operation } of handlers.values()) {
     const run = runners.get(operation.name);
     if (run === undefined) continue;
@@ -259,7 +282,10 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
       );
     }
   }
+}
 
+/** The paths of namespaces: the last word of the operation's name stands beside its parameters. */
+function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: Served): void {
   for (const { paths, words, bodyLimit } of namespacePaths(operations)) {
     for (const path of paths) {
       app.post(path, { onRequest, errorHandler: refuse, bodyLimit }, (request, reply) => {
@@ -277,7 +303,10 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
       });
     }
   }
+}
 
+/** `POST /api/query`, whose body names the operation. */
+function addQueryPath(app: FastifyInstance, { handlers, names, runners, onRequest }: Served): void {
   app.post('/api/query', { onRequest, errorHandler: refuse, bodyLimit: bulkBodyLimit }, (request, reply) => {
     if (!isObject(request.body)) throw notAnObject();
     const { operation: name, params = {}, ...others } = request.body;
@@ -300,8 +329,10 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
       throw badRequest('params must be an object.', [{ path: 'params', message: 'must be an object' }]);
     return run(request, reply, params);
   });
+}
 
-  // A path below /api that is no operation: the caller mistyped a name, so say which ones are near.
+/** A path below /api that is no operation: the caller mistyped a name, so say which ones are near. */
+function addUnknownPaths(app: FastifyInstance, { names, onRequest }: Served): void {
   app.post('/api/*', { onRequest }, (request) => {
     const name = request.url
       .replace(/^\/api\//, '')

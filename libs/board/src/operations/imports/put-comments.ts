@@ -2,7 +2,7 @@
 import { type Actor, type ImportItem, type ImportResult } from '@muster/registry';
 import { type CommentRow, comments } from '../../data/comments.ts';
 import { idAt, lockComments } from '../../data/import-board.ts';
-import { itemKey, type NotedItem } from '../../data/imports.ts';
+import { itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
 import { hashOf } from '../../rules/import-merge.ts';
 import { type Meeting, type Placed } from './put-stories.ts';
 
@@ -23,97 +23,144 @@ interface PutComments {
   readonly written: ReadonlySet<string>;
 }
 
+/** A comment of an item whose story is there. */
+interface Wanted extends Placed {
+  readonly comment: ItemComment;
+  readonly key: string;
+  readonly hash: Buffer;
+}
+
+/** A put in progress: what it was read from, and what it will write. */
+interface Put extends Meeting {
+  /** Comments that were put before, by their ids. */
+  readonly there: ReadonlyMap<string, CommentRow>;
+  /** Keys of the comments before. */
+  readonly seen: Set<string>;
+  /** By their keys. */
+  readonly made: Map<string, CommentRow>;
+  readonly notes: NotedItem[];
+  readonly issues: Map<string, Issue[]>;
+  readonly written: Set<string>;
+}
+
+const hashOfComment = ({ authorName, authorEmail, body, at, parent }: ItemComment): Buffer =>
+  hashOf([authorName, authorEmail ?? null, body, at, parent ?? null]);
+
 export async function putComments(meeting: Meeting, placed: readonly Placed[]): Promise<PutComments> {
-  const { db, caller, at, noted, members } = meeting;
+  const { db, noted } = meeting;
   const all = placed.flatMap(({ item, storyId }) =>
-    (item.comments ?? []).map((comment) => ({ item, storyId, comment, key: commentKey(item, comment) })),
+    (item.comments ?? []).map((comment): Wanted => ({
+      ...{ item, storyId, comment },
+      key: commentKey(item, comment),
+      hash: hashOfComment(comment),
+    })),
   );
   const ids = all.flatMap(({ key }) => noted.get(itemKey('comment', key))?.record_id ?? []);
   const there = ids.length === 0 ? new Map<string, CommentRow>() : await lockComments(db, ids);
-  const made = new Map<string, CommentRow>();
-  const notes: NotedItem[] = [];
-  const issues = new Map<string, Issue[]>();
-  const written = new Set<string>();
-  const seen = new Set<string>();
-
-  /** Those who are no members stand as names, and belong to the member who brings them in. */
-  const authorOf = ({ authorName, authorEmail }: ItemComment): { actor: Actor; memberId: string } => {
-    const member = authorEmail === undefined ? undefined : members.get(authorEmail.toLowerCase());
-    return member === undefined
-      ? {
-          actor: { kind: 'member', memberId: null, agentId: null, name: authorName },
-          memberId: caller.memberId,
-        }
-      : {
-          actor: { kind: 'member', memberId: member.id, agentId: null, name: member.name },
-          memberId: member.id,
-        };
-  };
-  const rootOf = (item: ImportItem, parent: string): string | undefined => {
-    const key = commentKey(item, { externalId: parent });
-    const found = made.get(key) ?? there.get(noted.get(itemKey('comment', key))?.record_id ?? '');
-    return found === undefined ? undefined : (found.parent_id ?? found.id);
-  };
-  const complain = (item: ImportItem, index: number, message: string): void => {
-    const list = issues.get(item.externalId) ?? [];
-    list.push({ path: `comments.${index}`, message });
-    issues.set(item.externalId, list);
+  const put: Put = {
+    ...{ ...meeting, there, seen: new Set(), made: new Map<string, CommentRow>() },
+    ...{ notes: [], issues: new Map<string, Issue[]>(), written: new Set() },
   };
 
   // Replies come after what they reply to.
   const inOrder = [...all].sort((a, b) => Date.parse(a.comment.at) - Date.parse(b.comment.at));
-  for (const { item, storyId, comment, key } of inOrder) {
-    const index = item.comments?.indexOf(comment) ?? 0;
-    if (seen.has(key)) {
-      complain(item, index, 'A comment before it has the same externalId.');
-      continue;
-    }
-    seen.add(key);
-    const known = noted.get(itemKey('comment', key));
-    const hash = hashOf([
-      comment.authorName,
-      comment.authorEmail ?? null,
-      comment.body,
-      comment.at,
-      comment.parent ?? null,
-    ]);
-    const note = (recordId: string, version: number, isMade: boolean): void => {
-      notes.push({ kind: 'comment', externalId: key, recordId, isMade, hash, version, blockedBy: [] });
-    };
-    if (known !== undefined) {
-      const row = there.get(known.record_id);
-      const isSame = known.source_hash?.equals(hash) === true;
-      if (isSame || row === undefined || row.version !== known.record_version || row.body === comment.body)
-        continue;
-      const after = comments.save(db, row, { body: comment.body }, at);
-      note(row.id, after.version, false);
-      written.add(item.externalId);
-      continue;
-    }
-    const parentId = comment.parent === undefined ? null : rootOf(item, comment.parent);
-    if (parentId === undefined)
-      complain(item, index, 'What it replies to is not there; it stands by itself.');
-    const { actor, memberId } = authorOf(comment);
-    const row: CommentRow = {
-      ...comments.make(
-        {
-          ...{
-            id: idAt(comment.at),
-            storyId,
-            parentId: parentId ?? null,
-            kind: 'comment',
-            body: comment.body,
-          },
-          ...{ author: actor, authorMemberId: memberId, mentions: [], told: [] },
-        },
-        at,
-      ),
-      created_at: comment.at,
-    };
-    made.set(key, row);
-    note(row.id, row.version, true);
-    written.add(item.externalId);
-  }
+  for (const wanted of inOrder) putOne(put, wanted);
+
+  const { made, notes, issues, written } = put;
   if (made.size > 0) db.later(comments.insertAll([...made.values()]));
   return { notes, issues, written };
+}
+
+/** Decides what becomes of a comment, and has it written. */
+function putOne(put: Put, wanted: Wanted): void {
+  const { noted, seen } = put;
+  const { key } = wanted;
+  if (seen.has(key)) {
+    complain(put, wanted, 'A comment before it has the same externalId.');
+    return;
+  }
+  seen.add(key);
+  const known = noted.get(itemKey('comment', key));
+  if (known === undefined) create(put, wanted);
+  else update(put, wanted, known);
+}
+
+/** Where the item says something else than it did, and the comment is as it was put. */
+function update(put: Put, wanted: Wanted, known: ItemRow): void {
+  const { db, at, there } = put;
+  const { comment, hash } = wanted;
+  const row = there.get(known.record_id);
+  const isSame = known.source_hash?.equals(hash) === true;
+  if (isSame || row === undefined || row.version !== known.record_version || row.body === comment.body)
+    return;
+  const after = comments.save(db, row, { body: comment.body }, at);
+  note(put, wanted, after, false);
+}
+
+function create(put: Put, wanted: Wanted): void {
+  const { at, made } = put;
+  const { item, storyId, comment, key } = wanted;
+  const parentId = comment.parent === undefined ? null : rootOf(put, item, comment.parent);
+  if (parentId === undefined) complain(put, wanted, 'What it replies to is not there; it stands by itself.');
+  const { actor, memberId } = authorOf(put, comment);
+  const row: CommentRow = {
+    ...comments.make(
+      {
+        ...{
+          id: idAt(comment.at),
+          storyId,
+          parentId: parentId ?? null,
+          kind: 'comment',
+          body: comment.body,
+        },
+        ...{ author: actor, authorMemberId: memberId, mentions: [], told: [] },
+      },
+      at,
+    ),
+    created_at: comment.at,
+  };
+  made.set(key, row);
+  note(put, wanted, row, true);
+}
+
+/** Those who are no members stand as names, and belong to the member who brings them in. */
+function authorOf(
+  { caller, members }: Meeting,
+  { authorName, authorEmail }: ItemComment,
+): { actor: Actor; memberId: string } {
+  const member = authorEmail === undefined ? undefined : members.get(authorEmail.toLowerCase());
+  return member === undefined
+    ? {
+        actor: { kind: 'member', memberId: null, agentId: null, name: authorName },
+        memberId: caller.memberId,
+      }
+    : {
+        actor: { kind: 'member', memberId: member.id, agentId: null, name: member.name },
+        memberId: member.id,
+      };
+}
+
+/** The root of the thread that a reply belongs to; undefined where the comment that it replies to is not there. */
+function rootOf({ made, there, noted }: Put, item: ImportItem, parent: string): string | undefined {
+  const key = commentKey(item, { externalId: parent });
+  const found = made.get(key) ?? there.get(noted.get(itemKey('comment', key))?.record_id ?? '');
+  return found === undefined ? undefined : (found.parent_id ?? found.id);
+}
+
+function complain({ issues }: Put, { item, comment }: Wanted, message: string): void {
+  const index = item.comments?.indexOf(comment) ?? 0;
+  const list = issues.get(item.externalId) ?? [];
+  list.push({ path: `comments.${index}`, message });
+  issues.set(item.externalId, list);
+}
+
+/** Notes which record a comment became, and that something was written for its item. */
+function note(
+  { notes, written }: Put,
+  { item, key, hash }: Wanted,
+  { id: recordId, version }: CommentRow,
+  isMade: boolean,
+): void {
+  notes.push({ kind: 'comment', externalId: key, recordId, isMade, hash, version, blockedBy: [] });
+  written.add(item.externalId);
 }

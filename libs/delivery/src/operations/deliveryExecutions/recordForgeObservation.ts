@@ -51,17 +51,8 @@ export async function observe(
   context: Context,
   { executionId, observation, trust, rev }: Seen,
 ): Promise<{ recorded: boolean; observation: Observation; execution: Execution }> {
-  const { caller, db, policy: askPolicy, emit, perform } = context;
-  const fact: ForgeFact = {
-    kind: observation.kind,
-    at: observation.observedAt,
-    dedupeKey: observation.dedupeKey,
-    ref: observation.ref ?? null,
-    sha: observation.sha ?? null,
-    number: observation.number ?? null,
-    url: observation.url ?? null,
-    ...(rev !== undefined && { rev }),
-  };
+  const { caller, db, policy: askPolicy, emit } = context;
+  const fact = factOf(observation, rev);
   const { at: observedAt, rev: _, ...said } = fact;
   const answered: Observation = { ...said, observedAt, trust };
   const head = seenHead(fact);
@@ -74,26 +65,13 @@ export async function observe(
     landedStories(db, executionId),
   ]);
 
-  if (isAhead) {
-    throw badRequest('No forge can have seen it yet.', [
-      {
-        path: 'observation.observedAt',
-        message: `is more than ${mostAheadMinutes} minutes ahead of the server`,
-      },
-    ]);
-  }
+  if (isAhead) throw aheadOfClock();
   const isMerge = fact.kind === 'pr_merged';
   const counts = !isMerge || mergeCounts(policy, trust);
 
   // A story's move locks columns, which come before leases; so it goes first.
-  if (recorded && isMerge && counts && policy.completeStoryOnMerge) {
-    for (const storyId of landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']) {
-      await perform(registry.stories.updateStatus, { storyId, status: 'done' }).catch((error: unknown) => {
-        // Without its approvals, say, the story stays where it is; that it was merged is recorded all the same.
-        if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
-      });
-    }
-  }
+  if (recorded && isMerge && counts && policy.completeStoryOnMerge)
+    await completeStories(context, landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']);
   const { lease, execution, now, target } = await lockExecution(db, executionId);
   if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
 
@@ -107,19 +85,10 @@ export async function observe(
   const isLanded = needsVerifiedMerge(policy) ? merges.merge_verified_at !== null : isMerged(forge);
   const { transition, sets } = follows(execution, forge, { news: news ? fact : undefined, isLanded });
   const completes = transition === 'observeMerge';
+  const git = gitAfter(execution, { news: news ? fact : undefined, headSha });
   const taken = step(execution, transition, {
     now,
-    sets: {
-      forge,
-      ...((news || headSha !== undefined) && {
-        git: {
-          ...(news ? gitOf(execution.git ?? nothingKnown, fact) : (execution.git ?? nothingKnown)),
-          ...(headSha !== undefined && { headSha }),
-        },
-      }),
-      ...merges,
-      ...sets,
-    },
+    sets: { forge, ...git, ...merges, ...sets },
     ...(completes ? { earlier: [{ kind: 'forge', data: seen }] } : { data: seen }),
   });
   writeStep(context, taken, lease);
@@ -133,6 +102,37 @@ export async function observe(
 export const recordForgeObservation = handle(registry.deliveryExecutions.recordForgeObservation, (context) =>
   observe(context, { ...context.params, trust: 'reported' }),
 );
+
+function factOf(observation: Seen['observation'], rev: number | undefined): ForgeFact {
+  return {
+    kind: observation.kind,
+    at: observation.observedAt,
+    dedupeKey: observation.dedupeKey,
+    ref: observation.ref ?? null,
+    sha: observation.sha ?? null,
+    number: observation.number ?? null,
+    url: observation.url ?? null,
+    ...(rev !== undefined && { rev }),
+  };
+}
+
+const aheadOfClock = (): ApiError =>
+  badRequest('No forge can have seen it yet.', [
+    {
+      path: 'observation.observedAt',
+      message: `is more than ${mostAheadMinutes} minutes ahead of the server`,
+    },
+  ]);
+
+/** Moves the stories that a merge lands into done, those that can be. */
+async function completeStories({ perform }: Context, storyIds: readonly string[]): Promise<void> {
+  for (const storyId of storyIds) {
+    await perform(registry.stories.updateStatus, { storyId, status: 'done' }).catch((error: unknown) => {
+      // Without its approvals, say, the story stays where it is; that it was merged is recorded all the same.
+      if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
+    });
+  }
+}
 
 /** When the work was merged: by any word, and by the forge's own. */
 function mergesAfter(
@@ -175,6 +175,17 @@ function follows(
   if (state !== 'submitted' && state !== 'available') return { transition: 'observe', sets: {} };
   const isGivenBack = state === 'available' && isClosed(forge);
   return { transition: 'observe', sets: { needs_rework: needsRework(forge) || isGivenBack } };
+}
+
+/** What people see of the branch, where the news or the head changes it. */
+function gitAfter(
+  { git }: ExecutionRow,
+  { news, headSha }: { readonly news: ForgeFact | undefined; readonly headSha: string | undefined },
+): Pick<ExecutionChanges, 'git'> {
+  if (news === undefined && headSha === undefined) return {};
+  const known = git ?? nothingKnown;
+  const told = news === undefined ? known : gitOf(known, news);
+  return { git: { ...told, ...(headSha !== undefined && { headSha }) } };
 }
 
 /** The newest facts also stand where people look for them. */

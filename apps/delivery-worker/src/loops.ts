@@ -1,0 +1,78 @@
+/** What this process does again and again, until it stops. */
+import { everyNode, type Node, type Pool } from '@muster/database';
+import { type Queues, silentQueues, type Working } from '@muster/queue';
+import { type Logger } from 'pino';
+import { type Count } from './counters.ts';
+import { type After, type Loop, startLoop } from './loop.ts';
+import { type DeadRow, relay } from './relay.ts';
+import { schedule } from './schedule.ts';
+import { longestPauseMillis, sweep } from './sweep.ts';
+import { type Runner } from './webhooks/runner.ts';
+
+export interface LoopsSetUp {
+  readonly pool: Pool;
+  readonly queues: Queues;
+  readonly sending: Pick<Runner, 'look'>;
+  readonly count: Count;
+  readonly logger: Logger;
+  /** Told of queues in which work waits while this process does none of it. */
+  readonly onSilence: (queues: readonly string[]) => void;
+}
+
+export interface Loops {
+  /** Sweeps leases and looks for webhooks, from Postgres alone. */
+  readonly beginAlone: () => void;
+  /** Relays, keeps the schedule, and watches those that take jobs. */
+  readonly beginWithQueues: (working: readonly Working[]) => void;
+  /** Waits for the turns that run. */
+  readonly stop: () => Promise<void>;
+}
+
+const relayPauseMillis = 250;
+const webhooksPauseMillis = 250;
+const schedulePauseMillis = 30_000;
+const watchPauseMillis = 10_000;
+
+export function createLoops({ pool, queues, sending, count, logger, onSilence }: LoopsSetUp): Loops {
+  const begun: Loop[] = [];
+  const begin = (what: string, pauseMillis: number, turn: () => Promise<After>): void => {
+    const tell = (error: unknown): void => {
+      logger.warn({ err: error }, `${what} does not work at the moment`);
+    };
+    begun.push(startLoop(pauseMillis, turn, tell));
+  };
+  /** Of which server, where there are several. */
+  const of = ({ name }: Node): string => (everyNode(pool).length > 1 ? ` of ${name}` : '');
+
+  return {
+    beginAlone: () => {
+      for (const at of everyNode(pool)) {
+        begin(`the sweep of leases${of(at)}`, longestPauseMillis, () =>
+          sweep(at.pool, (noted) => {
+            count('expiredLeases', noted);
+          }),
+        );
+        begin(`the look for webhooks${of(at)}`, webhooksPauseMillis, () => sending.look(at.pool));
+      }
+    },
+    beginWithQueues: (working) => {
+      const onDead = (row: DeadRow): void => {
+        logger.error(row, 'a job was given up: muster outbox list');
+      };
+      for (const at of everyNode(pool))
+        begin(`the relay${of(at)}`, relayPauseMillis, () => relay({ pool: at.pool, queues, onDead }));
+      begin('the schedule', schedulePauseMillis, async () => {
+        await queues.keepSchedule(schedule);
+        return 'rest';
+      });
+      begin('the watch', watchPauseMillis, async () => {
+        const silent = await silentQueues(working, queues);
+        if (silent.length > 0) onSilence(silent);
+        return 'rest';
+      });
+    },
+    stop: async () => {
+      await Promise.all(begun.map((one) => one.stop()));
+    },
+  };
+}

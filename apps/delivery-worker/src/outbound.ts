@@ -1,0 +1,42 @@
+/** What jobs reach others by: mails, pushes, and calls of forges and of issuers; each over connections of its own. */
+import { type AskForge } from '@muster/forges';
+import { type WebhooksSetUp } from '@muster/notifications';
+import { createMailer, type Mailer } from '@muster/outbound/mail';
+import { createSender } from '@muster/outbound/sender';
+import { type Logger } from 'pino';
+import { createAskForge } from './ask-forge.ts';
+import { type Config } from './config.ts';
+import { type IssuerLook } from './identity-providers.ts';
+import { createPusher, type Pusher } from './push.ts';
+
+export interface Outbound {
+  readonly mailer: Mailer;
+  /** Undefined where the installation has no keys for web push. */
+  readonly pusher: Pusher | undefined;
+  readonly askForge: AskForge;
+  readonly issuers: IssuerLook;
+  readonly close: () => void;
+}
+
+/** Opens no connection yet. Forges and issuers are called in the networks that webhooks may be sent to. */
+export function openOutbound(
+  config: Config,
+  { networks, seals }: Pick<WebhooksSetUp, 'networks' | 'seals'>,
+  logger: Logger,
+): Outbound {
+  const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
+  const pusher = config.vapid && createPusher({ vapid: config.vapid, hosts: config.PUSH_HOSTS, logger });
+  const forgeSender = createSender({ networks });
+  const issuerSender = createSender({ networks });
+  return {
+    mailer,
+    pusher,
+    askForge: createAskForge(forgeSender),
+    issuers: { sender: issuerSender, seals, dnsServers: config.DNS_SERVERS },
+    close: () => {
+      forgeSender.close();
+      issuerSender.close();
+      mailer.close();
+    },
+  };
+}

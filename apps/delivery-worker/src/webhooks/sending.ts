@@ -1,0 +1,24 @@
+/** The webhooks of this process: each message that is tried is counted and logged. */
+import { type Pool } from '@muster/database';
+import { type WebhooksSetUp } from '@muster/notifications';
+import { reactions } from '@muster/operations';
+import { createSender } from '@muster/outbound/sender';
+import { type Logger } from 'pino';
+import { type Count } from '../counters.ts';
+import { createRunner, outcomeOf, type Runner } from './runner.ts';
+
+export const createSending = (pool: Pool, webhooks: WebhooksSetUp, count: Count, logger: Logger): Runner =>
+  createRunner({
+    pool,
+    sender: createSender({ networks: webhooks.networks }),
+    setUp: { ...webhooks, reactions },
+    onTried: (orgId, webhookId, sent) => {
+      const outcome = outcomeOf(sent);
+      count(outcome);
+      const { status, ms, error } = sent.tried;
+      logger.info({ orgId, webhookId, outcome, status, durationMs: ms, error }, 'webhook');
+    },
+    onFault: (error, webhookId) => {
+      logger.warn({ err: error, webhookId }, 'a webhook is sent later');
+    },
+  });

@@ -1,0 +1,85 @@
+/** How a spec calls operations: the pipeline executes them as for a transport, with no HTTP in between. */
+import { errorOf, type Transport } from '@muster/client';
+import { createFollowers, newId } from '@muster/database';
+import {
+  type Answer,
+  byOperation,
+  createAuthenticator,
+  execute,
+  type Handler,
+  type Reaction,
+  toApiError,
+} from '@muster/runtime';
+import { type TestDatabase } from './database.ts';
+import { type CallSetUp } from './world.ts';
+
+export interface Calls {
+  /** Executes a handler for the bearer of the token, and once more after what it waits for. */
+  readonly run: (
+    secret: string,
+    handler: Handler,
+    params: unknown,
+    setUp: CallSetUp,
+    requestId?: string,
+  ) => Promise<Answer>;
+  /** For the typed client of the bearer: it calls the handlers by the names of their operations. */
+  readonly transportOf: (secret: string) => Transport;
+  readonly close: () => Promise<void>;
+}
+
+/** Calls of these handlers on that database, which these reactions follow. */
+export function openCalls(database: TestDatabase, handlers: object, reactions: readonly Reaction[]): Calls {
+  const byName = byOperation(handlers);
+  const authenticator = createAuthenticator(database.app);
+  const followers = createFollowers(database.app, () => undefined);
+
+  const run: Calls['run'] = async (
+    secret,
+    handler,
+    params,
+    { idempotencyKey, pool, mostPageBytes },
+    requestId = newId(),
+  ) => {
+    const call = {
+      token: await authenticator.authenticate(secret),
+      // What crosses the wire is JSON.
+      params: JSON.parse(JSON.stringify(params)) as unknown,
+      requestId,
+      idempotencyKey: idempotencyKey ?? null,
+      ip: '127.0.0.1',
+      userAgent: 'spec',
+    };
+    const environment = { handlers: byName, reactions, mostPageBytes };
+    const ask = (): Promise<Answer> => execute(pool ?? database.app, handler, call, environment);
+    const first = await ask();
+    if (first.awaits === null) return first;
+    const { position, seconds } = first.awaits;
+    await followers.wait(call.token.identity, position, seconds);
+    return ask();
+  };
+
+  const transportOf =
+    (secret: string): Transport =>
+    async (operation, params, { idempotencyKey }) => {
+      const requestId = newId();
+      const handler = byName.get(operation.name);
+      if (handler === undefined) throw new Error(`this world has no handler for ${operation.name}`);
+      try {
+        const setUp = idempotencyKey === undefined ? {} : { idempotencyKey };
+        return JSON.parse((await run(secret, handler, params, setUp, requestId)).json) as unknown;
+      } catch (error) {
+        const known = toApiError(error);
+        if (known.code === 'internal') throw error;
+        throw errorOf(known.toBody(requestId));
+      }
+    };
+
+  return {
+    run,
+    transportOf,
+    close: async () => {
+      followers.close();
+      await authenticator.close();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** Calls that race: a spec holds locks in the database until all of the calls wait for one. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type TestDatabase } from './database.ts';
+import { type World } from './world.ts';
+
+/** Rows of `table` where `column` is `id` or one of them; the column `id` unless told. */
+export interface RowLock {
+  readonly table: string;
+  readonly id: string | readonly string[];
+  readonly column?: string;
+}
+
+/** Longer than any lock is waited for: then they will not come any more. */
+const longestLookMillis = 30_000;
+
+/** Lets go of the locks once each of the calls waits for a lock, and answers their outcomes in order. */
+export async function contend<Result>(
+  { owner }: TestDatabase,
+  rows: World['rows'],
+  lock: RowLock,
+  calls: readonly (() => Promise<Result>)[],
+): Promise<PromiseSettledResult<Result>[]> {
+  const holder = await owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query(
+      `select 1 from ${lock.table} where ${lock.column ?? 'id'} = any ($1::uuid[]) for update`,
+      [[lock.id].flat()],
+    );
+    const running = calls.map((call) => call());
+    const settled = Promise.allSettled(running);
+    await allWait(calls.length, rows);
+    await holder.query('rollback');
+    return await settled;
+  } finally {
+    holder.release();
+  }
+}
+
+/** Until so many sessions of this database wait for a lock. */
+export async function allWait(count: number, rows: World['rows']): Promise<void> {
+  for (const end = performance.now() + longestLookMillis; performance.now() < end;) {
+    const [waiting] = await rows<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if ((waiting?.n ?? 0) >= count) return;
+    await pause(2);
+  }
+  throw new Error(`not all of the ${count} calls came to wait for the lock`);
+}

@@ -1,0 +1,136 @@
+/** Organizations with their people, made by SQL: no operation is called for them. */
+import { createClient, type Transport } from '@muster/client';
+import { newId } from '@muster/database';
+import { type OrgRole } from '@muster/registry';
+import { hashToken, newTokenSecret } from '@muster/runtime';
+import {
+  type Makers,
+  type OrgSetUp,
+  type People,
+  type Person,
+  type TokenSetUp,
+  type World,
+} from './world.ts';
+
+interface MemberNames {
+  readonly handle: string;
+  readonly name: string;
+}
+
+/** What the makers of a world go by. */
+interface Making {
+  /** Sends what is made. */
+  readonly rows: World['rows'];
+  /** Asks the database at once, however `rows` sends. */
+  readonly read: World['rows'];
+  /** Members that were made here, so that no spec has to ask for them. */
+  readonly names: Map<string, MemberNames>;
+  readonly transportOf: (secret: string) => Transport;
+}
+
+/** Answers what makes rows and people, by whatever way `rows` sends statements. */
+export function createMakers(
+  read: World['rows'],
+  transportOf: (secret: string) => Transport,
+): (rows: World['rows']) => Makers {
+  const names = new Map<string, MemberNames>();
+  return (rows) => {
+    const making: Making = { rows, read, names, transportOf };
+    return {
+      org: (setUp) => makeOrg(making, setUp),
+      member: (...member) => makeMember(making, ...member),
+      token: (...token) => makeToken(making, ...token),
+      rows,
+    };
+  };
+}
+
+async function makeOrg(making: Making, { policy = {}, plan = 'team' }: OrgSetUp = {}): Promise<People> {
+  const { rows } = making;
+  const orgId = newId();
+  const slug = `org-${orgId.slice(-12)}`;
+  await rows(
+    'insert into orgs (id, slug, name, policy) values ($1, $2, $3, $4)',
+    orgId,
+    slug,
+    'Acme',
+    policy,
+  );
+  await rows('insert into streams (org_id) values ($1)', orgId);
+  await rows('insert into subscriptions (org_id, plan, seats) values ($1, $2, 25)', orgId, plan);
+  const ana = await makeMember(making, orgId, 'Ana', 'owner');
+  const ben = await makeMember(making, orgId, 'Ben', 'admin');
+  const chloe = await makeMember(making, orgId, 'Chloé', 'member');
+  const dan = await makeMember(making, orgId, 'Dan', 'viewer');
+  const robo = await makeToken(making, orgId, chloe.me.memberId, { agent: 'Robo' });
+  return { orgId, slug, ana, ben, chloe, dan, robo };
+}
+
+async function makeMember(making: Making, orgId: string, name: string, role: OrgRole): Promise<Person> {
+  const { rows, names } = making;
+  const id = newId();
+  const handle = name
+    .normalize('NFD')
+    .replaceAll(/[^A-Za-z0-9]/g, '')
+    .toLowerCase();
+  names.set(id, { handle, name });
+  await rows(
+    'insert into members (org_id, id, email, name, handle, role) values ($1, $2, $3, $4, $5, $6)',
+    orgId,
+    id,
+    `${handle}@example.com`,
+    name,
+    handle,
+    role,
+  );
+  return makeToken(making, orgId, id);
+}
+
+/** A token of the member, or of a new agent of theirs. */
+async function makeToken(
+  { rows, read, names, transportOf }: Making,
+  orgId: string,
+  memberId: string,
+  setUp: TokenSetUp = {},
+): Promise<Person> {
+  const secret = newTokenSecret('test');
+  const { handle, name } = names.get(memberId) ?? (await readNames(read, orgId, memberId));
+  let agentId: string | null = null;
+  if (setUp.agent !== undefined) {
+    agentId = newId();
+    await rows(
+      'insert into agents (org_id, id, member_id, name) values ($1, $2, $3, $4)',
+      orgId,
+      agentId,
+      memberId,
+      setUp.agent,
+    );
+  }
+  await rows(
+    `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids,
+         may_read_inbox, expires_at)
+       values ($1, $2, $3, $4, 'spec', $5, $6, $7, $8, $9, now() + interval '1 day')`,
+    orgId,
+    newId(),
+    memberId,
+    agentId,
+    hashToken(secret),
+    secret.slice(-4),
+    setUp.scopes ?? ['admin'],
+    setUp.projectIds ?? null,
+    setUp.inbox ?? false,
+  );
+  return Object.assign(createClient(transportOf(secret)), {
+    me: { memberId, agentId, handle, name: setUp.agent ?? name, token: secret },
+  });
+}
+
+async function readNames(read: World['rows'], orgId: string, memberId: string): Promise<MemberNames> {
+  const [member] = await read<MemberNames>(
+    'select handle, name from members where org_id = $1 and id = $2',
+    orgId,
+    memberId,
+  );
+  if (member === undefined) throw new Error('no such member');
+  return member;
+}
