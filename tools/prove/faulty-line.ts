@@ -1,9 +1,9 @@
 /**
  * A TCP line to a server on which connections break: one is cut, stalls for a while, or carries calls but no answers
- * until it is cut, so that what was asked for happens and nobody hears of it.
+ * until it is cut, so that what was asked for happens and no caller hears of it.
  */
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Dice } from '../dev/dice.ts';
 
 export const faults = ['cut', 'stalled', 'muted'] as const;
@@ -18,7 +18,7 @@ export interface FaultyLine {
   breakOne(dice: Dice): boolean;
   /**
    * Returns when a connection is about to carry this text to the server. It never does: from there on it carries nothing,
-   * and whoever waits for an answer may be killed. Throws where it does not come to that.
+   * and the process that waits for an answer may be killed. Throws where it does not come to that.
    */
   holdBefore(text: string, patienceMillis: number): Promise<void>;
   stop(): void;
@@ -36,53 +36,119 @@ interface Connection {
   isBroken: boolean;
 }
 
-export async function startFaultyLine(serverUrl: string): Promise<FaultyLine> {
-  const { hostname, port: serverPort } = new URL(serverUrl);
-  const connections = new Set<Connection>();
-  const broken: Record<Fault, number> = { cut: 0, stalled: 0, muted: 0 };
-  const holds: { readonly text: string; readonly reach: () => void }[] = [];
-
-  const server = createServer((client) => {
-    const upstream = connect(Number(serverPort), hostname);
-    const one: Connection = { client, upstream, waits: false, isBroken: false };
-    connections.add(one);
-    client.on('data', (chunk) => {
-      one.waits = true;
-      const index = holds.findIndex(({ text }) => chunk.includes(text));
-      if (index < 0) {
-        upstream.write(chunk);
-        return;
-      }
-      one.isBroken = true;
-      client.pause();
-      for (const { reach } of holds.splice(index, 1)) reach();
-    });
-    upstream.on('data', (chunk) => {
-      one.waits = false;
-      client.write(chunk);
-    });
-    for (const [side, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      side.setNoDelay(true);
-      side.on('error', () => other.destroy());
-      side.on('close', () => {
-        other.destroy();
-        connections.delete(one);
-      });
+/** Carries everything between the two, up to a text that is held. */
+function carry(one: Connection, holds: Holds): void {
+  const { client, upstream } = one;
+  client.on('data', (chunk) => {
+    one.waits = true;
+    const reach = holds.takeOut(chunk);
+    if (reach === undefined) {
+      upstream.write(chunk);
+      return;
     }
+    one.isBroken = true;
+    client.pause();
+    reach();
   });
+  upstream.on('data', (chunk) => {
+    one.waits = false;
+    client.write(chunk);
+  });
+}
+
+/** Ends each side with the other. */
+function endTogether({ client, upstream }: Connection, onEnd: () => void): void {
+  for (const [side, other] of [
+    [client, upstream],
+    [upstream, client],
+  ] as const) {
+    side.setNoDelay(true);
+    side.on('error', () => other.destroy());
+    side.on('close', () => {
+      other.destroy();
+      onEnd();
+    });
+  }
+}
+
+/** Texts before which a connection is to stop. */
+interface Holds {
+  /** Takes out the first hold whose text a chunk has; answers how to say that it is reached. */
+  readonly takeOut: (chunk: Buffer) => (() => void) | undefined;
+  readonly add: FaultyLine['holdBefore'];
+}
+
+function createHolds(): Holds {
+  const holds: { readonly text: string; readonly reach: () => void }[] = [];
+  return {
+    takeOut: (chunk) => {
+      const index = holds.findIndex(({ text }) => chunk.includes(text));
+      return index < 0 ? undefined : holds.splice(index, 1)[0]?.reach;
+    },
+    add: (text, patienceMillis) => {
+      const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+      const timer = setTimeout(() => {
+        reject(new Error(`nothing with ${text} in it came along`));
+      }, patienceMillis);
+      holds.push({
+        text,
+        reach: () => {
+          resolve(undefined);
+        },
+      });
+      return promise.finally(() => {
+        clearTimeout(timer);
+      });
+    },
+  };
+}
+
+const cut = ({ client, upstream }: Connection): void => {
+  client.destroy();
+  upstream.destroy();
+};
+
+function breakAs(fault: Fault, one: Connection, millis: number): void {
+  one.isBroken = true;
+  if (fault === 'cut') {
+    cut(one);
+    return;
+  }
+  one.upstream.pause();
+  if (fault === 'stalled') one.client.pause();
+  setTimeout(() => {
+    if (fault === 'muted') {
+      cut(one);
+      return;
+    }
+    one.isBroken = false;
+    one.upstream.resume();
+    one.client.resume();
+  }, millis).unref();
+}
+
+/** The port of this machine that it listens on from now on. */
+async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
-  const { port } = address;
+  return address.port;
+}
 
-  const cut = ({ client, upstream }: Connection): void => {
-    client.destroy();
-    upstream.destroy();
-  };
+export async function startFaultyLine(serverUrl: string): Promise<FaultyLine> {
+  const { hostname, port: serverPort } = new URL(serverUrl);
+  const connections = new Set<Connection>();
+  const broken: Record<Fault, number> = { cut: 0, stalled: 0, muted: 0 };
+  const holds = createHolds();
+  const server = createServer((client) => {
+    const upstream = connect(Number(serverPort), hostname);
+    const one: Connection = { client, upstream, waits: false, isBroken: false };
+    connections.add(one);
+    carry(one, holds);
+    endTogether(one, () => connections.delete(one));
+  });
+  const port = await listen(server);
 
   return {
     broken,
@@ -98,40 +164,11 @@ export async function startFaultyLine(serverUrl: string): Promise<FaultyLine> {
       const one = dice.pick(waiting.length > 0 ? waiting : whole);
       const fault = dice.pick(faults);
       const millis = dice.between(leastStall, mostStall);
-      one.isBroken = true;
       broken[fault] += 1;
-      if (fault === 'cut') {
-        cut(one);
-        return true;
-      }
-      one.upstream.pause();
-      if (fault === 'stalled') one.client.pause();
-      setTimeout(() => {
-        if (fault === 'muted') {
-          cut(one);
-          return;
-        }
-        one.isBroken = false;
-        one.upstream.resume();
-        one.client.resume();
-      }, millis).unref();
+      breakAs(fault, one, millis);
       return true;
     },
-    holdBefore: (text, patienceMillis) => {
-      const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-      const timer = setTimeout(() => {
-        reject(new Error(`nothing with ${text} in it came along`));
-      }, patienceMillis);
-      holds.push({
-        text,
-        reach: () => {
-          resolve(undefined);
-        },
-      });
-      return promise.finally(() => {
-        clearTimeout(timer);
-      });
-    },
+    holdBefore: holds.add,
     stop: () => {
       server.close();
       for (const one of connections) cut(one);

@@ -36,101 +36,115 @@ export interface Ground {
   readonly leftAt: (at: Node) => Promise<unknown>;
 }
 
+interface Running {
+  readonly servers: Servers;
+  readonly redis: Redis;
+  readonly apis: readonly ThrowAwayApi[];
+  readonly worker: ThrowAwayApp;
+}
+
+async function startAll(start: () => Promise<Servers>): Promise<Running> {
+  const [servers, redis] = await Promise.all([start(), startRedis({ durable: false })]);
+  const environment = { ...servers.environment, REDIS_URL: redis.url };
+  const { DATABASE_URL: databaseUrl } = environment;
+  const apis = [
+    await startThrowAwayApi({ databaseUrl, log: 'warn', environment }),
+    await startThrowAwayApi({ databaseUrl, log: 'warn', environment }),
+  ];
+  const worker = await startThrowAwayApp('delivery-worker', {
+    log: 'warn',
+    environment: {
+      ...{ ...environment, BASE_URL: apis[0]?.url ?? '' },
+      MAIL_FOLDER: await makeThrowAwayFolder('muster-mail-', undefined),
+    },
+  });
+  return { servers, redis, apis, worker };
+}
+
+async function stopAll({ servers, redis, apis, worker }: Running): Promise<void> {
+  await worker.stop();
+  await Promise.all(apis.map((api) => api.stop()));
+  await redis.stop();
+  await servers.stop();
+}
+
+async function foundOrganization(
+  { pool }: Node,
+  apiUrl: string,
+  slug: string,
+  node: string,
+): Promise<Founded> {
+  const owner = { email: `ana@${slug}.example`, name: 'Ana' };
+  const { org } = await createOrganization(pool, {
+    name: slug,
+    slug,
+    plan: 'team',
+    seats: 25,
+    owner,
+    node,
+  });
+  const { token } = await createToken(pool, {
+    org: slug,
+    member: owner.email,
+    name: 'ana',
+    scopes: ['admin'],
+  });
+  const ana = connect({ baseUrl: apiUrl, token });
+  const { project } = await ana.projects.create({ key: 'WEB', name: 'Website' });
+  return { orgId: org.id, token, ana, projectId: project.id };
+}
+
+const rowsAt = async <Row>({ pool }: Node, sql: string, ...values: unknown[]): Promise<Row[]> =>
+  (await pool.query(sql, values)).rows as Row[];
+
+/** The tables that have rows of organizations. */
+const tablesAt = async (at: Node): Promise<string[]> =>
+  (
+    await rowsAt<{ name: string }>(
+      at,
+      `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'org_id'
+         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
+    )
+  ).map(({ name }) => name);
+
+async function countAt(at: Node, orgId: string): Promise<number> {
+  const counts = (await tablesAt(at)).map((name) => `(select count(*) from ${name} where org_id = $1)`);
+  const [row] = await rowsAt<{ all: number }>(
+    at,
+    `select (${counts.join(' + ')} + (select count(*) from orgs where id = $1))::int as all`,
+    orgId,
+  );
+  return row?.all ?? -1;
+}
+
+const leftAt = async (at: Node): Promise<unknown> => [
+  await rowsAt(at, `select tgname from pg_trigger where tgname like 'leaves %'`),
+  await rowsAt(at, 'select org_id from app.changed_rows'),
+  await rowsAt(at, 'select org_id from app.closed_orgs'),
+];
+
 export function useGround(
   { afterAll, beforeAll }: Pick<Jest, 'afterAll' | 'beforeAll'>,
   start: () => Promise<Servers>,
 ): Ground {
-  let servers: Servers;
-  let redis: Redis;
-  let apis: ThrowAwayApi[];
-  let worker: ThrowAwayApp;
+  let running: Running;
+  beforeAll(async () => {
+    running = await startAll(start);
+  }, 5 * minutes);
+  afterAll(() => stopAll(running), minutes);
 
-  const home = (): Node => servers.nodes.home;
+  const home = (): Node => running.servers.nodes.home;
   const east = (): Node => {
-    const found = servers.nodes.all.find(({ name }) => name === nodeName);
+    const found = running.servers.nodes.all.find(({ name }) => name === nodeName);
     if (found === undefined) throw new Error('there is no second server');
     return found;
   };
-  const rowsAt = async <Row>({ pool }: Node, sql: string, ...values: unknown[]): Promise<Row[]> =>
-    (await pool.query(sql, values)).rows as Row[];
-
-  beforeAll(async () => {
-    [servers, redis] = await Promise.all([start(), startRedis({ durable: false })]);
-    const environment = { ...servers.environment, REDIS_URL: redis.url };
-    const { DATABASE_URL: databaseUrl } = environment;
-    // Two: what one of them learns of a move, the other does not hear.
-    apis = [
-      await startThrowAwayApi({ databaseUrl, log: 'warn', environment }),
-      await startThrowAwayApi({ databaseUrl, log: 'warn', environment }),
-    ];
-    worker = await startThrowAwayApp('delivery-worker', {
-      log: 'warn',
-      environment: {
-        ...{ ...environment, BASE_URL: apis[0]?.url ?? '' },
-        MAIL_FOLDER: await makeThrowAwayFolder('muster-mail-', undefined),
-      },
-    });
-  }, 5 * minutes);
-  afterAll(async () => {
-    await worker.stop();
-    await Promise.all(apis.map((api) => api.stop()));
-    await redis.stop();
-    await servers.stop();
-  }, minutes);
-
-  async function found(slug: string, node: string): Promise<Founded> {
-    const { pool } = home();
-    const owner = { email: `ana@${slug}.example`, name: 'Ana' };
-    const { org } = await createOrganization(pool, {
-      name: slug,
-      slug,
-      plan: 'team',
-      seats: 25,
-      owner,
-      node,
-    });
-    const { token } = await createToken(pool, {
-      org: slug,
-      member: owner.email,
-      name: 'ana',
-      scopes: ['admin'],
-    });
-    const ana = connect({ baseUrl: apis[0]?.url ?? '', token });
-    const { project } = await ana.projects.create({ key: 'WEB', name: 'Website' });
-    return { orgId: org.id, token, ana, projectId: project.id };
-  }
-
-  const tables = async (at: Node): Promise<string[]> =>
-    (
-      await rowsAt<{ name: string }>(
-        at,
-        `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'org_id'
-         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
-      )
-    ).map(({ name }) => name);
-
-  /** How many rows of an organization there are in all tables. */
-  async function countAt(at: Node, orgId: string): Promise<number> {
-    const counts = (await tables(at)).map((name) => `(select count(*) from ${name} where org_id = $1)`);
-    const [row] = await rowsAt<{ all: number }>(
-      at,
-      `select (${counts.join(' + ')} + (select count(*) from orgs where id = $1))::int as all`,
-      orgId,
-    );
-    return row?.all ?? -1;
-  }
-
-  /** Everything that a server has because of a move. */
-  const leftAt = async (at: Node): Promise<unknown> => [
-    await rowsAt(at, `select tgname from pg_trigger where tgname like 'leaves %'`),
-    await rowsAt(at, 'select org_id from app.changed_rows'),
-    await rowsAt(at, 'select org_id from app.closed_orgs'),
-  ];
+  const apiUrl = (nth: number): string => running.apis[nth % 2]?.url ?? '';
 
   return {
-    ...{ home, east, found, rowsAt, countAt, leftAt },
-    nodes: () => servers.nodes,
-    eastUrl: () => servers.eastUrl,
-    apiUrl: (nth) => apis[nth % 2]?.url ?? '',
+    ...{ home, east, apiUrl, rowsAt, countAt, leftAt },
+    nodes: () => running.servers.nodes,
+    eastUrl: () => running.servers.eastUrl,
+    found: (slug, node) => foundOrganization(home(), apiUrl(0), slug, node),
   };
 }

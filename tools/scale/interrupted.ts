@@ -4,9 +4,17 @@ import { moveOrganization } from '@muster/database';
 import { until } from '@muster/testing';
 import { type Ground, type Jest, minutes } from './ground.ts';
 
-export function itSurvivesInterruptions(
-  { describe, expect, it }: Pick<Jest, 'describe' | 'expect' | 'it'>,
-  { nodes, home, east, found, rowsAt, countAt, leftAt }: Ground,
+type Specs = Pick<Jest, 'describe' | 'expect' | 'it'>;
+
+export function itSurvivesInterruptions(jest: Specs, ground: Ground): void {
+  itWaitsForTransactions(jest, ground);
+  itOpensTheNewServerLast(jest, ground);
+  itStaysWhereItIsCutOff(jest, ground);
+}
+
+function itWaitsForTransactions(
+  { describe, expect, it }: Specs,
+  { nodes, home, east, found, rowsAt, countAt }: Ground,
 ): void {
   describe('a transaction that is under way', () => {
     const insert = (orgId: string, name: string) =>
@@ -56,7 +64,7 @@ export function itSurvivesInterruptions(
             (error: unknown) => (error as { code?: string }).code,
           );
         };
-        // Its rows are removed once nobody has them any more.
+        // Its rows are removed once no transaction holds them any more.
         const moving = moveOrganization(nodes(), { orgId, to: east() }, { after });
         await until(async () => (await Promise.race([refused, pause(1, 'not yet')])) === 'MU421');
         await client.query('rollback');
@@ -92,7 +100,12 @@ export function itSurvivesInterruptions(
       minutes,
     );
   });
+}
 
+function itOpensTheNewServerLast(
+  { describe, expect, it }: Specs,
+  { nodes, home, east, found, rowsAt, leftAt }: Ground,
+): void {
   describe('the new server', () => {
     it(
       'is not open, and its worker leaves what it has alone, until home has said for good that the organization is there',
@@ -164,7 +177,12 @@ export function itSurvivesInterruptions(
       minutes,
     );
   });
+}
 
+function itStaysWhereItIsCutOff(
+  { describe, expect, it }: Specs,
+  { nodes, home, east, found, rowsAt, countAt, leftAt }: Ground,
+): void {
   describe('a move that is cut off', () => {
     const crash = new Error('cut off by the spec');
     it.each(['noting', 'copied', 'caught up', 'closed'] as const)(

@@ -4,7 +4,7 @@ import { createToken } from '@muster/organizations';
 import { connect } from '@muster/client';
 import { until } from '@muster/testing';
 import { itAnswersExamples } from './examples.ts';
-import { type Founded, type Jest, minutes, useGround } from './ground.ts';
+import { type Founded, type Ground, type Jest, minutes, useGround } from './ground.ts';
 import { itSurvivesInterruptions } from './interrupted.ts';
 import { nodeName, type Servers } from './servers.ts';
 import { type Call, startWriter, type Written } from './writers.ts';
@@ -12,62 +12,68 @@ import { type Call, startWriter, type Written } from './writers.ts';
 const writers = 8;
 
 export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>): void {
-  const { beforeAll, describe, expect, it } = jest;
   const ground = useGround(jest, start);
-  const { home, east, found, rowsAt, countAt, leftAt } = ground;
+  itMovesUnderWriters(jest, ground);
+  itLetsWorkGoOn(jest, ground);
+  itSurvivesInterruptions(jest, ground);
+  itAnswersExamples(jest, ground);
+}
 
-  /** By turns a story, what is said about it, work on it, and its end; each is there once, or not at all. */
-  const scriptOf = (projectId: string, who: number) => {
-    let turn = 0;
-    let story = '';
-    return (lastId: string | undefined): Call => {
-      turn += 1;
-      if (turn % 4 === 2) story = lastId ?? '';
-      switch (turn % 4) {
-        case 1:
-          return {
-            operation: 'stories.create',
-            params: { projectId, title: `Writer ${who}, turn ${turn}` },
-            idOf: (answer) => answer['story']?.id,
-          };
-        case 2:
-          return {
-            operation: 'comments.create',
-            params: { storyId: story, body: `Writer ${who}, turn ${turn}` },
-            idOf: (answer) => answer['comment']?.id,
-          };
-        case 3:
-          return {
-            operation: 'deliveryExecutions.acquire',
-            params: { targetType: 'story', targetId: story },
-            idOf: (answer) => answer['execution']?.id,
-          };
-        default:
-          return {
-            operation: 'stories.update',
-            params: { storyId: story, title: `Writer ${who} was here` },
-            idOf: (answer) => answer['story']?.id,
-          };
-      }
-    };
+/** By turns a story, what is said about it, work on it, and its end; each is there once, or not at all. */
+function scriptOf(projectId: string, who: number): (lastId: string | undefined) => Call {
+  let turn = 0;
+  let story = '';
+  return (lastId) => {
+    turn += 1;
+    if (turn % 4 === 2) story = lastId ?? '';
+    switch (turn % 4) {
+      case 1:
+        return {
+          operation: 'stories.create',
+          params: { projectId, title: `Writer ${who}, turn ${turn}` },
+          idOf: (answer) => answer['story']?.id,
+        };
+      case 2:
+        return {
+          operation: 'comments.create',
+          params: { storyId: story, body: `Writer ${who}, turn ${turn}` },
+          idOf: (answer) => answer['comment']?.id,
+        };
+      case 3:
+        return {
+          operation: 'deliveryExecutions.acquire',
+          params: { targetType: 'story', targetId: story },
+          idOf: (answer) => answer['execution']?.id,
+        };
+      default:
+        return {
+          operation: 'stories.update',
+          params: { storyId: story, title: `Writer ${who} was here` },
+          idOf: (answer) => answer['story']?.id,
+        };
+    }
   };
+}
 
-  async function moveUnderWriters(
-    { orgId, token, projectId }: Founded,
-    to: Node,
-  ): Promise<[Moved, Written[]]> {
-    const writing = Array.from({ length: writers }, (_, who) =>
-      startWriter({ url: ground.apiUrl(who), token, next: scriptOf(projectId, who) }),
-    );
-    const all = (count: number) => () => writing.every((writer) => writer.count() >= count);
-    await until(all(4));
-    const moved = await moveOrganization(ground.nodes(), { orgId, to });
-    if (moved === undefined) throw new Error('it was there already');
-    const soFar = Math.max(...writing.map((writer) => writer.count()));
-    await until(all(soFar + 4));
-    return [moved, await Promise.all(writing.map((writer) => writer.stop()))];
-  }
+async function moveUnderWriters(
+  ground: Ground,
+  { orgId, token, projectId }: Founded,
+  to: Node,
+): Promise<[Moved, Written[]]> {
+  const writing = Array.from({ length: writers }, (_, who) =>
+    startWriter({ url: ground.apiUrl(who), token, next: scriptOf(projectId, who) }),
+  );
+  const all = (count: number) => () => writing.every((writer) => writer.count() >= count);
+  await until(all(4));
+  const moved = await moveOrganization(ground.nodes(), { orgId, to });
+  if (moved === undefined) throw new Error('it was there already');
+  const soFar = Math.max(...writing.map((writer) => writer.count()));
+  await until(all(soFar + 4));
+  return [moved, await Promise.all(writing.map((writer) => writer.stop()))];
+}
 
+function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: Ground): void {
+  const { home, east, found, rowsAt, countAt, leftAt } = ground;
   describe('an organization that moves while eight people write', () => {
     let acme: Founded;
     let other: Founded;
@@ -100,7 +106,7 @@ export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>):
           ...{ url: ground.apiUrl(0), token: other.token },
           next: scriptOf(other.projectId, 0),
         });
-        const [moved, all] = await moveUnderWriters(acme, east());
+        const [moved, all] = await moveUnderWriters(ground, acme, east());
         written.push(...all);
         const undisturbed = await neighbour.stop();
         const gap = Math.max(...all.map(({ longestGapMillis }) => longestGapMillis));
@@ -156,7 +162,7 @@ export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>):
     it(
       'moves back home in the same way',
       async () => {
-        const [, all] = await moveUnderWriters(acme, home());
+        const [, all] = await moveUnderWriters(ground, acme, home());
         written.push(...all);
         await expectAll(home());
         expect(await countAt(east(), acme.orgId)).toBe(0);
@@ -166,7 +172,10 @@ export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>):
       3 * minutes,
     );
   });
+}
 
+function itLetsWorkGoOn({ describe, expect, it }: Jest, ground: Ground): void {
+  const { home, east, found } = ground;
   describe('who works in an organization that moves', () => {
     it(
       'goes on holding work, is answered by the same key, and the next holder has the next epoch',
@@ -199,7 +208,4 @@ export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>):
       minutes,
     );
   });
-
-  itSurvivesInterruptions(jest, ground);
-  itAnswersExamples(jest, ground);
 }

@@ -1,7 +1,7 @@
 /**
- * The way to coordination-api: one pool of kept connections for everybody, each call with its caller's own token, and
- * another for calls that wait, so that no call waits for those. What the caller's request carried for those who follow it
- * through the logs goes along.
+ * The way to coordination-api: one pool of kept connections for all callers, each call with its caller's own token, and
+ * another for calls that wait, so that no call waits for those. What the caller's request carried for operators who
+ * follow it through the logs goes along.
  */
 import { errorBodyIn, errorOf, followStream, NoAnswer, type Transport } from '@muster/client';
 import { pathOf, unavailable } from '@muster/registry';
@@ -48,46 +48,66 @@ interface Question {
 /** The longest that the contract lets a call wait is 25 s. */
 const answerMillis = 40_000;
 
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: unknown;
+  readonly isReplay: boolean;
+  readonly body: unknown;
+}
+
+const openPool = (origin: string, connections: number): Pool =>
+  new Pool(origin, {
+    connections,
+    connectTimeout: 2_000,
+    headersTimeout: answerMillis,
+    bodyTimeout: answerMillis,
+  });
+
+/** Sends a question once. Throws NoAnswer where no answer comes. */
+async function ask(
+  pool: Pool,
+  prefix: string,
+  path: string,
+  { headers, body, left }: Question,
+): Promise<Answer> {
+  try {
+    return await inSpan(
+      () => ({ name: `POST ${path}`, kind: 'client' }),
+      async () => {
+        const answer = await pool.request({
+          ...{ path: `${prefix}${path}`, method: 'POST', body, signal: left ?? null },
+          headers: { ...headers, ...traceHeaders() },
+        });
+        return {
+          status: answer.statusCode,
+          retryAfter: answer.headers['retry-after'],
+          isReplay: answer.headers['idempotency-replayed'] === 'true',
+          body: JSON.parse(await answer.body.text()) as unknown,
+        };
+      },
+    );
+  } catch (cause) {
+    // The caller left and hears no answer; the call only must not be tried again.
+    if (left?.aborted === true) throw unavailable('caller_left');
+    throw new NoAnswer('no answer from the API', cause);
+  }
+}
+
+/** The result of an operation; throws what the API refused. */
+function resultIn({ status, retryAfter, body }: Answer): unknown {
+  if (status === 200) return body;
+  const error = errorBodyIn(body);
+  if (error === undefined) throw new NoAnswer(`the API answered ${status}, not as it does`);
+  const seconds = Number(retryAfter ?? NaN);
+  throw errorOf(error, Number.isFinite(seconds) ? seconds : undefined);
+}
+
 export function createApi({ url, connections }: ApiOptions): Api {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, '');
-  const openPool = () =>
-    new Pool(origin, {
-      connections,
-      connectTimeout: 2_000,
-      headersTimeout: answerMillis,
-      bodyTimeout: answerMillis,
-    });
-  const pool = openPool();
-  const waitingPool = openPool();
+  const pool = openPool(origin, connections);
+  const waitingPool = openPool(origin, connections);
   const waiting = new Waiting(connections);
-  const ask = async (
-    from: Pool,
-    path: string,
-    { headers, body, left }: Question,
-  ): Promise<{ status: number; retryAfter: unknown; isReplay: boolean; body: unknown }> => {
-    try {
-      return await inSpan(
-        () => ({ name: `POST ${path}`, kind: 'client' }),
-        async () => {
-          const answer = await from.request({
-            ...{ path: `${prefix}${path}`, method: 'POST', body, signal: left ?? null },
-            headers: { ...headers, ...traceHeaders() },
-          });
-          return {
-            status: answer.statusCode,
-            retryAfter: answer.headers['retry-after'],
-            isReplay: answer.headers['idempotency-replayed'] === 'true',
-            body: JSON.parse(await answer.body.text()) as unknown,
-          };
-        },
-      );
-    } catch (cause) {
-      // The caller left and hears no answer; the call only must not be tried again.
-      if (left?.aborted === true) throw unavailable('caller_left');
-      throw new NoAnswer('no answer from the API', cause);
-    }
-  };
   return {
     transport:
       ({ token, headers, left, waiter, onReplay }) =>
@@ -100,20 +120,12 @@ export function createApi({ url, connections }: ApiOptions): Api {
         };
         const isWait = waiter !== undefined && asksToWait(params);
         const giveBack = isWait ? waiting.take(waiter) : () => undefined;
-        const { status, retryAfter, isReplay, body } = await ask(
-          isWait ? waitingPool : pool,
-          pathOf(operation.name),
-          {
-            ...{ headers: sent, body: JSON.stringify(params) },
-            ...(operation.effect === 'read' && { left }),
-          },
-        ).finally(giveBack);
-        if (isReplay) onReplay?.();
-        if (status === 200) return body;
-        const error = errorBodyIn(body);
-        if (error === undefined) throw new NoAnswer(`the API answered ${status}, not as it does`);
-        const seconds = Number(retryAfter ?? NaN);
-        throw errorOf(error, Number.isFinite(seconds) ? seconds : undefined);
+        const answer = await ask(isWait ? waitingPool : pool, prefix, pathOf(operation.name), {
+          ...{ headers: sent, body: JSON.stringify(params) },
+          ...(operation.effect === 'read' && { left }),
+        }).finally(giveBack);
+        if (answer.isReplay) onReplay?.();
+        return resultIn(answer);
       },
     follow: ({ token, headers }) => {
       const through = (...[input, init]: Parameters<typeof fetch>) => {

@@ -48,6 +48,10 @@ const statedLength = ({ headers }: FastifyRequest): number | undefined =>
 
 /** A body on its way. */
 interface Coming {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** What it may become. */
+  readonly weight: number;
   timer: NodeJS.Timeout;
   leave: () => void;
   readonly count: (chunk: Buffer) => void;
@@ -67,37 +71,20 @@ export function createBodies(): Bodies {
   const onTheirWay = new WeakMap<FastifyRequest, Coming>();
   /** Those that did not come in their time. */
   const givenUp = new WeakSet<FastifyRequest>();
-  const sortOf = (request: FastifyRequest, weight: number): Sort =>
+
+  const sortOf = ({ request, weight }: Coming): Sort =>
     request.party === null ? strangers : weight > mostOfUsual ? large : usual;
 
-  /** Gives it room and time; throws where there is none. */
-  const letIn = (
-    request: FastifyRequest,
-    coming: Coming,
-    weight: number,
-    fail: (error: ApiError) => void,
-  ) => {
-    const { limiter, ofEach, millis } = sortOf(request, weight);
-    const party = { key: request.party ?? networkOf(request.ip), most: Math.max(ofEach, weight) };
-    // guard: what one party has in its hands
-    const admission = limiter.enter([party], weight);
-    if ('full' in admission)
-      throw admission.full === null
-        ? unavailable('overload', 'Too many bodies are on their way at once; try again.')
-        : tooMany('too_many_bodies', 1);
+  /** Gives it room and time; throws where there is no room. */
+  const letIn = (coming: Coming): void => {
+    const sort = sortOf(coming);
+    const leave = takeRoom(sort, coming);
     clearTimeout(coming.timer);
-    coming.leave = admission.leave;
+    coming.leave = leave;
     coming.timer = setTimeout(() => {
-      givenUp.add(request);
-      fail(malformed('body_too_slow'));
-    }, millis);
-  };
-
-  const arrived = (request: FastifyRequest): void => {
-    const coming = onTheirWay.get(request);
-    if (coming === undefined) return;
-    clearTimeout(coming.timer);
-    request.raw.off('data', coming.count);
+      givenUp.add(coming.request);
+      fail(coming, malformed('body_too_slow'));
+    }, sort.millis);
   };
 
   return {
@@ -108,43 +95,12 @@ export function createBodies(): Bodies {
       // Or the framework refuses it by what it says of itself.
       if (raw.complete || (stated ?? 0) > bodyLimit) return true;
       const weight = Math.max(stated ?? bodyLimit, leastWeight);
-      const fail = (error: ApiError): void => {
-        arrived(request);
-        // The parser that reads the body gets the error, and the request is answered with it.
-        if (raw.listenerCount('error') === 0) return;
-        reply.header('connection', 'close');
-        raw.emit('error', error);
-      };
-      const enterNow = (): void => {
-        raw.off('data', coming.count);
-        try {
-          letIn(request, coming, weight, fail);
-        } catch (error) {
-          fail(error as ApiError);
-        }
-      };
-      let received = 0;
-      const coming: Coming = {
-        // What came in the meantime, to a process that was busy, is read first.
-        timer: setTimeout(() => setImmediate(enterIfComing), graceMillis),
-        leave: () => undefined,
-        count: ({ length }) => {
-          received += length;
-          if (received > leastWeight) enterNow();
-        },
-      };
-      const enterIfComing = (): void => {
-        if (!raw.complete && !reply.raw.closed) enterNow();
-      };
+      const coming = watch(request, reply, weight, letIn);
       onTheirWay.set(request, coming);
-      reply.raw.once('close', () => {
-        arrived(request);
-        coming.leave();
-      });
       if (stated === undefined) raw.on('data', coming.count);
       else if (stated > leastWeight) {
         try {
-          letIn(request, coming, weight, fail);
+          letIn(coming);
         } catch (error) {
           clearTimeout(coming.timer);
           reply.header('connection', 'close');
@@ -153,7 +109,76 @@ export function createBodies(): Bodies {
       }
       return false;
     },
-    arrived,
+    arrived: (request) => {
+      const coming = onTheirWay.get(request);
+      if (coming !== undefined) stopWatching(coming);
+    },
     isComing: (request) => hasBody(request) && !request.raw.complete && !givenUp.has(request),
   };
+}
+
+/** Lets a body in that does not come soon, or that turns out to be large. */
+function watch(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  weight: number,
+  letIn: (coming: Coming) => void,
+): Coming {
+  const { raw } = request;
+  const enterNow = (): void => {
+    raw.off('data', coming.count);
+    try {
+      letIn(coming);
+    } catch (error) {
+      fail(coming, error as ApiError);
+    }
+  };
+  const enterIfComing = (): void => {
+    if (!raw.complete && !reply.raw.closed) enterNow();
+  };
+  let received = 0;
+  const coming: Coming = {
+    request,
+    reply,
+    weight,
+    // What came in the meantime, to a process that was busy, is read first.
+    timer: setTimeout(() => setImmediate(enterIfComing), graceMillis),
+    leave: () => undefined,
+    count: ({ length }) => {
+      received += length;
+      if (received > leastWeight) enterNow();
+    },
+  };
+  reply.raw.once('close', () => {
+    stopWatching(coming);
+    coming.leave();
+  });
+  return coming;
+}
+
+/** Takes room for a body, and answers how it is given back; throws where there is none. */
+function takeRoom({ limiter, ofEach }: Sort, { request, weight }: Coming): () => void {
+  const party = { key: request.party ?? networkOf(request.ip), most: Math.max(ofEach, weight) };
+  // guard: what one party has in its hands
+  const admission = limiter.enter([party], weight);
+  if ('full' in admission)
+    throw admission.full === null
+      ? unavailable('overload', 'Too many bodies are on their way at once; try again.')
+      : tooMany('too_many_bodies', 1);
+  return admission.leave;
+}
+
+function stopWatching({ request, timer, count }: Coming): void {
+  clearTimeout(timer);
+  request.raw.off('data', count);
+}
+
+/** Ends the request with an error. */
+function fail(coming: Coming, error: ApiError): void {
+  const { request, reply } = coming;
+  stopWatching(coming);
+  // The parser that reads the body gets the error, and the request is answered with it.
+  if (request.raw.listenerCount('error') === 0) return;
+  reply.header('connection', 'close');
+  request.raw.emit('error', error);
 }

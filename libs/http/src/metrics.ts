@@ -58,6 +58,32 @@ export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
+  const failed = errorsIn(registry);
+  const figures = figuresIn(registry);
+  return {
+    registry,
+    levels: (read) => {
+      showRequests(figures, read);
+    },
+    operation: countBy(registry, 'operation', {
+      duration: 'How long operations took, from the first byte to the answer',
+      outcomes: 'Operations by outcome: ok, replayed, or the code of the error',
+    }),
+    job: countBy(registry, 'job', {
+      duration: 'How long jobs took, from the queue to the commit',
+      outcomes: 'Jobs by outcome: done, skipped where there was nothing to do any more, or failed',
+    }),
+    failed,
+    figures,
+    total: totalIn(registry),
+    tally: tallyIn(registry),
+    pool: (pool) => {
+      showPool(figures, pool);
+    },
+  };
+}
+
+function errorsIn(registry: Registry): Metrics['failed'] {
   const errors = new Counter({
     name: 'muster_errors_total',
     help: 'Answers with an error, by operation (none before it is known), code and reason',
@@ -65,7 +91,16 @@ export function createMetrics(service: string): Metrics {
     registers: [registry],
   });
   const reasonsSeen = new Set<string>();
-  const figures: Metrics['figures'] = (name, help, labels, look) => {
+  return (operation, code, reason) => {
+    const known = reasonsSeen.has(reason) || reasonsSeen.size < mostReasons;
+    if (known) reasonsSeen.add(reason);
+    errors.labels(operation, code, known ? reason : 'other').inc();
+  };
+}
+
+const figuresIn =
+  (registry: Registry): Metrics['figures'] =>
+  (name, help, labels, look) => {
     new Gauge({
       name,
       help,
@@ -77,76 +112,68 @@ export function createMetrics(service: string): Metrics {
       },
     });
   };
-  const alone = (read: () => number) => async () => [{ labels: {}, value: read() }];
-  return {
-    registry,
-    levels: (read) => {
-      figures(
-        'muster_requests_in_flight',
-        'Requests being answered',
-        [],
-        alone(() => read().inFlight),
-      );
-      figures(
-        'muster_requests_waiting',
-        'Requests that wait for something to happen, and take no place among those being answered',
-        [],
-        alone(() => read().waiting),
-      );
-    },
-    operation: countBy(registry, 'operation', {
-      duration: 'How long operations took, from the first byte to the answer',
-      outcomes: 'Operations by outcome: ok, replayed, or the code of the error',
-    }),
-    job: countBy(registry, 'job', {
-      duration: 'How long jobs took, from the queue to the commit',
-      outcomes: 'Jobs by outcome: done, skipped where there was nothing to do any more, or failed',
-    }),
-    failed: (operation, code, reason) => {
-      const known = reasonsSeen.has(reason) || reasonsSeen.size < mostReasons;
-      if (known) reasonsSeen.add(reason);
-      errors.labels(operation, code, known ? reason : 'other').inc();
-    },
-    figures,
-    total: (name, help, read) => {
-      new Counter({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          this.reset();
-          this.inc(read());
-        },
-      });
-    },
-    tally: (name, help, label, values) => {
-      const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
-      for (const value of values) counter.labels(value).inc(0);
-      return (value) => {
-        counter.labels(value).inc();
-      };
-    },
-    pool: (pool) => {
-      const levels = (): Figure[] => [
-        { labels: { state: 'busy' }, value: pool.totalCount - pool.idleCount },
-        { labels: { state: 'idle' }, value: pool.idleCount },
-      ];
-      figures('muster_pool_connections', 'Connections to Postgres', ['state'], async () => levels());
-      figures(
-        'muster_pool_connections_max',
-        'Connections to Postgres at most',
-        [],
-        alone(() => pool.options.max ?? 0),
-      );
-      figures(
-        'muster_pool_waiting',
-        'Who waits for a connection to Postgres',
-        [],
-        // Those for whom one is idle have it with the next turn; the look at Postgres that goes with this one is among them.
-        alone(() => Math.max(0, pool.waitingCount - pool.idleCount)),
-      );
-    },
+
+const totalIn =
+  (registry: Registry): Metrics['total'] =>
+  (name, help, read) => {
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
   };
+
+const tallyIn =
+  (registry: Registry): Metrics['tally'] =>
+  (name, help, label, values) => {
+    const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+    for (const value of values) counter.labels(value).inc(0);
+    return (value) => {
+      counter.labels(value).inc();
+    };
+  };
+
+/** A figure without labels. */
+const alone = (read: () => number) => async () => [{ labels: {}, value: read() }];
+
+function showRequests(figures: Metrics['figures'], read: Parameters<Metrics['levels']>[0]): void {
+  figures(
+    'muster_requests_in_flight',
+    'Requests being answered',
+    [],
+    alone(() => read().inFlight),
+  );
+  figures(
+    'muster_requests_waiting',
+    'Requests that wait for something to happen, and take no place among those being answered',
+    [],
+    alone(() => read().waiting),
+  );
+}
+
+function showPool(figures: Metrics['figures'], pool: PoolLevels): void {
+  const levels = (): Figure[] => [
+    { labels: { state: 'busy' }, value: pool.totalCount - pool.idleCount },
+    { labels: { state: 'idle' }, value: pool.idleCount },
+  ];
+  figures('muster_pool_connections', 'Connections to Postgres', ['state'], async () => levels());
+  figures(
+    'muster_pool_connections_max',
+    'Connections to Postgres at most',
+    [],
+    alone(() => pool.options.max ?? 0),
+  );
+  figures(
+    'muster_pool_waiting',
+    'Who waits for a connection to Postgres',
+    [],
+    // Those for whom one is idle have it with the next turn; the look at Postgres that goes with this one is among them.
+    alone(() => Math.max(0, pool.waitingCount - pool.idleCount)),
+  );
 }
 
 function countBy(
@@ -154,7 +181,7 @@ function countBy(
   what: 'operation' | 'job',
   help: { readonly duration: string; readonly outcomes: string },
 ): (name: string) => Count {
-  // `job` is a label that Prometheus gives to whatever it reads: one of ours by that name would be renamed.
+  // `job` is a label that Prometheus gives to all that it reads: one of ours by that name would be renamed.
   const label = what === 'job' ? 'name' : what;
   const durations = new Histogram({
     name: `muster_${what}_duration_seconds`,

@@ -65,16 +65,15 @@ function end(span: Span, failure: string | undefined): void {
   span.end();
 }
 
-export function openTelemetry({
-  service,
-  endpoint,
-  sampler,
-  share,
-  delayMillis,
-  onFault,
-}: TracingOptions): Tracing {
-  setGlobalErrorHandler(onFault);
-  const provider = new TracerProvider({
+const propagator = new W3CTraceContextPropagator();
+
+/** Where a caller's headers say that its trace is. */
+const contextOf = (headers: Readonly<Record<string, unknown>>): Context =>
+  propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+
+/** Gathers spans, and sends them to the collector. */
+const createProvider = ({ service, endpoint, sampler, share, delayMillis }: TracingOptions): TracerProvider =>
+  new TracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': service, 'service.namespace': 'muster' }))
       .merge(detectResources({ detectors: [resourceAttributesEnvDetector] })),
@@ -86,11 +85,23 @@ export function openTelemetry({
       }),
     ],
   });
+
+/** Sends what is left, for as long as a stopping process waits. */
+async function shutDown(provider: TracerProvider, onFault: TracingOptions['onFault']): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, mostStopMillis);
+  });
+  await Promise.race([provider.shutdown().catch(onFault), patience]);
+  clearTimeout(timer);
+}
+
+export function openTelemetry(options: TracingOptions): Tracing {
+  const { onFault } = options;
+  setGlobalErrorHandler(onFault);
+  const provider = createProvider(options);
   const tracer = provider.getTracer('muster');
   const active = new AsyncLocalStorage<Context>();
-  const propagator = new W3CTraceContextPropagator();
-  const contextOf = (headers: Readonly<Record<string, unknown>>): Context =>
-    propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
 
   const spanIn = (context: Context, { name, kind = 'internal', attributes = {} }: SpanStart): Span =>
     tracer.startSpan(name, { kind: kinds[kind], attributes }, context);
@@ -152,13 +163,6 @@ export function openTelemetry({
       return carrier;
     },
     traceId: () => activeSpan()?.spanContext().traceId,
-    stop: async () => {
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, mostStopMillis);
-      });
-      await Promise.race([provider.shutdown().catch(onFault), patience]);
-      clearTimeout(timer);
-    },
+    stop: () => shutDown(provider, onFault),
   };
 }

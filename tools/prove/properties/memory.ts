@@ -1,6 +1,6 @@
 /**
- * What one viewer may do and nobody means well: pages that are as large as they can be made, lists of tools that nobody
- * asked for before, large bodies, long waits, all at once. Both services have the memory that their containers have.
+ * What one viewer may do who means harm: pages that are as large as they can be made, lists of tools that no caller asked
+ * for before, large bodies, long waits, all at once. Both services have the memory that their containers have.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,9 +10,11 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { Agent } from 'undici';
 import { repositoryRoot } from '../../dev/repository.ts';
+import { type ThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { idIn, openCallers } from '../callers.ts';
 import { type Altered, type House, residentMebibytes, startHouse } from '../house.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { type Scope } from '../services.ts';
 import { without } from '../guards.ts';
 
 interface Extent {
@@ -53,7 +55,7 @@ async function limitOf(service: string): Promise<number> {
 }
 
 interface Ground {
-  /** The one who means no good. */
+  /** The token of the viewer who means harm. */
   readonly viewer: string;
   readonly executionId: string;
 }
@@ -107,45 +109,67 @@ async function arrange(
   return { viewer, executionId: idIn(acquired, 'execution') };
 }
 
-async function run(
-  setting: Setting,
-  { seconds, texts, atOnce }: Extent,
-  altered: Altered = {},
-): Promise<Report> {
-  const { services } = setting;
-  const house = await startHouse(services, altered);
-  const { api, gateway } = house;
-  const { viewer, executionId } = await arrange(setting, house, texts);
-  const watched = await Promise.all(
-    [
-      ['coordination-api', api],
-      ['mcp-gateway', gateway],
-    ].map(async ([name, app]) => ({
-      name: name as string,
-      app: app as typeof api,
-      limit: await limitOf(name as string),
-      most: 0,
-    })),
-  );
+/** A service whose memory is looked at. */
+interface Watched {
+  readonly name: string;
+  readonly app: ThrowAwayApp;
+  /** Both in MiB. */
+  readonly limit: number;
+  most: number;
+}
+
+const watch = async (name: string, app: ThrowAwayApp): Promise<Watched> => ({
+  name,
+  app,
+  limit: await limitOf(name),
+  most: 0,
+});
+
+async function lookAt(watched: readonly Watched[]): Promise<void> {
+  for (const one of watched) {
+    if (one.app.isAlive()) one.most = Math.max(one.most, await residentMebibytes(one.app).catch(() => 0));
+  }
+}
+
+interface Sender {
+  /** Sends a body, and reads the answer late. */
+  readonly post: (url: string, body: string) => Promise<void>;
+  /** How many were sent, whatever came of them. */
+  readonly count: () => number;
+  readonly stop: () => Promise<void>;
+}
+
+function openSender(services: Scope, token: string): Sender {
   const agent = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000 });
   services.onStop(() => agent.destroy());
   let calls = 0;
-  let isOver = false;
-  const post = async (url: string, body: string): Promise<void> => {
-    const { origin, pathname, search } = new URL(url);
-    try {
-      const answer = await agent.request({
-        ...{ origin, path: `${pathname}${search}`, method: 'POST', body },
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${viewer}` },
-      });
-      // Whoever reads slowly lets it lie with the service.
-      await pause(100);
-      await answer.body.dump({ limit: Number.MAX_SAFE_INTEGER });
-    } catch {
-      // What is refused in the middle of a body ends its connection.
-    }
-    calls += 1;
+  return {
+    post: async (url, body) => {
+      const { origin, pathname, search } = new URL(url);
+      try {
+        const answer = await agent.request({
+          ...{ origin, path: `${pathname}${search}`, method: 'POST', body },
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        });
+        // A caller that reads slowly lets it lie with the service.
+        await pause(100);
+        await answer.body.dump({ limit: Number.MAX_SAFE_INTEGER });
+      } catch {
+        // What is refused in the middle of a body ends its connection.
+      }
+      calls += 1;
+    },
+    count: () => calls,
+    stop: () => agent.destroy(),
   };
+}
+
+/** Everything that the viewer asks for, again and again. */
+function wishesOf(
+  { api, gateway }: House,
+  executionId: string,
+  post: Sender['post'],
+): readonly (() => Promise<void>)[] {
   const operation = (name: string, params: object) =>
     post(`${api.url}/api/query`, JSON.stringify({ operation: name, params }));
   const rpc = (query: string, method: string, params: string) =>
@@ -155,13 +179,11 @@ async function run(
     );
   const tiny = Array.from({ length: 2_600_000 }, () => '[]').join(',');
   const waiting = JSON.stringify({
-    ...{
-      name: 'deliveryExecutions_eventsSince',
-      arguments: { executionId, afterSeq: 1_000, waitSeconds: 20 },
-    },
+    name: 'deliveryExecutions_eventsSince',
+    arguments: { executionId, afterSeq: 1_000, waitSeconds: 20 },
   });
   let project = 0;
-  const wishes: readonly (() => Promise<void>)[] = [
+  return [
     () => operation('comments.list', { storyId: 'WEB-1', limit: 200 }),
     () => operation('contracts.list', { projectId: 'WEB', includeContent: true, limit: 200 }),
     () => operation('prompts.org.list', { includeBody: true, limit: 200 }),
@@ -170,11 +192,22 @@ async function run(
     () => rpc('', 'tools/call', `{"name":"x","arguments":{"a":[${tiny}]}}`),
     () => rpc('', 'tools/call', waiting),
   ];
-  const look = async (): Promise<void> => {
-    for (const one of watched) {
-      if (one.app.isAlive()) one.most = Math.max(one.most, await residentMebibytes(one.app).catch(() => 0));
-    }
-  };
+}
+
+async function run(
+  setting: Setting,
+  { seconds, texts, atOnce }: Extent,
+  altered: Altered = {},
+): Promise<Report> {
+  const house = await startHouse(setting.services, altered);
+  const { viewer, executionId } = await arrange(setting, house, texts);
+  const watched = await Promise.all([
+    watch('coordination-api', house.api),
+    watch('mcp-gateway', house.gateway),
+  ]);
+  const sender = openSender(setting.services, viewer);
+  const wishes = wishesOf(house, executionId, sender.post);
+  let isOver = false;
   // Enough is known then, and the machine may have no more.
   const isTooMuch = () => watched.some(({ most, limit }) => most > limit);
   const ends = performance.now() + seconds * 1_000;
@@ -184,26 +217,26 @@ async function run(
     }),
   );
   for (let isEnough = false; !isEnough; isEnough = isTooMuch() || performance.now() > ends) {
-    await look();
+    await lookAt(watched);
     await pause(50);
   }
   isOver = true;
-  await agent.destroy();
+  await sender.stop();
   await Promise.all(all);
-  await look();
+  await lookAt(watched);
   return {
     violations: watched.flatMap(({ name, app, limit, most }) => [
       ...(most > limit ? [`${name} had ${Math.round(most)} MiB in memory; its container has ${limit}`] : []),
       ...(app.isAlive() ? [] : [`${name} has ended`]),
     ]),
     figures: {
-      calls,
+      calls: sender.count(),
       ...Object.fromEntries(watched.map(({ name, most }) => [`MiB of ${name} at most`, Math.round(most)])),
     },
   };
 }
 
-/** Nobody is refused a place, and what a body becomes is as large as it may be. */
+/** No request is refused a place, and what a body becomes is as large as it may be. */
 const anyBody: Altered['gateway'] = [
   without('values of a body'),
   without('what one party has in its hands', 'const admission = limiter.enter([party], 0);'),

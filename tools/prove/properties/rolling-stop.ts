@@ -26,7 +26,7 @@ interface Extent {
   readonly stops: number;
   /** How long a copy waits for the balancer to see that it is stopping. */
   readonly noticeMillis: number;
-  /** Whether a pool that is opened anew must give everybody a connection in time: only where the machine is quiet. */
+  /** Whether a pool that is opened anew must give all calls a connection in time: only where the machine is quiet. */
   readonly isTimed: boolean;
 }
 
@@ -37,7 +37,7 @@ const extents: Readonly<Record<Scale, Extent>> = {
   short: { clients: 20, stops: 1, noticeMillis: 4_000, isTimed: false },
   long: { clients: 60, stops: 10, noticeMillis: 4_000, isTimed: true },
 };
-/** So that one copy has places for everybody. */
+/** So that one copy has places for all clients. */
 const connections = '20';
 /** The longest that the contract lets a call wait. */
 const waitSeconds = 25;
@@ -75,7 +75,7 @@ async function run(
       ...{ main, log: 'warn', databaseUrl: database.url },
       environment: { DRAIN_NOTICE_MILLIS: noticeMillis.toString(), DATABASE_POOL: connections },
     });
-    // Nobody is there any more who would have to notice.
+    // No client is there any more that would have to notice.
     services.onStop(() => killed(api));
     return api;
   };
@@ -87,6 +87,57 @@ async function run(
   if (first === undefined) throw new Error('there is no copy');
   const { projectId, executionId } = await makeWork(callers, first.api.url, owner);
 
+  const tokens = people.map(({ token }) => token);
+  const traffic = startTraffic(callers, copies, tokens, projectId);
+  const waiting: Promise<Heard>[] = [];
+  const violations: string[] = [];
+  try {
+    for (let count = 1; count <= stops; count += 1) {
+      const copy = copies[count % copies.length] ?? first;
+      const { api } = copy;
+      // A client waits for an event that does not come; the stop does not wait for it.
+      const params = { executionId, afterSeq: 1_000, waitSeconds };
+      waiting.push(callers.call(api.url, owner, 'deliveryExecutions.eventsSince', params));
+      await traffic.untilAnswered(clients);
+      await stop(api);
+      const exit = await api.exited;
+      if (exit.code !== 0) violations.push(`a copy ended with ${describeExit(exit)}`);
+      copy.api = await start();
+      copy.isReady = true;
+      note(`${count} of ${stops} stopped and started anew`);
+    }
+  } finally {
+    await traffic.stop();
+  }
+  const all = [...traffic.heard, ...(await Promise.all(waiting))];
+  violations.push(...failedAmong(all, isTimed));
+  return {
+    violations,
+    figures: {
+      clients,
+      calls: all.length,
+      stops,
+      'connections closed by an answer': all.filter(({ closes }) => closes).length,
+    },
+  };
+}
+
+/** Clients that call one after the other, behind a balancer that sends each call to a copy that is ready. */
+interface Traffic {
+  /** Every answer so far. */
+  readonly heard: readonly Heard[];
+  /** Returns when so many more calls were answered. */
+  readonly untilAnswered: (calls: number) => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+function startTraffic(
+  callers: Callers,
+  copies: readonly Copy[],
+  tokens: readonly string[],
+  projectId: string,
+): Traffic {
+  const heard: Heard[] = [];
   let isOver = false;
   const look = async (): Promise<void> => {
     while (!isOver) {
@@ -100,7 +151,6 @@ async function run(
       await pause(lookMillis);
     }
   };
-  const heard: Heard[] = [];
   const work = async (token: string, index: number): Promise<void> => {
     for (let turn = index; !isOver; turn += 1) {
       const ready = copies.filter(({ isReady }) => isReady);
@@ -116,47 +166,28 @@ async function run(
       heard.push(await callers.call(copy.api.url, token, operation, params));
     }
   };
-  const running = Promise.all([look(), ...people.map(({ token }, index) => work(token, index))]);
+  const running = Promise.all([look(), ...tokens.map(work)]);
   // Its failure is met where it is waited for.
   running.catch(() => undefined);
-
-  const waiting: Promise<Heard>[] = [];
-  const violations: string[] = [];
-  try {
-    for (let count = 1; count <= stops; count += 1) {
-      const copy = copies[count % copies.length] ?? first;
-      const { api } = copy;
-      // Somebody waits for an event that does not come; the stop does not wait for it.
-      const params = { executionId, afterSeq: 1_000, waitSeconds };
-      waiting.push(callers.call(api.url, owner, 'deliveryExecutions.eventsSince', params));
+  return {
+    heard,
+    untilAnswered: async (calls) => {
       const before = heard.length;
-      while (heard.length < before + clients) await pause(lookMillis);
-      await stop(api);
-      const exit = await api.exited;
-      if (exit.code !== 0) violations.push(`a copy ended with ${describeExit(exit)}`);
-      copy.api = await start();
-      copy.isReady = true;
-      note(`${count} of ${stops} stopped and started anew`);
-    }
-  } finally {
-    isOver = true;
-    await running;
-  }
-  const all = [...heard, ...(await Promise.all(waiting))];
+      while (heard.length < before + calls) await pause(lookMillis);
+    },
+    stop: async () => {
+      isOver = true;
+      await running;
+    },
+  };
+}
+
+/** A violation where any call failed; unless the machine is quiet, a pool that is opened anew may be late. */
+function failedAmong(all: readonly Heard[], isTimed: boolean): string[] {
   const isLate = (one: Heard): boolean => asksToComeAgain(one) && reasonOf(one) === 'database';
   const failed = all.filter((one) => one.status !== 200 && (isTimed || !isLate(one)));
   const [one] = failed;
-  if (one !== undefined)
-    violations.push(`${failed.length} of ${all.length} calls failed, such as ${inWords(one)}`);
-  return {
-    violations,
-    figures: {
-      clients,
-      calls: all.length,
-      stops,
-      'connections closed by an answer': all.filter(({ closes }) => closes).length,
-    },
-  };
+  return one === undefined ? [] : [`${failed.length} of ${all.length} calls failed, such as ${inWords(one)}`];
 }
 
 async function makeWork(

@@ -8,11 +8,15 @@ import { type Instance } from '../instance.ts';
 import { Journal } from '../journal.ts';
 import { Outing } from '../outing.ts';
 import { foundTeam } from '../team.ts';
-import { openLine, Tally, type ToolResult } from './line.ts';
+import { type Line, openLine, Tally, type ToolResult } from './line.ts';
 
 /** What a day may cost a model. */
 const mostCalls = 15;
 const mostBytes = 30_000;
+
+/** Of the agent that begins, and of the other. */
+const [runId, theirRun] = ['night-shift', 'morning-shift'];
+const paths = ['src/fares/**'];
 
 interface Held {
   readonly executionId: string;
@@ -51,119 +55,140 @@ async function arrange(instance: Instance, journal: Journal, orgSlug: string) {
   return { team, wanted, waiting };
 }
 
-export async function spendAgentDay(
-  instance: Instance,
-  orgSlug: string,
-  mcpUrl: string,
-): Promise<readonly Check[]> {
-  const outing = new Outing();
+interface Day extends Awaited<ReturnType<typeof arrange>> {
+  /** How the two agents reach the gateway: the one who begins, and the other. */
+  readonly mine: Line;
+  readonly theirs: Line;
+  readonly tally: Tally;
+  /** What the tally had once the work was handed in. */
+  readonly counted: { calls: number; bytes: number };
+  readonly heard: Check;
+  readonly told: Check;
+  /** What is worked on, by whichever of the two. */
+  work: Held;
+}
+
+async function beginDay(instance: Instance, orgSlug: string, mcpUrl: string): Promise<Day> {
   const tally = new Tally();
   const journal = new Journal(instance.baseUrl, orgSlug);
-  const { team, wanted, waiting } = await arrange(instance, journal, orgSlug);
-  const { ana, scout, sorter } = team;
-  const mine = openLine(mcpUrl, scout.token, tally);
-  const theirs = openLine(mcpUrl, sorter.token, tally);
-  const [runId, theirRun] = ['night-shift', 'morning-shift'];
-  const paths = ['src/fares/**'];
-  const heard = check('the agents heard what they had to', () => 'an answer, a stop');
-  const told = check('refusals said what to do', () => 'a conflict, what is blocked');
-  const counted = { calls: 0, bytes: 0 };
-  let work: Held = { executionId: '', leaseToken: '' };
-  const begin = (answer: ToolResult): Held => {
-    const { execution, leaseToken } = Begun.parse(good(answer));
-    work = { executionId: execution.id, leaseToken };
-    return work;
+  const ground = await arrange(instance, journal, orgSlug);
+  const { scout, sorter } = ground.team;
+  return {
+    ...{ ...ground, tally, counted: { calls: 0, bytes: 0 } },
+    mine: openLine(mcpUrl, scout.token, tally),
+    theirs: openLine(mcpUrl, sorter.token, tally),
+    heard: check('the agents heard what they had to', () => 'an answer, a stop'),
+    told: check('refusals said what to do', () => 'a conflict, what is blocked'),
+    work: { executionId: '', leaseToken: '' },
   };
-  const step = (name: string, run: () => Promise<string>) => {
-    const counting = { calls: tally.calls } as unknown as Journal;
-    return outing.step(name, run, counting);
-  };
+}
 
-  await step('Who am I, and where', async () => {
-    const identity = JSON.stringify(good(await mine.call('session_identity')));
-    told.that(identity.includes(scout.name), () => `an agent is not told its own name: ${identity}`);
-    return `${scout.name}, of ${orgSlug}`;
+/** What an answer began is worked on from here on. */
+function begin(day: Day, answer: ToolResult): void {
+  const { execution, leaseToken } = Begun.parse(good(answer));
+  day.work = { executionId: execution.id, leaseToken };
+}
+
+type Step = (day: Day) => Promise<string>;
+
+const askWhoIAm: Step = async ({ mine, told, team: { orgSlug, scout } }) => {
+  const identity = JSON.stringify(good(await mine.call('session_identity')));
+  told.that(identity.includes(scout.name), () => `an agent is not told its own name: ${identity}`);
+  return `${scout.name}, of ${orgSlug}`;
+};
+
+const takeWork: Step = async (day) => {
+  const { mine, told, wanted, waiting } = day;
+  const answer = await mine.call('next_work', { projectId: 'FARE', runId });
+  begin(day, answer);
+  told.that(answer.text.includes(waiting.key), () => `what was passed over is not told: ${answer.text}`);
+  const locked = await mine.call('start_work', { storyId: wanted.key, runId, resources: paths });
+  begin(day, locked);
+  told.that(locked.text.includes('src/fares/**'), () => `no lock is told: ${locked.text}`);
+  return `${wanted.key}, with ${paths.join()}; ${waiting.key} waits for it`;
+};
+
+const writeSpec: Step = async ({ mine, wanted, team: { ana } }) => {
+  await ana.api.storySpec.update({ storyId: wanted.id, content: '# Rounding\n\nHalf to even.\n' });
+  const content = '# Rounding\n\nHalf to even, once for each ride.\n';
+  const write = { storyId: wanted.key, content };
+  const refused = await mine.call('storySpec_update', { ...write, baseVersion: 1 });
+  const { currentVersion } = Refused.parse(refused.value).error.details;
+  good(await mine.call('storySpec_update', { ...write, baseVersion: currentVersion }));
+  return `on version ${currentVersion}`;
+};
+
+const askAndWait: Step = async ({ mine, heard, wanted, work, team: { ana } }) => {
+  const asked = good(await mine.call('ask_question', { ...work, question: 'Per ride, or per day?' }));
+  const { id } = Question.parse(asked).comment;
+  await ana.api.comments.create({ storyId: wanted.id, parentId: id, body: 'For each ride.' });
+  await ana.api.comments.resolve({ commentId: id });
+  const waited = await mine.call('wait_for', { ...work });
+  heard.that(kindsIn(good(waited)).includes('question_answered'), () => `no answer: ${waited.text}`);
+  heard.that(waited.text.includes('For each ride.'), () => `not what was answered: ${waited.text}`);
+  return 'For each ride.';
+};
+
+const handOn: Step = async ({ mine, work, team: { sorter } }) => {
+  await sorter.api.agents.runEvent({ runId: theirRun, projectId: 'FARE', kind: 'started' });
+  const find = { operation: 'agents.listActive', params: { projectId: 'FARE' } };
+  const { items } = Runs.parse(good(await mine.call('call_read_operation', find)));
+  const toAgentId = items.find(({ runId: run }) => run === theirRun)?.agent?.id;
+  good(
+    await mine.call('hand_off_work', {
+      ...{ ...work, toAgentId, summary: 'Rounding is there', nextSteps: ['Test it with night fares'] },
+      note: 'Fares are yours.',
+    }),
+  );
+  return `to ${sorter.name}`;
+};
+
+const goOnTwice: Step = async (day) => {
+  const { theirs, heard, wanted, team } = day;
+  const taken = await theirs.call('next_work', { projectId: 'FARE', runId: theirRun });
+  begin(day, taken);
+  for (const words of ['Test it with night fares', 'Per ride, or per day?', 'For each ride.'])
+    heard.that(taken.text.includes(words), () => `nothing of "${words}": ${taken.text}`);
+  const { executionId } = day.work;
+  begin(day, await theirs.call('next_work', { projectId: 'FARE', runId: theirRun }));
+  heard.same(day.work.executionId, executionId, 'what it goes on with');
+  return `${wanted.key}, by ${team.sorter.name}`;
+};
+
+const stopWhenAsked: Step = async ({ theirs, heard, work, team: { ana } }) => {
+  await ana.api.deliveryExecutions.update({ executionId: work.executionId, requestStop: true });
+  const written = await theirs.call('deliveryExecutions_checkpoint', {
+    ...{ ...work, summary: 'Night fares are tested', nextSteps: ['Hand it in'] },
   });
-  await step('Take the next work', async () => {
-    const answer = await mine.call('next_work', { projectId: 'FARE', runId });
-    begin(answer);
-    told.that(answer.text.includes(waiting.key), () => `what was passed over is not told: ${answer.text}`);
-    const locked = await mine.call('start_work', { storyId: wanted.key, runId, resources: paths });
-    begin(locked);
-    told.that(locked.text.includes('src/fares/**'), () => `no lock is told: ${locked.text}`);
-    return `${wanted.key}, with ${paths.join()}; ${waiting.key} waits for it`;
+  heard.that(kindsIn(good(written)).includes('stop_requested'), () => `no stop: ${written.text}`);
+  good(await theirs.call('release_work', { ...work, reason: 'Ana asked me to stop.' }));
+  return 'let go of, with a checkpoint';
+};
+
+const handIn: Step = async (day) => {
+  const { mine, heard, wanted, tally, counted, team } = day;
+  const { ana } = team;
+  begin(day, await mine.call('start_work', { storyId: wanted.key, runId, resources: paths }));
+  const pullRequest = { number: 7, url: 'https://github.com/acme/fares/pull/7' };
+  good(await mine.call('submit_work', { ...day.work, summary: 'Fares are rounded', pullRequest }));
+  await ana.api.deliveryExecutions.recordForgeObservation({
+    executionId: day.work.executionId,
+    observation: {
+      kind: 'pr_merged',
+      observedAt: new Date().toISOString(),
+      dedupeKey: 'merged',
+      ...pullRequest,
+    },
   });
-  await step('Write the spec that another changed', async () => {
-    await ana.api.storySpec.update({ storyId: wanted.id, content: '# Rounding\n\nHalf to even.\n' });
-    const content = '# Rounding\n\nHalf to even, once for each ride.\n';
-    const write = { storyId: wanted.key, content };
-    const refused = await mine.call('storySpec_update', { ...write, baseVersion: 1 });
-    const { currentVersion } = Refused.parse(refused.value).error.details;
-    good(await mine.call('storySpec_update', { ...write, baseVersion: currentVersion }));
-    return `on version ${currentVersion}`;
-  });
-  await step('Ask, and wait for the answer', async () => {
-    const asked = good(await mine.call('ask_question', { ...work, question: 'Per ride, or per day?' }));
-    const { id } = Question.parse(asked).comment;
-    await ana.api.comments.create({ storyId: wanted.id, parentId: id, body: 'For each ride.' });
-    await ana.api.comments.resolve({ commentId: id });
-    const waited = await mine.call('wait_for', { ...work });
-    heard.that(kindsIn(good(waited)).includes('question_answered'), () => `no answer: ${waited.text}`);
-    heard.that(waited.text.includes('For each ride.'), () => `not what was answered: ${waited.text}`);
-    return 'For each ride.';
-  });
-  await step('Hand it on to an agent at work', async () => {
-    await sorter.api.agents.runEvent({ runId: theirRun, projectId: 'FARE', kind: 'started' });
-    const find = { operation: 'agents.listActive', params: { projectId: 'FARE' } };
-    const { items } = Runs.parse(good(await mine.call('call_read_operation', find)));
-    const toAgentId = items.find(({ runId: run }) => run === theirRun)?.agent?.id;
-    good(
-      await mine.call('hand_off_work', {
-        ...{ ...work, toAgentId, summary: 'Rounding is there', nextSteps: ['Test it with night fares'] },
-        note: 'Fares are yours.',
-      }),
-    );
-    return `to ${sorter.name}`;
-  });
-  await step('Go on, and again with all forgotten', async () => {
-    const taken = await theirs.call('next_work', { projectId: 'FARE', runId: theirRun });
-    begin(taken);
-    for (const words of ['Test it with night fares', 'Per ride, or per day?', 'For each ride.'])
-      heard.that(taken.text.includes(words), () => `nothing of "${words}": ${taken.text}`);
-    const { executionId } = work;
-    begin(await theirs.call('next_work', { projectId: 'FARE', runId: theirRun }));
-    heard.same(work.executionId, executionId, 'what it goes on with');
-    return `${wanted.key}, by ${sorter.name}`;
-  });
-  await step('Hear that it is to stop, and let go', async () => {
-    await ana.api.deliveryExecutions.update({ executionId: work.executionId, requestStop: true });
-    const written = await theirs.call('deliveryExecutions_checkpoint', {
-      ...{ ...work, summary: 'Night fares are tested', nextSteps: ['Hand it in'] },
-    });
-    heard.that(kindsIn(good(written)).includes('stop_requested'), () => `no stop: ${written.text}`);
-    good(await theirs.call('release_work', { ...work, reason: 'Ana asked me to stop.' }));
-    return 'let go of, with a checkpoint';
-  });
-  await step('Hand it in, and see it land', async () => {
-    begin(await mine.call('start_work', { storyId: wanted.key, runId, resources: paths }));
-    const pullRequest = { number: 7, url: 'https://github.com/acme/fares/pull/7' };
-    good(await mine.call('submit_work', { ...work, summary: 'Fares are rounded', pullRequest }));
-    await ana.api.deliveryExecutions.recordForgeObservation({
-      executionId: work.executionId,
-      observation: {
-        kind: 'pr_merged',
-        observedAt: new Date().toISOString(),
-        dedupeKey: 'merged',
-        ...pullRequest,
-      },
-    });
-    counted.calls = tally.calls.length;
-    counted.bytes = tally.bytes;
-    const { story } = await ana.api.stories.get({ storyId: wanted.id });
-    heard.same(story.status, 'done', 'the story');
-    return `${wanted.key} is ${story.status}`;
-  });
-  const cost = check('the day went by itself, at its price', (found) => {
+  counted.calls = tally.calls.length;
+  counted.bytes = tally.bytes;
+  const { story } = await ana.api.stories.get({ storyId: wanted.id });
+  heard.same(story.status, 'done', 'the story');
+  return `${wanted.key} is ${story.status}`;
+};
+
+const checkCost = ({ counted, tally }: Day): Check =>
+  check('the day went by itself, at its price', (found) => {
     found.that(
       counted.calls > 0 && counted.calls <= mostCalls,
       () => `${counted.calls} calls: ${tally.calls.join()}`,
@@ -171,5 +196,24 @@ export async function spendAgentDay(
     found.that(counted.bytes <= mostBytes, () => `${counted.bytes} bytes, of ${mostBytes}`);
     return `${counted.calls} calls, ${(counted.bytes / 1_000).toFixed(1)} KB`;
   });
-  return [outing.broken, told, heard, cost];
+
+export async function spendAgentDay(
+  instance: Instance,
+  orgSlug: string,
+  mcpUrl: string,
+): Promise<readonly Check[]> {
+  const outing = new Outing();
+  const day = await beginDay(instance, orgSlug, mcpUrl);
+  const counting = { calls: day.tally.calls } as unknown as Journal;
+  const step = (name: string, take: Step) => outing.step(name, () => take(day), counting);
+
+  await step('Who am I, and where', askWhoIAm);
+  await step('Take the next work', takeWork);
+  await step('Write the spec that another changed', writeSpec);
+  await step('Ask, and wait for the answer', askAndWait);
+  await step('Hand it on to an agent at work', handOn);
+  await step('Go on, and again with all forgotten', goOnTwice);
+  await step('Hear that it is to stop, and let go', stopWhenAsked);
+  await step('Hand it in, and see it land', handIn);
+  return [outing.broken, day.told, day.heard, checkCost(day)];
 }

@@ -26,33 +26,8 @@ const withChoices = (places: readonly Place[]) => worths(places).filter(({ choic
 const withThings = (places: readonly Place[]) =>
   worths(places).flatMap(({ at, thing }) => (thing === undefined ? [] : [{ at, thing }]));
 
-export function bashScript(places: readonly Place[]): string {
-  const table = (name: string, rows: readonly { at: string; words: readonly string[] }[]): string[] => [
-    `${name}() {`,
-    '  case "$1" in',
-    ...rows.map(({ at, words }) => `    ${single(at)}) printf '%s ' ${words.map(single).join(' ')} ;;`),
-    '  esac',
-    '}',
-  ];
-  return lines(
-    '# Completion of muster in bash: source <(muster completion bash)',
-    table(
-      '_muster_commands',
-      withCommands(places).map(({ at, commands }) => ({ at, words: commands.map(({ name }) => name) })),
-    ),
-    table(
-      '_muster_flags',
-      places.map(({ at, flags }) => ({ at, words: flags.map(marked) })),
-    ),
-    table(
-      '_muster_choices',
-      withChoices(places).map(({ at, choices }) => ({ at, words: choices })),
-    ),
-    table(
-      '_muster_things',
-      withThings(places).map(({ at, thing }) => ({ at, words: [thing] })),
-    ),
-    `_muster() {
+/** Walks the words to their place and looks into the tables of the script, which stand before it. */
+const bashCompleter = `_muster() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" at='' flag='' word count=0 i
   # A shell that splits at = makes three words of --flag=value.
   if [[ $cur == = ]]; then cur=''; fi
@@ -98,45 +73,39 @@ export function bashScript(places: readonly Place[]): string {
     COMPREPLY=("\${COMPREPLY[@]/$'\t'/  }")
   fi
 }
-complete -o default -F _muster muster`,
-  );
-}
+complete -o default -F _muster muster`;
 
-export function zshScript(places: readonly Place[]): string {
-  // A colon ends the name of a candidate.
-  const candidate = ({ name, meaning }: Candidate): string =>
-    single(`${name.replaceAll(':', '\\:')}:${meaning}`);
+export function bashScript(places: readonly Place[]): string {
   const table = (name: string, rows: readonly { at: string; words: readonly string[] }[]): string[] => [
     `${name}() {`,
-    '  reply=()',
     '  case "$1" in',
-    ...rows.map(({ at, words }) => `    ${single(at)}) reply=(${words.join(' ')}) ;;`),
+    ...rows.map(({ at, words }) => `    ${single(at)}) printf '%s ' ${words.map(single).join(' ')} ;;`),
     '  esac',
     '}',
   ];
   return lines(
-    '#compdef muster',
-    '# Completion of muster in zsh: source <(muster completion zsh), or this as _muster in a folder of $fpath',
+    '# Completion of muster in bash: source <(muster completion bash)',
     table(
       '_muster_commands',
-      withCommands(places).map(({ at, commands }) => ({ at, words: commands.map(candidate) })),
+      withCommands(places).map(({ at, commands }) => ({ at, words: commands.map(({ name }) => name) })),
     ),
     table(
       '_muster_flags',
-      places.map(({ at, flags }) => ({
-        at,
-        words: flags.map((flag) => candidate({ ...flag, name: marked(flag) })),
-      })),
+      places.map(({ at, flags }) => ({ at, words: flags.map(marked) })),
     ),
     table(
       '_muster_choices',
-      withChoices(places).map(({ at, choices }) => ({ at, words: choices.map(single) })),
+      withChoices(places).map(({ at, choices }) => ({ at, words: choices })),
     ),
     table(
       '_muster_things',
-      withThings(places).map(({ at, thing }) => ({ at, words: [single(thing)] })),
+      withThings(places).map(({ at, thing }) => ({ at, words: [thing] })),
     ),
-    `_muster_values() {
+    bashCompleter,
+  );
+}
+
+const zshCompleter = `_muster_values() {
   local -a found
   local line
   while IFS= read -r line; do
@@ -187,52 +156,47 @@ _muster() {
   _muster_choices "$place"
   if (( $#reply )); then compadd -a reply; else _files; fi
 }
-if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muster; fi`,
+if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muster; fi`;
+
+export function zshScript(places: readonly Place[]): string {
+  // A colon ends the name of a candidate.
+  const candidate = ({ name, meaning }: Candidate): string =>
+    single(`${name.replaceAll(':', '\\:')}:${meaning}`);
+  const table = (name: string, rows: readonly { at: string; words: readonly string[] }[]): string[] => [
+    `${name}() {`,
+    '  reply=()',
+    '  case "$1" in',
+    ...rows.map(({ at, words }) => `    ${single(at)}) reply=(${words.join(' ')}) ;;`),
+    '  esac',
+    '}',
+  ];
+  return lines(
+    '#compdef muster',
+    '# Completion of muster in zsh: source <(muster completion zsh), or this as _muster in a folder of $fpath',
+    table(
+      '_muster_commands',
+      withCommands(places).map(({ at, commands }) => ({ at, words: commands.map(candidate) })),
+    ),
+    table(
+      '_muster_flags',
+      places.map(({ at, flags }) => ({
+        at,
+        words: flags.map((flag) => candidate({ ...flag, name: marked(flag) })),
+      })),
+    ),
+    table(
+      '_muster_choices',
+      withChoices(places).map(({ at, choices }) => ({ at, words: choices.map(single) })),
+    ),
+    table(
+      '_muster_things',
+      withThings(places).map(({ at, thing }) => ({ at, words: [single(thing)] })),
+    ),
+    zshCompleter,
   );
 }
 
-export function fishScript(places: readonly Place[]): string {
-  const table = (
-    name: string,
-    rows: readonly { at: string; pairs: readonly (readonly [string, string])[] }[],
-  ): string[] => [
-    `function ${name}`,
-    '  switch "$argv[1]"',
-    ...rows.flatMap(({ at, pairs }) => [
-      `    case ${fish(at)}`,
-      `      printf '%s\\t%s\\n' ${pairs.map(([word, meaning]) => `${fish(word)} ${fish(meaning)}`).join(' ')}`,
-    ]),
-    '  end',
-    'end',
-  ];
-  return lines(
-    '# Completion of muster in fish: muster completion fish | source',
-    table(
-      '__muster_commands',
-      withCommands(places).map(({ at, commands }) => ({
-        at,
-        pairs: commands.map(({ name, meaning }): [string, string] => [name, meaning]),
-      })),
-    ),
-    table(
-      '__muster_flags',
-      places.map(({ at, flags }) => ({
-        at,
-        pairs: flags.map((flag): [string, string] => [marked(flag), flag.meaning]),
-      })),
-    ),
-    table(
-      '__muster_choices',
-      withChoices(places).map(({ at, choices }) => ({
-        at,
-        pairs: choices.map((choice): [string, string] => [choice, '']),
-      })),
-    ),
-    table(
-      '__muster_things',
-      withThings(places).map(({ at, thing }) => ({ at, pairs: [[thing, '']] })),
-    ),
-    `function __muster
+const fishCompleter = `function __muster
   set -l at ''
   set -l flag ''
   set -l count 0
@@ -282,6 +246,49 @@ export function fishScript(places: readonly Place[]): string {
     __fish_complete_path $current
   end
 end
-complete -c muster -k -f -a '(__muster)'`,
+complete -c muster -k -f -a '(__muster)'`;
+
+export function fishScript(places: readonly Place[]): string {
+  const table = (
+    name: string,
+    rows: readonly { at: string; pairs: readonly (readonly [string, string])[] }[],
+  ): string[] => [
+    `function ${name}`,
+    '  switch "$argv[1]"',
+    ...rows.flatMap(({ at, pairs }) => [
+      `    case ${fish(at)}`,
+      `      printf '%s\\t%s\\n' ${pairs.map(([word, meaning]) => `${fish(word)} ${fish(meaning)}`).join(' ')}`,
+    ]),
+    '  end',
+    'end',
+  ];
+  return lines(
+    '# Completion of muster in fish: muster completion fish | source',
+    table(
+      '__muster_commands',
+      withCommands(places).map(({ at, commands }) => ({
+        at,
+        pairs: commands.map(({ name, meaning }): [string, string] => [name, meaning]),
+      })),
+    ),
+    table(
+      '__muster_flags',
+      places.map(({ at, flags }) => ({
+        at,
+        pairs: flags.map((flag): [string, string] => [marked(flag), flag.meaning]),
+      })),
+    ),
+    table(
+      '__muster_choices',
+      withChoices(places).map(({ at, choices }) => ({
+        at,
+        pairs: choices.map((choice): [string, string] => [choice, '']),
+      })),
+    ),
+    table(
+      '__muster_things',
+      withThings(places).map(({ at, thing }) => ({ at, pairs: [[thing, '']] })),
+    ),
+    fishCompleter,
   );
 }

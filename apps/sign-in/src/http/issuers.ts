@@ -6,7 +6,8 @@ import { type SignInDb, inSignIn } from '@muster/database';
 import { formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { redirectPath } from '@muster/organizations';
 import { isUuid } from '@muster/registry';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyReply } from 'fastify';
+import { type Config } from '../config.ts';
 import { type Account, provideAccount } from '../data/accounts.ts';
 import { beginFlow, endFlow } from '../data/flows.ts';
 import { findByIdentity, findProvider, noteIdentity, type Provider } from '../data/providers.ts';
@@ -39,31 +40,49 @@ function provenAddress(
   return (isVerified ?? trustsAddresses) ? email : null;
 }
 
-export function addIssuers(app: FastifyInstance, around: Parts & { readonly issuers: Issuers }): void {
-  const { pool, config, cookies, throttle, issuers, logger } = around;
-  const onRequest = fromOwnPage(config.cookie);
-
-  async function accountOf(db: SignInDb, provider: Provider, claimed: Claimed): Promise<Account | Refusal> {
-    // Each time: at an issuer of many organizations an account may be of any person.
-    const email = provenAddress(provider, claimed);
-    if (email === null) return 'address';
-    const known = await findByIdentity(db, claimed);
-    if (known !== undefined) {
-      await noteIdentity(db, known.id, claimed, email);
-      return known;
-    }
-    if (!(await mayEnter(db, config.SIGN_UP, email))) return 'unknown';
-    const account = await provideAccount(db, email, claimed.name);
-    await noteIdentity(db, account.id, claimed, email);
-    return account;
+/** The account of an identity, which is joined to it where it comes for the first time; or why there is none. */
+async function accountOf(
+  db: SignInDb,
+  signUp: Config['SIGN_UP'],
+  provider: Provider,
+  claimed: Claimed,
+): Promise<Account | Refusal> {
+  // Each time: at an issuer of many organizations an account may be of any person.
+  const email = provenAddress(provider, claimed);
+  if (email === null) return 'address';
+  const known = await findByIdentity(db, claimed);
+  if (known !== undefined) {
+    await noteIdentity(db, known.id, claimed, email);
+    return known;
   }
+  if (!(await mayEnter(db, signUp, email))) return 'unknown';
+  const account = await provideAccount(db, email, claimed.name);
+  await noteIdentity(db, account.id, claimed, email);
+  return account;
+}
 
-  const sayProblem = (reply: FastifyReply, request: FastifyRequest, name: string, error: unknown) => {
-    logger.warn({ err: error, requestId: request.id }, 'an issuer could not be used to sign in');
-    return sendPage(reply, issuerProblemPage(name));
-  };
+/** Shows a person that an issuer cannot be used; the log has why. */
+function sayProblem(
+  { logger }: Parts,
+  reply: FastifyReply,
+  { name }: Provider,
+  why: { readonly err: unknown; readonly requestId: string },
+): FastifyReply {
+  logger.warn(why, 'an issuer could not be used to sign in');
+  return sendPage(reply, issuerProblemPage(name));
+}
 
-  app.post('/auth/issuer', { onRequest }, async (request, reply) => {
+type IssuerParts = Parts & { readonly issuers: Issuers };
+
+export function addIssuers(app: FastifyInstance, around: IssuerParts): void {
+  addQuestion(app, around);
+  addAnswer(app, around);
+}
+
+/** Sends a person to an issuer. */
+function addQuestion(app: FastifyInstance, around: IssuerParts): void {
+  const { pool, config, cookies, throttle, issuers } = around;
+  app.post('/auth/issuer', { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
     await throttle(request);
     const { provider: id = '', email = '', to } = formOf(request);
     const [provider, session] = await inSignIn(pool, async (db) => [
@@ -85,10 +104,14 @@ export function addIssuers(app: FastifyInstance, around: Parts & { readonly issu
       void reply.header('refresh', `0;url=${address}`);
       return await sendPage(reply, leadOnPage(provider.name, address));
     } catch (error) {
-      return sayProblem(reply, request, provider.name, error);
+      return sayProblem(around, reply, provider, { err: error, requestId: request.id });
     }
   });
+}
 
+/** Takes what an issuer says of the person that it sends back. */
+function addAnswer(app: FastifyInstance, around: IssuerParts): void {
+  const { pool, config, cookies, throttle, issuers } = around;
   app.get(redirectPath(':organization'), async (request, reply) => {
     await throttle(request);
     const { organization } = request.params as { organization: string };
@@ -111,10 +134,10 @@ export function addIssuers(app: FastifyInstance, around: Parts & { readonly issu
         new URL(config.baseUrl + redirectPath(organization) + search),
       );
     } catch (error) {
-      return sayProblem(reply, request, provider.name, error);
+      return sayProblem(around, reply, provider, { err: error, requestId: request.id });
     }
     const entered = await inSignIn(pool, async (db) => {
-      const account = await accountOf(db, provider, claimed);
+      const account = await accountOf(db, config.SIGN_UP, provider, claimed);
       if (typeof account === 'string') return { refused: account };
       const proof = `provider:${provider.id}` as const;
       const { provenAt } = claimed;

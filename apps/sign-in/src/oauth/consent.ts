@@ -7,11 +7,17 @@ import { type Provider } from 'oidc-provider';
 import { listOrganizations, type OwnOrganization } from '../data/accounts.ts';
 import { findSession, type Session } from '../data/sessions.ts';
 import { browserOf, type Cookies } from '../http/requests.ts';
-import { type AskingClient, connectionDays, consentPage, organizationPage } from '../pages/consent.ts';
+import {
+  type AskingClient,
+  connectionDays,
+  type ConsentFacts,
+  consentPage,
+  organizationPage,
+} from '../pages/consent.ts';
 import { type Page } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
 import { hostOf } from './clients.ts';
-import { openConnection, type Unconnected } from './connections.ts';
+import { type NewConnection, openConnection, type Unconnected } from './connections.ts';
 import { type OwnCalls, Refused } from './own-calls.ts';
 import { clientScopes } from './provider.ts';
 import { registrationDays } from './records.ts';
@@ -89,6 +95,93 @@ export async function personOf(
   return isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
 }
 
+/** What a person can choose of, in one organization. */
+type Offer = Pick<ConsentFacts, 'organization' | 'hasOthers' | 'agents' | 'projects' | 'scopes'>;
+
+/** Another page than the one on which a person chooses. */
+type Detour = { readonly page: Page } | { readonly goTo: string };
+
+const nothingPage = (text: string): Page => refusedPage('Nothing to connect to', text, 403);
+
+/** The organization that is connected to; or a page, where the person has to name one or is in none. */
+async function organizationOf(
+  pool: Pool,
+  accountId: string,
+  asked: Asked,
+  org: string | undefined,
+): Promise<Pick<Offer, 'organization' | 'hasOthers'> | Detour> {
+  const organizations = await inSignIn(pool, (db) => listOrganizations(db, accountId));
+  const [only] = organizations;
+  if (only === undefined)
+    return {
+      page: nothingPage('You are in no organization yet. An invitation to your address lets you into one.'),
+    };
+  const named = organizations.find(({ id }) => id === org);
+  const organization = named ?? (organizations.length === 1 ? only : undefined);
+  if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
+  return { organization, hasOthers: organizations.length > 1 };
+}
+
+/** What the person has and sees there; or a page, where the API refuses to say. */
+async function findChoices(
+  calls: OwnCalls,
+  request: FastifyRequest,
+  { id, memberId }: OwnOrganization,
+): Promise<Pick<Offer, 'agents' | 'projects'> | Detour> {
+  try {
+    const [agents, projects] = await Promise.all([
+      calls.agents(request, id, memberId),
+      calls.projects(request, id),
+    ]);
+    return { agents, projects };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.at !== null) return { goTo: `${error.at}&to=${wayBack(request)}` };
+    return { page: nothingPage(error.message) };
+  }
+}
+
+/** What the form says that the client may do; or what is missing in it, as its person reads it. */
+function termsIn(
+  form: Form,
+  { scopes, projects }: Offer,
+): Pick<NewConnection, 'scopes' | 'projectIds' | 'days'> | string {
+  const most = scopes.find((scope) => scope === form['scope']);
+  const days = connectionDays.find((one) => String(one) === form['days']);
+  if (most === undefined || days === undefined) return 'Say what it may do, and for how long.';
+  const isBound = form['in'] === 'some';
+  const chosen = projects.filter(({ id }) => form[`project-${id}`] !== undefined).map(({ id }) => id);
+  if (isBound && chosen.length === 0) return 'Choose at least one project, or all of them.';
+  return {
+    scopes: clientScopes.slice(0, clientScopes.indexOf(most) + 1),
+    projectIds: isBound ? chosen : null,
+    days,
+  };
+}
+
+/** Makes the connection, and the grant by which its client gets tokens; or answers why there is none. */
+async function connect(
+  { pool, provider }: ConsentParts,
+  request: FastifyRequest,
+  asked: Asked,
+  made: Omit<NewConnection, 'id' | 'client' | 'resource'>,
+): Promise<Granted | Unconnected> {
+  const { accountId, scopes, days } = made;
+  const grantId = newId();
+  const why = await inSignIn(pool, async (db) => {
+    await keepRegistration(db, asked.clientId, days + registrationDays.afterwards);
+    const connection = {
+      ...{ ...made, id: grantId, resource: asked.audience },
+      client: { id: asked.clientId, name: asked.client.name, host: hostOf(asked.clientId) },
+    };
+    return openConnection(db, connection, { requestId: request.id, ...browserOf(request) });
+  });
+  if (why !== null) return why;
+  const granted = { accountId, grantId, scope: scopes.join(' ') };
+  await saveGrant(provider, asked, granted, days);
+  return granted;
+}
+
 /** Shows what is asked for, or takes what the person answered to it: `form` is what was sent, null where the page is opened. */
 export async function consent(
   parts: ConsentParts,
@@ -100,72 +193,31 @@ export async function consent(
   const session = await personOf(parts, request);
   if ('goTo' in session) return session;
   if (form !== null && form['answer'] !== 'connect') return { refused: true };
-  const organizations = await inSignIn(pool, (db) => listOrganizations(db, session.account.id));
-  const [only] = organizations;
-  if (only === undefined) {
-    const text = 'You are in no organization yet. An invitation to your address lets you into one.';
-    return { page: refusedPage('Nothing to connect to', text, 403) };
-  }
-  const named = organizations.find(({ id }) => id === org);
-  const organization = named ?? (organizations.length === 1 ? only : undefined);
-  if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
-
-  const seen = await Promise.all([
-    calls.agents(request, organization.id, organization.memberId),
-    calls.projects(request, organization.id),
-  ]).catch((error: unknown) => {
-    if (error instanceof Refused) return error;
-    throw error;
-  });
-  if (seen instanceof Refused) {
-    if (seen.at !== null) return { goTo: `${seen.at}&to=${wayBack(request)}` };
-    return { page: refusedPage('Nothing to connect to', seen.message, 403) };
-  }
-  const [agents, projects] = seen;
-  const scopes = grantable(asked.scopes, organization.role);
-  const show = (problem: string | null): Answer => ({
-    page: consentPage({
-      ...{
-        client: asked.client,
-        action: asked.action,
-        hidden: asked.hidden,
-        organization,
-        agents,
-        projects,
-        scopes,
-      },
-      ...{ hasOthers: organizations.length > 1, typed: form ?? {}, problem },
-    }),
-  });
+  const found = await organizationOf(pool, session.account.id, asked, org);
+  if (!('organization' in found)) return found;
+  const { organization } = found;
+  const choices = await findChoices(calls, request, organization);
+  if (!('agents' in choices)) return choices;
+  const offer: Offer = { ...found, ...choices, scopes: grantable(asked.scopes, organization.role) };
+  const show = (problem: string | null): Answer => {
+    const { client, action, hidden } = asked;
+    return { page: consentPage({ ...offer, client, action, hidden, typed: form ?? {}, problem }) };
+  };
   if (form === null) return show(null);
 
-  const most = scopes.find((scope) => scope === form['scope']);
-  const days = connectionDays.find((one) => String(one) === form['days']);
-  if (most === undefined || days === undefined) return show('Say what it may do, and for how long.');
-  const isBound = form['in'] === 'some';
-  const chosen = projects.filter(({ id }) => form[`project-${id}`] !== undefined).map(({ id }) => id);
-  if (isBound && chosen.length === 0) return show('Choose at least one project, or all of them.');
+  const terms = termsIn(form, offer);
+  if (typeof terms === 'string') return show(terms);
   try {
     const agent =
       form['agent'] === 'new'
         ? await calls.makeAgent(request, organization.id, (form['agentName'] ?? '').trim())
-        : agents.find(({ id }) => id === form['agent']);
+        : offer.agents.find(({ id }) => id === form['agent']);
     if (agent === undefined) return show(problems.agent);
-    const grantId = newId();
-    const granted = clientScopes.slice(0, clientScopes.indexOf(most) + 1);
-    const why = await inSignIn(pool, async (db) => {
-      await keepRegistration(db, asked.clientId, days + registrationDays.afterwards);
-      const made = {
-        ...{ id: grantId, accountId: session.account.id, orgId: organization.id, agentId: agent.id },
-        client: { id: asked.clientId, name: asked.client.name, host: hostOf(asked.clientId) },
-        ...{ resource: asked.audience, scopes: granted, projectIds: isBound ? chosen : null, days },
-      };
-      return openConnection(db, made, { requestId: request.id, ...browserOf(request) });
+    const granted = await connect(parts, request, asked, {
+      ...{ accountId: session.account.id, orgId: organization.id, agentId: agent.id },
+      ...terms,
     });
-    if (why !== null) return show(problems[why]);
-    const scope = granted.join(' ');
-    await saveGrant(parts.provider, asked, { accountId: session.account.id, grantId, scope }, days);
-    return { granted: { accountId: session.account.id, grantId, scope } };
+    return typeof granted === 'string' ? show(problems[granted]) : { granted };
   } catch (error) {
     // A name that is taken or does not fit, or a role that makes none: the person can do something about it.
     if (error instanceof Refused) return show(error.message);

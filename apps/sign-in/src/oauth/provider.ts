@@ -54,18 +54,44 @@ async function unusedKey(): Promise<JWK> {
   return { kty, crv, x, y, d, alg: 'ES256', use: 'sig' };
 }
 
-export async function createProvider(options: ProviderOptions): Promise<Provider> {
-  const { pool, baseUrl, isSecure } = options;
-  const resources = resourcesOf(baseUrl);
-  const names = {
-    session: 'muster-oauth-session',
-    interaction: 'muster-oauth',
-    resume: 'muster-oauth-resume',
-  };
+const cookieNames = {
+  session: 'muster-oauth-session',
+  interaction: 'muster-oauth',
+  resume: 'muster-oauth-resume',
+};
+
+const clientDefaults: Configuration['clientDefaults'] = {
+  ...{
+    application_type: 'native',
+    token_endpoint_auth_method: 'none',
+    id_token_signed_response_alg: 'ES256',
+  },
+  ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+};
+
+const routes: Configuration['routes'] = {
+  ...{ authorization: '/oauth/authorize', token: '/oauth/token', revocation: '/oauth/revoke' },
+  ...{ registration: '/oauth/register', jwks: '/oauth/keys', end_session: '/oauth/end' },
+  ...{ device_authorization: '/oauth/device/authorize', code_verification: '/oauth/device' },
+};
+
+/** In seconds. */
+const lifetimes: Configuration['ttl'] = {
+  ...{ AuthorizationCode: 60, DeviceCode: deviceSeconds, Interaction: flowSeconds, Session: flowSeconds },
+  AccessToken: ({ oidc }) => Math.min(tokenSeconds, remaining(oidc.entities.Grant ?? {})),
+  // Nothing outlives what was consented to.
+  RefreshToken: ({ oidc }) => remaining(oidc.entities.Grant ?? {}),
+};
+
+function cookiesOf({ isSecure }: ProviderOptions): Configuration['cookies'] {
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: false } as const;
-  const consent = new interactionPolicy.Prompt(
+  return { names: cookieNames, long: cookie, short: cookie, keys: [] };
+}
+
+/** Asks for consent each time, whatever was granted before. */
+const consentEachTime = () =>
+  new interactionPolicy.Prompt(
     { name: 'consent', requestable: true },
-    // Consent each time, whatever was granted before.
     new interactionPolicy.Check('consent_needed', 'the person has to consent', 'consent_required', (ctx) => {
       const { result } = ctx.oidc as {
         readonly result?: { readonly consent?: { readonly grantId?: string } };
@@ -73,86 +99,83 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
       return result?.consent?.grantId === undefined;
     }),
   );
+
+function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configuration['features'] {
+  const resources = resourcesOf(baseUrl);
+  return {
+    ...{ devInteractions: { enabled: false }, dPoP: { enabled: false }, userinfo: { enabled: false } },
+    ...{ rpInitiatedLogout: { enabled: false }, pushedAuthorizationRequests: { enabled: false } },
+    revocation: {
+      enabled: true,
+      // A client ends its own connections alone.
+      allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+    },
+    registration: { enabled: allowsRegistration, issueRegistrationAccessToken: false },
+    clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****' },
+    resourceIndicators: {
+      enabled: true,
+      // Clients of the eras before name none.
+      defaultResource: () => resources.mcp,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_ctx, resource) => {
+        const audience = ownResource(baseUrl, resource);
+        // No token for anything but ourselves.
+        if (audience === undefined) throw new errors.InvalidTarget();
+        return { scope: clientScopes.join(' '), audience, accessTokenFormat: 'opaque' };
+      },
+    },
+  };
+}
+
+const renderError: Configuration['renderError'] = (ctx, { error, error_description: why }) => {
+  const text = `${why ?? error}. Begin again in the program that sent you here.`;
+  const { body, headers } = renderPage(refusedPage('This did not work', text, ctx.status));
+  ctx.set(headers);
+  ctx.body = body;
+};
+
+/** Access tokens of our own shape: what leaks is found by secret scanners, and the API takes it as any other token. */
+function shapeAccessTokens(provider: Provider): void {
+  const { prototype } = provider.AccessToken as unknown as {
+    prototype: { generateTokenId: (this: unknown) => string };
+  };
+  const { generateTokenId: generate } = prototype;
+  prototype.generateTokenId = function generateTokenId(): string {
+    // It also says of what format the token is, so it is called all the same.
+    generate.call(this);
+    return newTokenSecret();
+  };
+}
+
+export async function createProvider(options: ProviderOptions): Promise<Provider> {
   const configuration: Configuration = {
-    adapter: createRecords(pool),
+    adapter: createRecords(options.pool),
     clients: [commandLine],
     clientAuthMethods: ['none'],
-    clientDefaults: {
-      ...{
-        application_type: 'native',
-        token_endpoint_auth_method: 'none',
-        id_token_signed_response_alg: 'ES256',
-      },
-      ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
-    },
-    cookies: { names, long: cookie, short: cookie, keys: [] },
+    clientDefaults,
+    cookies: cookiesOf(options),
     jwks: { keys: [await unusedKey()] },
     responseTypes: ['code'],
     // No code without PKCE; the server knows S256 alone.
     pkce: { required: () => true },
     scopes: [...clientScopes, 'offline_access'],
     claims: {},
-    features: {
-      ...{ devInteractions: { enabled: false }, dPoP: { enabled: false }, userinfo: { enabled: false } },
-      ...{ rpInitiatedLogout: { enabled: false }, pushedAuthorizationRequests: { enabled: false } },
-      revocation: {
-        enabled: true,
-        // A client ends its own connections alone.
-        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
-      },
-      registration: { enabled: options.allowsRegistration, issueRegistrationAccessToken: false },
-      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
-      deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****' },
-      resourceIndicators: {
-        enabled: true,
-        // Clients of the eras before name none.
-        defaultResource: () => resources.mcp,
-        useGrantedResource: () => true,
-        getResourceServerInfo: (_ctx, resource) => {
-          const audience = ownResource(baseUrl, resource);
-          // No token for anything but ourselves.
-          if (audience === undefined) throw new errors.InvalidTarget();
-          return { scope: clientScopes.join(' '), audience, accessTokenFormat: 'opaque' };
-        },
-      },
-    },
+    features: featuresOf(options),
     fetch: (address) => options.fetchDocument(address instanceof Request ? address.url : address),
     findAccount: (_ctx, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
-    interactions: { policy: [consent], url: (_ctx, { uid }) => `/oauth/consent/${uid}` },
+    interactions: { policy: [consentEachTime()], url: (_ctx, { uid }) => `/oauth/consent/${uid}` },
     // A session of ours may end, and what it granted goes on.
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
     revokeGrantPolicy: () => true,
-    routes: {
-      ...{ authorization: '/oauth/authorize', token: '/oauth/token', revocation: '/oauth/revoke' },
-      ...{ registration: '/oauth/register', jwks: '/oauth/keys', end_session: '/oauth/end' },
-      ...{ device_authorization: '/oauth/device/authorize', code_verification: '/oauth/device' },
-    },
-    ttl: {
-      ...{ AuthorizationCode: 60, DeviceCode: deviceSeconds, Interaction: flowSeconds, Session: flowSeconds },
-      AccessToken: ({ oidc }) => Math.min(tokenSeconds, remaining(oidc.entities.Grant ?? {})),
-      // Nothing outlives what was consented to.
-      RefreshToken: ({ oidc }) => remaining(oidc.entities.Grant ?? {}),
-    },
-    renderError: (ctx, { error, error_description: why }) => {
-      const text = `${why ?? error}. Begin again in the program that sent you here.`;
-      const { body, headers } = renderPage(refusedPage('This did not work', text, ctx.status));
-      ctx.set(headers);
-      ctx.body = body;
-    },
+    routes,
+    ttl: lifetimes,
+    renderError,
   };
-  const provider = new Provider(baseUrl, configuration);
+  const provider = new Provider(options.baseUrl, configuration);
   provider.proxy = true;
-  // Our own shape: what leaks is found by secret scanners, and the API takes it as any other token.
-  // It also says of what format the token is, so it is called all the same.
-  const { prototype } = provider.AccessToken as unknown as {
-    prototype: { generateTokenId: (this: unknown) => string };
-  };
-  const { generateTokenId: generate } = prototype;
-  prototype.generateTokenId = function generateTokenId(): string {
-    generate.call(this);
-    return newTokenSecret();
-  };
+  shapeAccessTokens(provider);
   return provider;
 }

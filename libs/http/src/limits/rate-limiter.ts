@@ -36,11 +36,44 @@ const mostBuckets = 50_000;
 
 /** Without Redis each process counts for itself. */
 export function createRateLimiter(options: SharedOptions | undefined): RateLimiter {
-  const redis = options && createSharedStore(options);
-  const buckets = new Map<string, Bucket>();
-  const owing = new Set<Bucket>();
+  return options === undefined ? countAlone() : countTogether(createSharedStore(options));
+}
 
-  const bucketOf = (cost: Cost): Bucket => {
+function countAlone(): RateLimiter {
+  const bucketOf = createBuckets();
+  return {
+    take: (costs) => takeHere(costs.map(bucketOf), Date.now()),
+    close: () => Promise.resolve(),
+  };
+}
+
+function countTogether(redis: SharedStore): RateLimiter {
+  const bucketOf = createBuckets();
+  const debts = createDebts(redis);
+  const takeAndOwe = (from: readonly Bucket[], now: number): readonly Quota[] =>
+    takeHere(from, now, debts.add);
+  return {
+    take: (costs) => {
+      const now = Date.now();
+      const from = costs.map(bucketOf);
+      if (from.every((bucket) => isFar(bucket, now))) return takeAndOwe(from, now);
+      // guard: limits while Redis is away
+      if (redis.isAway()) return takeAndOwe(from, now);
+      // guard: limits without an answer of Redis
+      const withoutAnswer = () => takeAndOwe(from, Date.now());
+      return debts.exchange('takeOwing', from).then((quotas) => quotas ?? withoutAnswer());
+    },
+    close: async () => {
+      await debts.close();
+      redis.close();
+    },
+  };
+}
+
+/** Finds the bucket of a cost in this process; a new one is full, and Redis has said nothing of it yet. */
+function createBuckets(): (cost: Cost) => Bucket {
+  const buckets = new Map<string, Bucket>();
+  return (cost) => {
     const known = buckets.get(cost.key);
     if (known !== undefined) return known;
     const bucket = { ...cost, fullAt: 0, owed: 0, heardAt: 0 };
@@ -51,41 +84,54 @@ export function createRateLimiter(options: SharedOptions | undefined): RateLimit
     }
     return bucket;
   };
+}
 
-  const isFar = ({ rate, fullAt, heardAt }: Bucket, now: number): boolean =>
-    heardAt > now - trustMillis &&
-    quotaOf(rate, fullAt, now).left > Math.max(nearLeft, rate.burst * nearPart);
+const isFar = ({ rate, fullAt, heardAt }: Bucket, now: number): boolean =>
+  heardAt > now - trustMillis && quotaOf(rate, fullAt, now).left > Math.max(nearLeft, rate.burst * nearPart);
 
-  const takeHere = (from: readonly Bucket[], now: number): readonly Quota[] => {
-    const before = from.map(({ rate, fullAt }) => quotaOf(rate, fullAt, now));
-    if (before.some(({ left }) => left < 1)) return before;
-    return from.map((bucket) => {
-      bucket.fullAt = taken(bucket.rate, bucket.fullAt, now);
-      if (redis !== undefined) {
-        bucket.owed += 1;
-        owing.add(bucket);
-      }
-      return { ...quotaOf(bucket.rate, bucket.fullAt, now), waitMillis: 0 };
-    });
-  };
+/** Takes from all buckets or from none, without asking Redis; `onTaken` is told each that one was taken from. */
+function takeHere(
+  from: readonly Bucket[],
+  now: number,
+  onTaken?: (bucket: Bucket) => void,
+): readonly Quota[] {
+  const before = from.map(({ rate, fullAt }) => quotaOf(rate, fullAt, now));
+  if (before.some(({ left }) => left < 1)) return before;
+  return from.map((bucket) => {
+    bucket.fullAt = taken(bucket.rate, bucket.fullAt, now);
+    onTaken?.(bucket);
+    return { ...quotaOf(bucket.rate, bucket.fullAt, now), waitMillis: 0 };
+  });
+}
 
+/** What was taken here and Redis has not heard of: it is told with the next question, or ten times a second. */
+interface Debts {
+  /** One was taken from the bucket here. */
+  readonly add: (bucket: Bucket) => void;
   /** Asks about buckets, and tells what is owed; undefined while Redis is away. */
-  const exchange = async (
-    shared: SharedStore,
+  readonly exchange: (
     kind: 'takeOwing' | 'settle',
     about: readonly Bucket[],
-  ): Promise<readonly Quota[] | undefined> => {
+  ) => Promise<readonly Quota[] | undefined>;
+  /** Tells what is still owed. */
+  readonly close: () => Promise<void>;
+}
+
+function createDebts(redis: SharedStore): Debts {
+  const owing = new Set<Bucket>();
+
+  const exchange: Debts['exchange'] = async (kind, about) => {
     const told = about.map((bucket) => {
       const { key, rate, owed } = bucket;
       bucket.owed = 0;
       owing.delete(bucket);
       return { key, rate, owed };
     });
-    const quotas = await shared.ask((store) => store[kind](told));
+    const quotas = await redis.ask((store) => store[kind](told));
     const now = Date.now();
     for (const [index, bucket] of about.entries()) {
       const quota = quotas?.[index];
-      if (quota === undefined) owe(bucket, told[index]?.owed ?? 0, now);
+      if (quota === undefined) oweAgain(bucket, told[index]?.owed ?? 0, now);
       else {
         // What was taken here since it was asked comes on top.
         bucket.fullAt = taken(bucket.rate, now + quota.usedMillis, now, bucket.owed);
@@ -96,7 +142,7 @@ export function createRateLimiter(options: SharedOptions | undefined): RateLimit
   };
 
   /** While Redis is away what is owed grows again as it does in the bucket, or an outage would be paid for afterwards. */
-  const owe = (bucket: Bucket, untold: number, now: number): void => {
+  const oweAgain = (bucket: Bucket, untold: number, now: number): void => {
     const used = Math.ceil(quotaOf(bucket.rate, bucket.fullAt, now).usedMillis / intervalMillis(bucket.rate));
     bucket.owed = Math.min(bucket.owed + untold, used);
     if (bucket.owed > 0) owing.add(bucket);
@@ -105,11 +151,11 @@ export function createRateLimiter(options: SharedOptions | undefined): RateLimit
   let settling: Promise<unknown> = Promise.resolve();
   let isSettling = false;
   const settle = (): void => {
-    if (redis === undefined || isSettling || owing.size === 0) return;
+    if (isSettling || owing.size === 0) return;
     isSettling = true;
     const parts = grouped(owing, ({ key }) => redis.placeOf(key)).flatMap((due) =>
       Array.from({ length: Math.ceil(due.length / mostToldAtOnce) }, (_, part) =>
-        exchange(redis, 'settle', due.slice(part * mostToldAtOnce, (part + 1) * mostToldAtOnce)),
+        exchange('settle', due.slice(part * mostToldAtOnce, (part + 1) * mostToldAtOnce)),
       ),
     );
     settling = Promise.all(parts).finally(() => {
@@ -119,22 +165,16 @@ export function createRateLimiter(options: SharedOptions | undefined): RateLimit
   const timer = setInterval(settle, settleMillis).unref();
 
   return {
-    take: (costs) => {
-      const now = Date.now();
-      const from = costs.map(bucketOf);
-      if (redis === undefined || from.every((bucket) => isFar(bucket, now))) return takeHere(from, now);
-      // guard: limits while Redis is away
-      if (redis.isAway()) return takeHere(from, now);
-      // guard: limits without an answer of Redis
-      const withoutAnswer = () => takeHere(from, Date.now());
-      return exchange(redis, 'takeOwing', from).then((quotas) => quotas ?? withoutAnswer());
+    add: (bucket) => {
+      bucket.owed += 1;
+      owing.add(bucket);
     },
+    exchange,
     close: async () => {
       clearInterval(timer);
       await settling;
       settle();
       await settling;
-      redis?.close();
     },
   };
 }

@@ -1,0 +1,113 @@
+/** The script by which Redis takes from buckets, by its own clock: one call for all questions of a batch. */
+import { redisScript } from '../redis.ts';
+import { intervalMillis, type Quota, quotaOf, type Rate } from './rate.ts';
+import { type Cost } from './store.ts';
+
+/**
+ * The same as memory-store.ts does, for one question after another. KEYS: the buckets of all, each once, and each is read
+ * and written once. ARGV: for each bucket its burst and the milliseconds for one more; then for each question a line of
+ * numbers: whether one is to be taken (1, or 0), which of its buckets may be empty (0: none), and for each the place
+ * of its key and how many were taken before (below 0: are given back), which is not asked for. Answers for each bucket of
+ * each question the milliseconds until it is as good as new, and the wait of one that was empty. Lua would write large
+ * numbers as 1.7e+12, hence the format.
+ */
+const lua = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local stored, full, burst, interval, answer = {}, {}, {}, {}, {}
+for b, key in ipairs(KEYS) do
+  stored[b] = math.max(tonumber(redis.call('GET', key)) or 0, now)
+  full[b], burst[b], interval[b] = stored[b], tonumber(ARGV[2 * b - 1]), tonumber(ARGV[2 * b])
+end
+for q = 2 * #KEYS + 1, #ARGV do
+  local words = string.gmatch(ARGV[q], '%S+')
+  local wanted, optional = words() == '1', tonumber(words())
+  local buckets, waits, empty = {}, {}, not wanted
+  for place in words do
+    local b, i = tonumber(place), #buckets + 1
+    full[b] = math.max(full[b] + tonumber(words()) * interval[b], now)
+    buckets[i], waits[i] = b, math.max(full[b] - now - (burst[b] - 1) * interval[b], 0)
+    if waits[i] > 0 and i ~= optional then empty = true end
+  end
+  for i, b in ipairs(buckets) do
+    if not empty and waits[i] == 0 then full[b] = full[b] + interval[b] end
+    answer[#answer + 1] = math.ceil(full[b] - now)
+    answer[#answer + 1] = math.ceil(waits[i])
+  end
+end
+for b, key in ipairs(KEYS) do
+  if full[b] > now then
+    local millis = string.format('%.0f', math.ceil(full[b] - now))
+    if full[b] ~= stored[b] then redis.call('SET', key, string.format('%.0f', full[b]), 'PX', millis) end
+  elseif stored[b] > now then
+    redis.call('DEL', key)
+  end
+end
+return answer`;
+
+/** One that may have been taken from already, before Redis is asked. */
+export interface OwedCost extends Cost {
+  readonly owed: number;
+}
+
+/** About buckets of one place. */
+export interface Question {
+  /** Whether one is to be taken of each. */
+  readonly wanted: 0 | 1;
+  readonly costs: readonly OwedCost[];
+  /** Counted from 1; 0: none. */
+  readonly optional: number;
+  readonly resolve: (quotas: readonly Quota[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface BucketScript {
+  /** Asks questions of one place in one call, and resolves each; where the call fails it rejects all, and then rejects. */
+  readonly run: (batch: readonly Question[]) => Promise<void>;
+  readonly placeOf: (key: string) => string;
+  readonly close: () => void;
+}
+
+/** The script's keys and arguments. */
+function callOf(batch: readonly Question[]): { keys: string[]; args: (string | number)[] } {
+  const buckets = new Map<string, { readonly place: number; readonly rate: Rate }>();
+  const placeOfBucket = ({ key, rate }: Cost): number => {
+    const known = buckets.get(key) ?? { place: buckets.size + 1, rate };
+    if (known.place > buckets.size) buckets.set(key, known);
+    return known.place;
+  };
+  const questions = batch.map(({ wanted, costs, optional }) =>
+    costs.reduce((line, cost) => `${line} ${placeOfBucket(cost)} ${cost.owed}`, `${wanted} ${optional}`),
+  );
+  const rates = Array.from(buckets.values(), ({ rate }) => [rate.burst, intervalMillis(rate)]).flat();
+  return { keys: [...buckets.keys()], args: [...rates, ...questions] };
+}
+
+/** Hands each question its part of what the script answered, in the order in which they were asked. */
+function resolveAll(batch: readonly Question[], answer: unknown): void {
+  if (!Array.isArray(answer)) throw new Error('Redis answered something else');
+  let place = 0;
+  const next = (): number => Number(answer[place++]);
+  for (const { costs, resolve } of batch) {
+    resolve(costs.map(({ rate }) => ({ ...quotaOf(rate, next(), 0), waitMillis: next() })));
+  }
+}
+
+export function openBucketScript(url: string, timeoutMillis: number): BucketScript {
+  const script = redisScript(url, lua, timeoutMillis);
+  return {
+    run: async (batch) => {
+      const { keys, args } = callOf(batch);
+      try {
+        resolveAll(batch, await script.run(keys, args));
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+        throw error;
+      }
+    },
+    placeOf: script.placeOf,
+    close: () => {
+      script.close();
+    },
+  };
+}
