@@ -23,13 +23,14 @@ export async function comparedWithCoalesce(text: string): Promise<string[]> {
   const found: string[] = [];
   walk(await parse(text), (node) => {
     const { name, lexpr, rexpr } = (node as Expression).A_Expr ?? {};
-    if (name?.[0]?.String?.sval !== '=') return;
+    if (name?.[0]?.String?.sval !== '=') return true;
     for (const [column, other] of [
       [lexpr, rexpr],
       [rexpr, lexpr],
     ])
       if (column?.ColumnRef !== undefined && other?.CoalesceExpr !== undefined && hasColumn(other))
         found.push((column.ColumnRef.fields ?? []).map(({ String: part }) => part?.sval ?? '*').join('.'));
+    return true;
   });
   return found;
 }
@@ -44,8 +45,8 @@ function hasColumn(expression: unknown): boolean {
   return has;
 }
 
-/** Until a visit says that what is within is not to be visited. */
-function walk(node: unknown, visit: (node: object) => boolean | void): void {
-  if (typeof node !== 'object' || node === null || visit(node) === false) return;
+/** `visit` says whether what is within is visited too. */
+function walk(node: unknown, visit: (node: object) => boolean): void {
+  if (typeof node !== 'object' || node === null || !visit(node)) return;
   for (const inner of Object.values(node)) walk(inner, visit);
 }

@@ -204,7 +204,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
     at: string,
   ): Changed<Locked> => {
     const now = row as Readonly<Record<string, unknown>>;
-    const { values, fields } = changesOf(described, now, wanted as Readonly<Record<string, unknown>>);
+    const { values, fields } = changesOf(described, now, wanted);
     if (fields.length === 0) return { changed: row, fields };
     return { changed: nextVersion<Locked>(row, values as Partial<Locked>, at), fields };
   };
@@ -229,7 +229,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
 
     /** A new row. */
     make(draft: Draft<Row, Columns>, at: string): Row {
-      return newRow(described, draft as Readonly<Record<string, unknown>>, at) as Row;
+      return newRow(described, draft, at) as Row;
     },
 
     changed,
