@@ -2309,8 +2309,12 @@ begin
       order by s.id desc limit most) s;
     ids := coalesce(more.ids, '{}');
     grades := coalesce(more.grades, '{}');
-    found_kinds := array_fill('story'::text, array[cardinality(ids)]);
   end if;
+  if 'story' = any (kinds) and btrim(typed) ~* '^[a-z][a-z0-9]{1,9}-([1-9][0-9]{0,8})?$' then
+    ids := ids || array(select app.stories_whose_key_begins(org, visible, btrim(typed), most));
+    grades := grades || array_fill(2, array[cardinality(ids) - cardinality(grades)]);
+  end if;
+  found_kinds := array_fill('story'::text, array[cardinality(ids)]);
   if words <> '{}' then
     select case when count(*) = 500 then (array_agg(d.id order by d.id))[1] end into walked_to
       from (select d.id from search_documents d where d.org_id = org order by d.id desc limit 500) d;
@@ -3785,8 +3789,7 @@ CREATE OR REPLACE FUNCTION app.search_queries(mark text, typed text, words text[
 AS $function$
   select array[
     app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80)),
-    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80), true)
-      || case when typed ~* '^[a-z][a-z0-9]{1,9}-[0-9]*$' then ' | ' || app.search_term(mark || 'k' || lower(typed), true) else '' end,
+    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80), true),
     string_agg(app.search_term(mark || 't' || word), ' & '),
     string_agg(app.search_term(mark || 't' || word, is_last), ' & '),
     string_agg(format('(%s | %s)', app.search_term(mark || 't' || word), app.search_term(mark || 'b' || word)), ' & '),
@@ -3882,6 +3885,29 @@ begin
 end $function$
 ;
 alter function app.spare_closed_row() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.stories_whose_key_begins(org uuid, visible uuid[], typed text, most integer)
+ RETURNS SETOF uuid
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  project_key constant text := upper(split_part(typed, '-', 1));
+  digits constant text := split_part(typed, '-', 2);
+begin
+  return query select f.id
+    from projects p
+    cross join generate_series(case when digits = '' then 9 else 0 end, 9 - length(digits)) as more
+    cross join lateral (
+      select s.id from stories s
+      where s.org_id = org and s.project_id = p.id
+        and s.number between (digits || repeat('0', more))::int and (digits || repeat('9', more))::int
+      order by s.number desc limit most) f
+    where p.org_id = org and p.id = any (visible) and p.key = project_key
+    order by f.id desc limit most;
+end $function$
+;
+alter function app.stories_whose_key_begins(uuid,uuid[],text,integer) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.stories_with(wanted text[], most integer)
  RETURNS SETOF uuid
  LANGUAGE plpgsql
@@ -3907,7 +3933,7 @@ declare
   mark constant text := app.search_mark(org);
 begin
   return app.title_keys(org, title, title_words, key) || app.marked(mark || 'b', words)
-    || array[mark || 'p' || project, mark || 'k' || lower(key)]
+    || array[mark || 'p' || project]
     || case when labels <> '{}' then array(select mark || 'l' || label from unnest(labels) as label) end;
 end $function$
 ;
@@ -4695,6 +4721,7 @@ grant execute on function app.search_term(text,boolean) to public;
 grant execute on function app.sessions_of(uuid,uuid,uuid,integer) to muster_app;
 grant execute on function app.shown_state(text,timestamp with time zone,timestamp with time zone,timestamp with time zone) to public;
 grant execute on function app.slips(uuid,text,boolean) to public;
+grant execute on function app.stories_whose_key_begins(uuid,uuid[],text,integer) to public;
 grant execute on function app.stories_with(text[],integer) to muster_app;
 grant execute on function app.story_keys(uuid,uuid,text,text[],text,text[],text[]) to public;
 grant execute on function app.stream_positions(uuid[],uuid[]) to muster_app;

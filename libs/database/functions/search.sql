@@ -164,15 +164,14 @@ language sql immutable parallel safe as $$
     when keys @@ queries[7] then 7 when keys @@ queries[8] then 8 when keys @@ queries[9] then 9 end
 $$;
 
--- What words are looked for by, best first: 1 the whole title, 2 its beginning, 3 all words in the title, 4 the last of them
+-- What words are looked for by, best first: 1 the whole title, 2 its beginning (or that of a key, which app.find looks for), 3 all words in the title, 4 the last of them
 -- begun, 5 all in title or text, 6 the last of them begun, 7 the letters as they stand anywhere in the title. `near` has for
 -- each word what else it may be meant to be; where there is any, 8 all words in the title, and 9 in title or text.
 create or replace function app.search_queries(mark text, typed text, words text[], near jsonb) returns tsquery[]
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select array[
     app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80)),
-    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80), true)
-      || case when typed ~* '^[a-z][a-z0-9]{1,9}-[0-9]*$' then ' | ' || app.search_term(mark || 'k' || lower(typed), true) else '' end,
+    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80), true),
     string_agg(app.search_term(mark || 't' || word), ' & '),
     string_agg(app.search_term(mark || 't' || word, is_last), ' & '),
     string_agg(format('(%s | %s)', app.search_term(mark || 't' || word), app.search_term(mark || 'b' || word)), ' & '),
@@ -187,6 +186,26 @@ language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
     select string_agg(app.search_term(mark || 't' || slip), ' | ') as in_title, string_agg(app.search_term(mark || 'b' || slip), ' | ') as in_text
     from jsonb_array_elements_text(near -> (nth - 1)::int) as slip) slips
 $$;
+
+-- The stories of these projects whose key begins like this one, newest first, so many at most. The numbers that begin with 7
+-- are 7, 70 to 79, 700 to 799 and so on: an index has the newest of each, however many there are.
+create or replace function app.stories_whose_key_begins(org uuid, visible uuid[], typed text, most int) returns setof uuid
+language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
+declare
+  project_key constant text := upper(split_part(typed, '-', 1));
+  digits constant text := split_part(typed, '-', 2);
+begin
+  return query select f.id
+    from projects p
+    cross join generate_series(case when digits = '' then 9 else 0 end, 9 - length(digits)) as more
+    cross join lateral (
+      select s.id from stories s
+      where s.org_id = org and s.project_id = p.id
+        and s.number between (digits || repeat('0', more))::int and (digits || repeat('9', more))::int
+      order by s.number desc limit most) f
+    where p.org_id = org and p.id = any (visible) and p.key = project_key
+    order by f.id desc limit most;
+end $$;
 
 -- The records that a text finds among those that the member may see with this token, best first, so many at most. `grade`
 -- is that of app.search_queries, 0 for the number of a story and -1 for its key. What no visible record has is
@@ -226,8 +245,12 @@ begin
       order by s.id desc limit most) s;
     ids := coalesce(more.ids, '{}');
     grades := coalesce(more.grades, '{}');
-    found_kinds := array_fill('story'::text, array[cardinality(ids)]);
   end if;
+  if 'story' = any (kinds) and btrim(typed) ~* '^[a-z][a-z0-9]{1,9}-([1-9][0-9]{0,8})?$' then
+    ids := ids || array(select app.stories_whose_key_begins(org, visible, btrim(typed), most));
+    grades := grades || array_fill(2, array[cardinality(ids) - cardinality(grades)]);
+  end if;
+  found_kinds := array_fill('story'::text, array[cardinality(ids)]);
   if words <> '{}' then
     select case when count(*) = 500 then (array_agg(d.id order by d.id))[1] end into walked_to
       from (select d.id from search_documents d where d.org_id = org order by d.id desc limit 500) d;

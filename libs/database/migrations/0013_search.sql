@@ -106,7 +106,7 @@ declare
   mark constant text := app.search_mark(org);
 begin
   return app.title_keys(org, title, title_words, key) || app.marked(mark || 'b', words)
-    || array[mark || 'p' || project, mark || 'k' || lower(key)]
+    || array[mark || 'p' || project]
     || case when labels <> '{}' then array(select mark || 'l' || label from unnest(labels) as label) end;
 end $$;
 create function app.member_keys(org uuid, name text, name_words text[], handle text, email text) returns text[]

@@ -79,6 +79,27 @@ describe('search.find', () => {
     expect(await find('999999999999')).toEqual([]);
   });
 
+  it('finds the stories whose key begins like the one that was typed, the newest first, where the caller may see them', async () => {
+    const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
+    await people.ana.stories.create({ projectId: hidden.key, title: 'Hidden' });
+    for (let nth = 1; nth <= 21; nth += 1) await story('Rope');
+    const keys = async (query: string, more: object = {}) =>
+      (await find(query, more)).map(({ key, score }) => [key, score]);
+    expect(await keys('web-2')).toEqual([
+      ['WEB-2', 1],
+      ['WEB-21', 0.8],
+      ['WEB-20', 0.8],
+    ]);
+    expect(await keys('WEB-', { limit: 2 })).toEqual([
+      ['WEB-21', 0.8],
+      ['WEB-20', 0.8],
+    ]);
+    expect(await keys('WEB-3')).toEqual([['WEB-3', 1]]);
+    expect(await keys('HID-')).toEqual([['HID-1', 0.8]]);
+    for (const query of ['HID-', 'HID-1'])
+      expect((await people.dan.search.find({ query })).items).toEqual([]);
+  });
+
   it('puts whole titles before their beginnings, those before words in them, and texts last', async () => {
     await story('Elsewhere', { description: 'Of the door handle' });
     await story('Handle of a door');
