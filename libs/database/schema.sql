@@ -2287,6 +2287,7 @@ declare
   words constant text[] := (app.words(typed))[:12];
   visible constant uuid[] := array(
     select v.project_id from app.visible_projects(org, member, token) v where project is null or v.project_id = project);
+  begins_key constant boolean := btrim(typed) ~* '^[a-z][a-z0-9]{1,9}-([1-9][0-9]{0,8})?$';
   with_members constant boolean := project is null and 'member' = any (kinds);
   near jsonb;
   queries tsquery[];
@@ -2310,7 +2311,7 @@ begin
     ids := coalesce(more.ids, '{}');
     grades := coalesce(more.grades, '{}');
   end if;
-  if 'story' = any (kinds) and btrim(typed) ~* '^[a-z][a-z0-9]{1,9}-([1-9][0-9]{0,8})?$' then
+  if 'story' = any (kinds) and begins_key then
     ids := ids || array(select app.stories_whose_key_begins(org, visible, btrim(typed), most));
     grades := grades || array_fill(2, array[cardinality(ids) - cardinality(grades)]);
   end if;
@@ -2341,7 +2342,8 @@ begin
         found_kinds := found_kinds || coalesce(more.kinds, '{}');
         grades := grades || coalesce(more.grades, '{}');
       end if;
-      continue when step = 0 or walked_to is null or queries[step] is null
+      -- The letters of a key are in every key of its project.
+      continue when step = 0 or walked_to is null or queries[step] is null or step = 7 and begins_key
         or (select count(*) from unnest(grades) as g where g <= step) >= most;
       select array_agg(f.id) as ids, array_agg(f.kind) as kinds into more from (
         select d.id, d.kind
