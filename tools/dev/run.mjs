@@ -116,6 +116,8 @@ async function install(why) {
     '--no-fund',
     '--loglevel=error',
     '--no-progress',
+    // The lockfile says what each package is: what npm's cache has of it needs no look at the registry.
+    '--prefer-offline',
   ];
   const npm = process.env['npm_execpath'];
   const [program, first] =
