@@ -1,5 +1,6 @@
 /** Conditions for which Postgres uses no index where row security holds, read with its own parser. */
 import { parse } from 'libpg-query';
+import { walk } from './tree.ts';
 
 interface Expression {
   readonly A_Expr?: {
@@ -43,10 +44,4 @@ function hasColumn(expression: unknown): boolean {
     return !('SubLink' in node);
   });
   return has;
-}
-
-/** `visit` says whether what is within is visited too. */
-function walk(node: unknown, visit: (node: object) => boolean): void {
-  if (typeof node !== 'object' || node === null || !visit(node)) return;
-  for (const inner of Object.values(node)) walk(inner, visit);
 }

@@ -3,7 +3,7 @@ import { Suspense, useEffect, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane, type Place } from '../data/lanes.ts';
-import { fetched, lazily } from '../parts/lazily.ts';
+import { fetchEarly, lazily } from '../parts/lazily.ts';
 import { type Choosing } from '../parts/choosing.ts';
 
 interface Chosen {
@@ -22,7 +22,7 @@ export function useChoosing(
   onSelect: (ids: ReadonlySet<string>) => void,
 ) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
-  useEffect(() => void fetched(load).catch(() => undefined), []);
+  useEffect(() => fetchEarly(load), []);
   return {
     isChoosing: chosen !== null,
     /** For all these, at one of them. */

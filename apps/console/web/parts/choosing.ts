@@ -1,5 +1,5 @@
 /** Which menu a key opens at a card and at a story. The menu itself is loaded when the page is there. */
-import { fetched, lazily } from './lazily.ts';
+import { fetchEarly, lazily } from './lazily.ts';
 
 export type Choosing = 'status' | 'assignee' | 'priority' | 'reviewer';
 
@@ -10,4 +10,4 @@ export const choosingOf = (key: string): Choosing | undefined => keys[key];
 
 const load = () => import('./chooser.tsx');
 export const Chooser = lazily(load);
-export const loadChooser = (): void => void fetched(load).catch(() => undefined);
+export const loadChooser = (): void => fetchEarly(load);

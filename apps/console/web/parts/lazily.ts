@@ -14,5 +14,8 @@ export async function fetched<Module>(load: () => Promise<Module>): Promise<Modu
   return load();
 }
 
+/** Before it is shown, so that it is there then. What is lost on the way is asked for again when it is shown. */
+export const fetchEarly = (load: () => Promise<unknown>): void => void fetched(load).catch(() => undefined);
+
 export const lazily = <Props>(load: () => Promise<{ readonly default: ComponentType<Props> }>) =>
   lazy(() => fetched(load));
