@@ -45,9 +45,14 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
     db: () => dbThatSends(newId(), rowsOf, sitesOf),
     pool: () => poolThatSendsNothing((text) => rowsOf(siteOf(text))),
   });
+  const knownSites = new Map<string, CallSite | undefined>();
   const siteOf = (text: string): CallSite | undefined => {
-    for (const bound of boundStatements()) if (bound.text === text) return sitesOf(bound.nested[0] ?? [])[0];
-    return undefined;
+    // It was bound before it was sent, or was no statement of the tag, as BEGIN: each text is looked for once.
+    if (!knownSites.has(text)) {
+      knownSites.set(text, undefined);
+      for (const bound of boundStatements()) knownSites.set(bound.text, sitesOf(bound.nested[0] ?? [])[0]);
+    }
+    return knownSites.get(text);
   };
   const firstSentBy = new Map<string, string>();
   let files = sources.files;
