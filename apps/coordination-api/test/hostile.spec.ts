@@ -1,16 +1,22 @@
 /** Input that stacks let through, refused on both ways in: a clear JSON error, nothing lost, never a 5xx. */
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type Operation, operations } from '@muster/registry';
 import { validationHoles } from '@muster/runtime';
-import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import fc from 'fast-check';
 import { type RawAnswer, useApi } from './api.ts';
 import { withLeaf } from './fields.ts';
 
 const api = useApi();
 const { world } = api;
+
+/** One for all that is sent, since what is refused changes nothing. */
+let org: ExampleOrg;
+beforeAll(async () => {
+  org = await exampleOrg(world);
+});
 
 /** What must be true of any refusal. */
 function isDecent(answer: RawAnswer): void {
@@ -145,7 +151,6 @@ describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {
   };
 
   it.each(bodies)('refuses %s', async (title, body, status) => {
-    const org = await exampleOrg(world);
     const answer = await send(org.ana.me.token, 'stories.update', body);
     // One level more of nesting is the dispatcher's own.
     expect([title, answer.status]).toEqual([title, status]);
@@ -153,7 +158,6 @@ describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {
   });
 
   it.each(values)('answers %s (%s)', async (_title, operation, params, status) => {
-    const org = await exampleOrg(world);
     const answer = await send(org.ana.me.token, operation, params);
     expect([answer.status, answer.text.slice(0, 300)]).toEqual([status, expect.any(String)]);
     isDecent(answer);
@@ -167,7 +171,6 @@ describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {
     'multipart/form-data; boundary=x',
     'text/html',
   ])('refuses %s with 415', async (type) => {
-    const org = await exampleOrg(world);
     const path = way === 'path' ? '/api/stories/get' : '/api/query';
     const answer = await api.request(path, {
       token: org.ana.me.token,
@@ -190,14 +193,12 @@ describe('the dispatcher', () => {
     ['a name out of Object', { operation: 'constructor' }, 404],
     ['a name with __proto__', { operation: '__proto__.toString' }, 404],
   ])('answers %s', async (_title, body, status) => {
-    const org = await exampleOrg(world);
     const answer = await api.request('/api/query', { token: org.ana.me.token, body });
     expect(answer.status).toBe(status);
     isDecent(answer);
   });
 
   it('says what a mistyped name may have meant', async () => {
-    const org = await exampleOrg(world);
     const answer = await api.request('/api/query', {
       token: org.ana.me.token,
       body: { operation: 'storys.get' },
@@ -229,7 +230,6 @@ describe('HTTP itself', () => {
   const requestIdIn = (answer: string): string => /^x-request-id: (\S+)\r$/im.exec(answer)?.[1] ?? 'none';
 
   it('refuses two Authorization headers', async () => {
-    const org = await exampleOrg(world);
     const answer = await raw(
       `POST /api/session/identity HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${org.ana.me.token}\r\nAuthorization: Bearer ${org.ana.me.token}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
     );
@@ -253,7 +253,7 @@ describe('HTTP itself', () => {
   });
 
   it('counts the bytes of a body that comes in chunks and does not say how many they are', async () => {
-    const { ana } = await exampleOrg(world);
+    const { ana } = org;
     const body = JSON.stringify({ operation: 'stories.get', params: { storyId: 'x'.repeat(300 * 1024) } });
     const answer = await raw(
       `POST /api/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ana.me.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
@@ -265,7 +265,6 @@ describe('HTTP itself', () => {
   it.each(['/api/nope', '/nope', '/api/stories/../../etc/passwd', '/api/%ff', '/api/%2e%2e/x', '/%'])(
     'answers %s with a JSON error',
     async (path) => {
-      const org = await exampleOrg(world);
       const { hostname, port } = new URL(api.url());
       const text = await raw(
         `POST ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${org.ana.me.token}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
@@ -286,7 +285,6 @@ describe('HTTP itself', () => {
   });
 
   it.each(['', 'x'.repeat(256), 'caf\u00e9'])('refuses the Idempotency-Key %j', async (key) => {
-    const org = await exampleOrg(world);
     const answer = await api.call(
       org.ana.me.token,
       'stories.update',
@@ -330,7 +328,7 @@ describe('every operation with anything in any of its fields', () => {
   it.each([...operations.values()].map((operation) => [operation.name, operation] as const))(
     '%s never fails',
     async (_name, operation: Operation) => {
-      const org = await exampleOrg(world, { visibility: 'org' });
+      const open = await exampleOrg(world, { visibility: 'org' });
       const fields = Object.keys(operation.params.shape);
       const holes = validationHoles.count;
       if (fields.length === 0) return;
@@ -338,7 +336,7 @@ describe('every operation with anything in any of its fields', () => {
         fc.asyncProperty(fc.constantFrom(...fields), anything, async (field, value) => {
           isDecent(
             await api.call(
-              callerOf(operation, org).me.token,
+              callerOf(operation, open).me.token,
               operation.name,
               withLeaf(operation.example, [field], value),
             ),
