@@ -15,7 +15,7 @@ export default {
   globalSetup: here('./tools/jest/start-services.ts'),
   globalTeardown: here('./tools/jest/stop-services.ts'),
   workerIdleMemoryLimit: '1GB',
-  // Of the tests that wait for a time to pass, and say so by `it.concurrent`.
+  // Of the tests that wait for a time to pass or for a server, and say so by `it.concurrent`.
   maxConcurrency: 10,
   // Races wait for locks, and a machine may be busy: this only ends what hangs.
   testTimeout: 60_000,

@@ -70,6 +70,8 @@ interface SetUp {
   readonly visibility?: Visibility;
   /** The contract's ids, or fresh ones for an organization that plays the other one. */
   readonly ids?: 'examples' | 'fresh';
+  /** Its own: where several are made at once, since only one can have the slug that the examples name. */
+  readonly slug?: 'own';
 }
 
 export const exampleOrg = (world: World, setUp: SetUp = {}): Promise<ExampleOrg> =>
@@ -77,13 +79,13 @@ export const exampleOrg = (world: World, setUp: SetUp = {}): Promise<ExampleOrg>
 
 async function makeExampleOrg(
   world: Makers,
-  { visibility = 'private', ids = 'examples' }: SetUp,
+  { visibility = 'private', ids = 'examples', slug: wanted }: SetUp,
 ): Promise<ExampleOrg> {
   const people = await world.org();
   const { orgId, ana, robo } = people;
-  const idOf = (wanted: string): string => (ids === 'examples' ? wanted : newId());
-  const slug = ids === 'examples' ? 'acme' : people.slug;
-  await takeSlug(world, orgId, slug);
+  const idOf = (example: string): string => (ids === 'examples' ? example : newId());
+  const slug = ids === 'examples' && wanted !== 'own' ? 'acme' : people.slug;
+  if (slug !== people.slug) await takeSlug(world, orgId, slug);
   const { team } = await arrangePeople(world, { orgId, anaId: ana.me.memberId, idOf });
   const author = JSON.stringify({
     kind: 'member',
