@@ -6,6 +6,7 @@
 //   --seconds 1.2   load on one side at a time
 //   --only a,b      operations by name, such as stories.get, with --growth too; or outbox: jobs and the sweep of leases
 //   --licenses      activation and check of licenses instead
+//   --writes        writes beside bare servers that do a step more each, instead
 //   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
 //   --webhooks      webhooks instead
@@ -27,7 +28,8 @@ import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
-import { measureLicenses, renderLicenses } from './licenses.ts';
+import { renderLadder } from './ladder.ts';
+import { measureLicenses } from './licenses.ts';
 import { startLoadProcess } from './load-process.ts';
 import { measureMcp, perCore } from './mcp.ts';
 import { type Bench, measure, type Sample } from './measure.ts';
@@ -43,6 +45,7 @@ import { connections, type Work } from './work.ts';
 import { measureStreams, renderStreams } from './streams.ts';
 import { measureWebhooks, renderWebhooks } from './webhooks.ts';
 import { works } from './works.ts';
+import { measureWrites } from './writes.ts';
 
 const orgCount = 8;
 const projectsPerOrg = 2;
@@ -63,6 +66,7 @@ const { values: options } = parseArgs({
     console: { type: 'boolean', default: false },
     imports: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
+    writes: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -275,7 +279,8 @@ const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)}
 
 /** What is measured instead of the operations, by the option that asks for it. */
 interface Special {
-  readonly name: 'growth' | 'scale' | 'licenses' | 'mcp' | 'streams' | 'webhooks' | 'console' | 'imports';
+  readonly name:
+    'growth' | 'scale' | 'licenses' | 'writes' | 'mcp' | 'streams' | 'webhooks' | 'console' | 'imports';
   readonly run: (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
 }
 
@@ -301,7 +306,8 @@ const specials: readonly Special[] = [
       `${renderTable(results, `${whole(large)} / 1,000 stories`)}\n\nGoal: no operation costs more than 1.3 times as much.`,
   ),
   special('scale', (services) => measureScale(services, effort), renderScale),
-  special('licenses', (services) => measureLicenses(services, effort), renderLicenses),
+  special('licenses', (services) => measureLicenses(services, effort), renderLadder),
+  special('writes', (services) => measureWrites(services, effort), renderLadder),
   special(
     'mcp',
     (services) => measureMcp(services, effort),

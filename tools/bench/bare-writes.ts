@@ -1,0 +1,129 @@
+// The bare server of writes: Fastify and pg, one statement for a write, and a step less or more of what the product
+// promises of it (STEP, write-steps.ts). Forked by writes.ts.
+import { hash } from 'node:crypto';
+import { createPool, type Pool, sendBurst, type Statement } from '@muster/database';
+import { fastify, type FastifyRequest } from 'fastify';
+import pg from 'pg';
+import { bareStatements } from './bare-statements.ts';
+import { type Step, steps } from './write-steps.ts';
+
+const place = steps.indexOf(process.env['STEP'] as Step);
+const does = (step: Step): boolean => place >= steps.indexOf(step);
+
+/** On the product's own tables: their foreign keys, their months, and what their triggers keep. */
+const onTables = (text: string): string =>
+  text.replaceAll(/\bbare\.(stories|comments|activity|audit|outbox)\b/g, 'public.$1');
+
+/** Numbers that another transaction gets only after this one has ended, instead of a sequence's. */
+const numbered = (text: string): string =>
+  text
+    .replace(
+      /^with /,
+      'with t as (update public.streams set audit = audit + 1, activity = activity + 1 where org_id = $1::uuid returning audit, activity), ',
+    )
+    .replaceAll(`nextval('bare.activity_seq')`, '(select activity from t)')
+    .replaceAll(`nextval('bare.audit_seq')`, '(select audit from t)');
+
+const textOf = (text: string): string => {
+  const kept = does('kept') ? onTables(text) : text;
+  return does('numbered') ? numbered(kept) : kept;
+};
+
+interface Rights {
+  readonly epoch: string;
+  readonly expires_at: string | null;
+  readonly project_id: string;
+}
+
+/** What the way in answered once of a token and a story, which it takes instead of looking again. */
+const rights = new Map<string, Rights>();
+
+const plain = (sql: string): Statement => ({ sql, parameters: [] });
+const hold: Statement = plain('select app.hold_open() as archived');
+
+async function enter(
+  client: pg.ClientBase,
+  request: FastifyRequest,
+  [orgId, storyId]: [string, string],
+): Promise<void> {
+  const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
+  const known = rights.get(storyId);
+  const results = await sendBurst(client, [
+    plain('begin'),
+    {
+      sql: 'select * from app.enter($1, 1, $2, $3, 2, null, $4, $5, $6, $7)',
+      parameters: [
+        ...[hash('sha256', token, 'buffer'), 'story', storyId],
+        ...[known && orgId, known?.epoch, known?.expires_at, known && `{${known.project_id}}`].map(
+          (value) => value ?? null,
+        ),
+      ],
+    },
+    hold,
+    {
+      sql: `select s.id, s.version, s.column_id, s.title, p.key from stories s
+        join projects p on p.org_id = s.org_id and p.id = s.project_id
+        where s.org_id = $1 and s.id = $2 for no key update of s`,
+      parameters: [orgId, storyId],
+    },
+  ]);
+  const [found, story] = [results[1]?.rows[0], results[3]?.rows[0]];
+  if (story === undefined) throw new Error('no such story');
+  if (known === undefined) rights.set(storyId, found as unknown as Rights);
+}
+
+/** Looks first, and then writes: BEGIN, two round trips, COMMIT. */
+async function decide(
+  pool: Pool,
+  request: FastifyRequest,
+  statement: Statement,
+  names: [string, string],
+): Promise<unknown> {
+  const client = await pool.connect();
+  let isFit = false;
+  try {
+    await enter(client, request, names);
+    const [written] = await sendBurst(client, [statement, plain('commit')]);
+    isFit = true;
+    return written?.rows[0];
+  } finally {
+    client.release(!isFit);
+  }
+}
+
+const url = process.env['DATABASE_URL'] ?? '';
+const max = Number(process.env['DATABASE_POOL']);
+const bare = new pg.Pool({ connectionString: url, max, idleTimeoutMillis: 0 });
+const entered = createPool({ url, role: 'muster_app', name: 'bare-writes', max });
+
+const app = fastify();
+for (const path of ['/comments/create', '/stories/updateStatus'] as const) {
+  const { values, answer, ...statement } = bareStatements[path];
+  const text = textOf(statement.text);
+  app.post(path, async (request, reply) => {
+    const body = request.body as Record<string, unknown>;
+    const parameters = values.map((value) => body[value]);
+    const run = async (): Promise<unknown> => {
+      if (!does('statement')) return body;
+      if (!does('decided')) return (await bare.query({ name: path, text, values: parameters })).rows[0];
+      return decide(entered, request, { sql: text, parameters }, [
+        body['orgId'] as string,
+        body['storyId'] as string,
+      ]);
+    };
+    const row = await run();
+    if (row === undefined) throw new Error('no such row');
+    return reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify({ [answer]: row }));
+  });
+}
+
+/** The two numbers that are read of the product's too, in the same words. */
+app.get('/metrics', () => {
+  const { user, system } = process.cpuUsage();
+  return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
+});
+
+process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
+process.on('disconnect', () => process.exit(0));
