@@ -13,7 +13,9 @@ interface Node {
   readonly name: string;
   readonly data: {
     readonly root: string;
-    readonly targets: Readonly<Record<string, { readonly inputs?: readonly unknown[] }>>;
+    readonly targets: Readonly<
+      Record<string, { readonly inputs?: readonly unknown[]; readonly dependsOn?: readonly unknown[] }>
+    >;
   };
 }
 
@@ -165,6 +167,16 @@ describe.each([...folders, 'tools', ...toolFolders])('%s', (folder) => {
       return !(owner !== undefined && reached.has(owner)) && !isInputOf(folder, of);
     });
     expect(unknown).toEqual([]);
+  });
+
+  // What is started as a bundle is tried again when it changes.
+  it('waits for no build but of itself and of what it depends on', () => {
+    const reached = reachedFrom(folder);
+    const { dependsOn = [] } = nodeOf(folder).data.targets['test'] ?? {};
+    const places = dependsOn
+      .filter((task) => task !== 'build')
+      .map((task) => String(task).replace(/^@muster\/(.+):build$/, 'apps/$1'));
+    expect(places.filter((place) => !reached.has(place))).toEqual([]);
   });
 });
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { leastPostgres } from '@muster/database';
 import { leastRedis } from '@muster/http';
 import { type AlteringLine, programEnvironment, startAlteringLine } from '@muster/testing';
+import { programOf } from '@muster/testing/bundles';
 import { type Postgres, startPostgres } from '../dev/postgres.ts';
 import { type Redis, startRedis } from '../dev/redis.ts';
 import { readText } from './compose.ts';
@@ -38,7 +39,7 @@ afterAll(async () => {
 });
 
 const start = async (app: string) => {
-  const child = spawn(process.execPath, [`apps/${app}/src/main.ts`], {
+  const child = spawn(process.execPath, [programOf(`apps/${app}/src/main.ts`)], {
     env: { ...programEnvironment(), ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' }, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { inSources, programOf } from '@muster/testing/bundles';
 import { freePort } from '@muster/testing/ports';
 import { type AppName } from './ports.ts';
 import { untilReady } from './readiness.ts';
@@ -18,7 +19,7 @@ export interface ThrowAwayApp extends ServiceProcess {
 }
 
 export interface ThrowAwayAppOptions {
-  /** The main file of a bundle; the sources unless told. */
+  /** The file to start; unless told, the bundle that Nx made for the specs that run, or the sources where it made none. */
   readonly main?: string;
   /** `info` writes a line for each call as in production, to nowhere; `warn` keeps what went wrong for `tail`. */
   readonly log: 'info' | 'warn';
@@ -32,6 +33,8 @@ export interface ThrowAwayAppOptions {
 }
 
 const TAIL_LINES = 40;
+
+export const sourcesOf = (name: AppName): string => `apps/${name}/src/main.ts`;
 
 /** Starts an app, and returns once it is ready. What it stands on is up. */
 export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
@@ -48,13 +51,11 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
 async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   const url = `http://127.0.0.1:${port}`;
   const metricsPort = await freePort();
+  const main = options.main ?? programOf(sourcesOf(name));
   const started = performance.now();
   const { child, service } = await startServiceProcess(
     process.execPath,
-    [
-      ...(options.nodeOptions ?? []),
-      ...(options.main === undefined ? ['--enable-source-maps', `apps/${name}/src/main.ts`] : [options.main]),
-    ],
+    [...(options.nodeOptions ?? []), main],
     {
       cwd: repositoryRoot,
       env: {
@@ -73,6 +74,7 @@ async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions
     },
   );
   const lines: string[] = [];
+  const tail = (): string[] => lines.map(inSources);
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
     createInterface({ input: stream }).on('line', (line) => {
@@ -85,10 +87,10 @@ async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions
     await untilReady(name, url, service);
   } catch (error) {
     await service.stop();
-    throw new Error(`${(error as Error).message}; it said:\n${lines.join('\n')}`, { cause: error });
+    throw new Error(`${(error as Error).message}; it said:\n${tail().join('\n')}`, { cause: error });
   }
   return {
     ...{ ...service, url, port, metricsUrl: `http://127.0.0.1:${metricsPort}` },
-    ...{ startMillis: performance.now() - started, tail: () => lines },
+    ...{ startMillis: performance.now() - started, tail },
   };
 }

@@ -2,6 +2,7 @@
 // test` brings them up once for all projects.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { builtApps } from './built-apps.ts';
 import { type Service, servicesOf } from './services-of.ts';
 import stopServices, { stopLater } from './stop-services.ts';
 
@@ -12,6 +13,7 @@ export default async function startServices(run: { rootDir: string; outputFile?:
   // Jest does not make the folder that --outputFile names.
   if (run.outputFile !== undefined) await mkdir(path.dirname(run.outputFile), { recursive: true });
 
+  process.env['BUILT_APPS'] = (await builtApps(run.rootDir, process.env)).join(',');
   await bringUp(await servicesOf(workspaceRoot, run.rootDir));
 }
 

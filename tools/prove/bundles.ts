@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { builtMain } from '@muster/testing/bundles';
 import { type AppName as Service } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { type Removal } from './guards.ts';
@@ -46,12 +47,12 @@ async function bundle(scope: Scope, app: AppName, alterations: readonly Alterati
   return folder;
 }
 
-/** The main file of an app's bundle; one without some guards is made anew. */
+/** The main file of an app's bundle, by `npx nx test` the one that Nx made; one without some guards is made anew. */
 export async function findBundle(
   scope: Scope,
   app: AppName,
   alterations: readonly Alteration[] = [],
 ): Promise<string> {
-  const folder = alterations.length === 0 ? findFolder(scope, app) : bundle(scope, app, alterations);
-  return path.join(await folder, 'main.js');
+  if (alterations.length > 0) return path.join(await bundle(scope, app, alterations), 'main.js');
+  return builtMain(app) ?? path.join(await findFolder(scope, app), 'main.js');
 }

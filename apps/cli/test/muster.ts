@@ -21,9 +21,10 @@ import {
   useWorld,
   type World,
 } from '@muster/testing';
+import { builtMain } from '@muster/testing/bundles';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
-export const mainFile = await findBundle();
+export const mainFile = builtMain('cli') ?? (await findBundle());
 
 export interface Outcome {
   readonly code: number;
@@ -37,8 +38,8 @@ export interface RunOptions {
 }
 
 /**
- * The command line as it ships, which starts in half of the time that its sources take. All spec files of a process share
- * one, though each has this module anew.
+ * The command line as it ships, where Nx did not make it for these specs. All spec files of a process share one, though each
+ * has this module anew.
  */
 function findBundle(): Promise<string> {
   const made: typeof globalThis & { musterCli?: Promise<string> } = globalThis;

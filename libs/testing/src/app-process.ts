@@ -1,11 +1,12 @@
 /**
- * An app as a process of its own, from its sources, for specs of those that stand in front of it: an app never imports
- * another, and neither do its specs.
+ * An app as a process of its own, for specs of those that stand in front of it: an app never imports another, and neither
+ * do its specs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { inSources, programOf } from './bundles.ts';
 import { programEnvironment } from './environment.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
@@ -17,12 +18,15 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-/** Returns once it listens: on a port of its own, unless the environment names one. */
+/**
+ * Starts an app, named by the main file of its sources. Returns once it listens: on a port of its own, unless the environment
+ * names one.
+ */
 export async function startApp(
   mainFile: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<AppProcess> {
-  const app = spawn(process.execPath, [mainFile], {
+  const app = spawn(process.execPath, [programOf(mainFile)], {
     cwd: workspaceRoot,
     env: {
       ...programEnvironment(),
@@ -32,8 +36,9 @@ export async function startApp(
       LOG_LEVEL: 'info',
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  createInterface({ input: app.stderr }).on('line', (line) => process.stderr.write(`${inSources(line)}\n`));
   const url = await new Promise<string>((resolve, reject) => {
     // The pipe is read to the end, so that it never fills up.
     createInterface({ input: app.stdout }).on('line', (line) => {

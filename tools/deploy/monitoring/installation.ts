@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '@muster/testing/ports';
 import { type AppName } from '../../dev/ports.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { sourcesOf, startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { type Environment } from '../apps.ts';
 
 /** Docs and console take their pages from a build, and count nothing of their own. */
@@ -25,7 +25,8 @@ export interface InstallationOptions {
   /** For all of them. */
   readonly environment?: Environment;
   readonly onLine?: (app: WatchedApp, line: string) => void;
-  readonly nodeOptions?: readonly string[];
+  /** Starts their sources, with options for Node itself. */
+  readonly ofSources?: { readonly nodeOptions: readonly string[] };
 }
 
 export interface Installation {
@@ -35,7 +36,7 @@ export interface Installation {
 
 /** Starts them, and returns once each is ready. */
 export async function startInstallation(options: InstallationOptions): Promise<Installation> {
-  const { databaseUrl, redisUrl, environment = {}, onLine, nodeOptions } = options;
+  const { databaseUrl, redisUrl, environment = {}, onLine, ofSources } = options;
   const mailFolder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
   const started: ThrowAwayApp[] = [];
   const stop = async (): Promise<void> => {
@@ -48,7 +49,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
       log: onLine === undefined ? 'warn' : 'info',
       environment: { ...environment, ...own },
       ...(port !== undefined && { port }),
-      ...(nodeOptions !== undefined && { nodeOptions }),
+      ...(ofSources !== undefined && { main: sourcesOf(name), ...ofSources }),
       ...(onLine !== undefined && {
         onLine: (line) => {
           onLine(name, line);

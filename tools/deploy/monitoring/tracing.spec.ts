@@ -1,15 +1,9 @@
 /** Traces through all services, as a collector gets them; and that without one there is nothing of them. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '@muster/database';
 import { jobNames } from '@muster/jobs';
 import { until } from '@muster/testing';
-import { repositoryRoot } from '../../dev/repository.ts';
-import { startThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { sourcesOf, startThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { type Environment } from '../apps.ts';
 import { type CollectedSpan, type Collector, spanKind, startCollector } from './collector.ts';
 import { type Ground, openGround } from './ground.ts';
@@ -188,16 +182,10 @@ describe('with a collector', () => {
     });
   });
 
-  it('is made by what ships, too', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'muster-bundle-'));
-    await promisify(execFile)(
-      process.execPath,
-      ['tools/build/build-app.ts', 'apps/coordination-api', folder],
-      { cwd: repositoryRoot },
-    );
+  it('is made by the sources, too', async () => {
     const api = await startThrowAwayApp('coordination-api', {
       log: 'warn',
-      main: path.join(folder, 'main.js'),
+      main: sourcesOf('coordination-api'),
       environment: { DATABASE_URL: ground.databaseUrl, ...toCollector() },
     });
     const answer = await fetch(`${api.url}/api/session/identity`, {
@@ -207,7 +195,6 @@ describe('with a collector', () => {
     expect(answer.status).toBe(200);
     // What was not sent yet goes out when it stops.
     await api.stop();
-    await rm(folder, { recursive: true });
     const operation = collector.spans.find(
       ({ name, parentSpanId }) => name === 'session.identity' && parentSpanId === '',
     );
@@ -238,7 +225,7 @@ describe('with a collector', () => {
 });
 
 describe('without one', () => {
-  /** Prints what is loaded of OpenTelemetry besides its names, which prom-client brings along. */
+  /** Prints what sources load of OpenTelemetry besides its names, which prom-client brings along; a bundle has loaded all. */
   const watcher = `data:text/javascript,${encodeURIComponent(`
     import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {
@@ -250,7 +237,7 @@ describe('without one', () => {
   it('loads nothing, passes on what a caller sent, and writes nothing of it', async () => {
     const lines: string[] = [];
     const installation = await start({
-      nodeOptions: ['--import', watcher],
+      ofSources: { nodeOptions: ['--import', watcher] },
       onLine: (_app, line) => lines.push(line),
     });
     try {
@@ -277,6 +264,7 @@ describe('without one', () => {
     const lines: string[] = [];
     const app = await startThrowAwayApp('license-service', {
       log: 'info',
+      main: sourcesOf('license-service'),
       nodeOptions: ['--import', watcher],
       onLine: (line) => lines.push(line),
       environment: { DATABASE_URL: ground.databaseUrl, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },

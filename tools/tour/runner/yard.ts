@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { builtMain } from '@muster/testing/bundles';
 import { type Told } from '@muster/testing/runner';
 import { repositoryRoot } from '../../dev/repository.ts';
 import { git, kill, type Machine, makeOrigin, openMachine, type Working } from '../../dev/runner-machine.ts';
@@ -51,18 +52,22 @@ const wordsFor = (project: string, place: string): string[] => [
   ...['--json', '--next', '--project', project, '--', 'sh', '-c', agent(place)],
 ];
 
+async function bundleCli(folder: string): Promise<string> {
+  const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
+  await promisify(execFile)(process.execPath, [build, 'apps/cli', folder], { cwd: repositoryRoot });
+  return path.join(folder, 'main.js');
+}
+
 export async function openYard(
   { baseUrl }: Instance,
   project: string,
   people: readonly Teammate[],
 ): Promise<Yard> {
   const home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-tour-runner-')));
-  const [place, bundle] = [path.join(home, 'yard'), path.join(home, 'bundle')];
+  const place = path.join(home, 'yard');
   await mkdir(place);
-  const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
-  await promisify(execFile)(process.execPath, [build, 'apps/cli', bundle], { cwd: repositoryRoot });
   const origin = await makeOrigin(home, config);
-  const main = path.join(bundle, 'main.js');
+  const main = builtMain('cli') ?? (await bundleCli(path.join(home, 'bundle')));
   const words = wordsFor(project, place);
   const posts = await Promise.all(
     people.map(async (who): Promise<Post> => {
