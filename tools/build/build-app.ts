@@ -1,8 +1,8 @@
 // node tools/build/build-app.ts <projectRoot> [outputFolder] [module whose `plugins` take part]
 // Bundles an app into a folder that runs wherever Node is: no node_modules, nothing of the repository.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
@@ -33,8 +33,10 @@ var __dirname = import.meta.dirname;`;
 const { plugins } =
   pluginsFrom === undefined ? { plugins: [] } : ((await import(pluginsFrom)) as { plugins: Plugin[] });
 
-await rm(outdir, { recursive: true, force: true });
-await mkdir(outdir, { recursive: true });
+// Whoever starts the bundle of before meanwhile finds all of it: this one is made beside it, and then takes its place.
+const making = `${outdir}.${process.pid}`;
+process.once('exit', () => rmSync(making, { recursive: true, force: true }));
+await mkdir(making, { recursive: true });
 
 interface AppManifest {
   readonly name: string;
@@ -52,7 +54,7 @@ const target = `node${/\d+/.exec(manifest.engines?.node ?? '')?.[0] ?? '24'}`;
 const { metafile } = await build({
   absWorkingDir: workspaceRoot,
   entryPoints,
-  outdir,
+  outdir: making,
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -76,30 +78,30 @@ const installed = bin && {
   bin: Object.fromEntries(Object.keys(bin).map((command) => [command, './main.js'])),
 };
 await writeFile(
-  path.join(outdir, 'package.json'),
+  path.join(making, 'package.json'),
   `${JSON.stringify(installed ?? { private: true, type: 'module' }, null, 2)}\n`,
 );
 // An app with a schema of its own, or that bundles the database, migrates it from the SQL files beside it.
 const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');
 const bundlesDatabase = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'));
 if (existsSync(ownMigrations)) {
-  await cp(ownMigrations, path.join(outdir, 'migrations'), { recursive: true });
+  await cp(ownMigrations, path.join(making, 'migrations'), { recursive: true });
 } else if (bundlesDatabase) {
   for (const folder of ['migrations', 'functions']) {
     const place = path.join(workspaceRoot, 'libs/database', folder);
-    await cp(place, path.join(outdir, folder), { recursive: true });
+    await cp(place, path.join(making, folder), { recursive: true });
   }
 }
 
 // The views of the MCP gateway are read from disk.
 const ownViews = path.join(workspaceRoot, projectRoot, 'src/ui');
-if (existsSync(ownViews)) await cp(ownViews, path.join(outdir, 'ui'), { recursive: true });
+if (existsSync(ownViews)) await cp(ownViews, path.join(making, 'ui'), { recursive: true });
 
 // Bull Board reads its pages from disk.
 if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/'))) {
   await cp(
     path.join(workspaceRoot, 'node_modules/@bull-board/ui/dist'),
-    path.join(outdir, 'bull-board-ui/dist'),
+    path.join(making, 'bull-board-ui/dist'),
     { recursive: true },
   );
 }
@@ -107,6 +109,9 @@ if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@b
 for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
   if (file.endsWith('.js')) console.log(`${path.basename(file)}: ${Math.round(bytes / 1024)} KiB`);
 }
+
+await rm(outdir, { recursive: true, force: true });
+await rename(making, outdir);
 
 // An app that serves pages which it makes itself ships them made.
 const pagesBuilder = path.join(workspaceRoot, projectRoot, 'src/build.ts');
