@@ -12,6 +12,7 @@ import { connect } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { until } from '@muster/testing';
+import { builtMain } from '@muster/testing/bundles';
 import { freePort } from '@muster/testing/ports';
 import { Webhook } from 'standardwebhooks';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
@@ -91,19 +92,15 @@ afterAll(async () => {
  */
 async function makeNpm(): Promise<string> {
   const folder = path.join(scratch, 'programs');
-  const mainOf = { license: ['license-service', 'cli.js'], muster: ['cli', 'main.js'] } as const;
-  await Promise.all(
-    Object.entries(mainOf).map(([command, [app]]) =>
-      run(process.execPath, ['tools/build/build-app.ts', `apps/${app}`, path.join(folder, command)], {
-        cwd: repositoryRoot,
-      }),
-    ),
-  );
-  const shortcuts = Object.entries(mainOf).map(
-    ([command, [, main]]) => `    'run ${command} --')
-      [ -e '${folder}/${command}.tried' ] && exec node '${folder}/${command}/${main}' "\${@:4}"
-      touch '${folder}/${command}.tried' ;;`,
-  );
+  await mkdir(folder);
+  const bundles = { license: ['license-service', 'cli.js'], muster: ['cli', 'main.js'] } as const;
+  const shortcuts = Object.entries(bundles).flatMap(([command, [app, file]]) => {
+    const main = builtMain(app);
+    if (main === undefined) return [];
+    return `    'run ${command} --')
+      [ -e '${folder}/${command}.tried' ] && exec node '${path.join(path.dirname(main), file)}' "\${@:4}"
+      touch '${folder}/${command}.tried' ;;`;
+  });
   const script = `#!/bin/bash
     given=("$@")
     [ "$2" = -s ] && set -- "$1" "\${@:3}"
