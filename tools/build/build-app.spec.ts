@@ -97,8 +97,10 @@ describe('a bundled app', () => {
 });
 
 describe('a rebuild', () => {
+  // Each leaves what it made, which the next begins with.
+  beforeAll(() => build());
+
   it('is spared when specs change, or what they are made with', async () => {
-    await build();
     await workspace.write({
       'libs/trial-used/src/index.spec.ts': `export const changed = true;`,
       'apps/trial-app/test/whole-api.ts': `export const changed = true;`,
@@ -107,14 +109,12 @@ describe('a rebuild', () => {
   });
 
   it('is spared when a domain changes that the app does not use', async () => {
-    await build();
     await workspace.write({ 'libs/trial-unused/src/index.ts': 'export const changed = true;' });
     expect(await build()).toEqual({ fromCache: true });
     expect(await affectedBuilds('libs/trial-unused/src/index.ts')).toEqual(['@muster/trial-unused']);
   });
 
   it('follows a change of a domain that the app uses', async () => {
-    await build();
     await workspace.write({ 'libs/trial-used/src/index.ts': `export const said: string = 'second';` });
     expect(await affectedBuilds('libs/trial-used/src/index.ts')).toEqual([
       '@muster/trial-app',
@@ -125,7 +125,6 @@ describe('a rebuild', () => {
   });
 
   it('follows a new migration, and a function that changed', async () => {
-    await build();
     await workspace.write({ 'libs/database/migrations/0002_second.sql': 'select 2;' });
     expect(await build()).toEqual({ fromCache: false });
     await workspace.write({ 'libs/database/functions/enter.sql': 'select 2;' });

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describeExit, type ServiceProcess } from './service-process.ts';
 
 const READY_SECONDS = 60;
+/** What is waited for needs the processor that asking takes: it is asked ever less often, and is noticed a 25th late at most. */
+const pauseAfter = (waitedMillis: number): number => Math.min(1_000, Math.max(10, waitedMillis / 25));
 
 /** Returns when the app answers `GET /readyz` with 200; throws when it ends before that, or takes too long. */
 export async function untilReady(
@@ -10,7 +12,8 @@ export async function untilReady(
   service: Pick<ServiceProcess, 'isAlive' | 'exited'>,
   seconds = READY_SECONDS,
 ): Promise<void> {
-  const until = Date.now() + seconds * 1000;
+  const began = Date.now();
+  const until = began + seconds * 1000;
   let lastAnswer = 'no answer';
   while (Date.now() < until) {
     if (!service.isAlive()) {
@@ -23,7 +26,7 @@ export async function untilReady(
     const body = await response?.text().catch(() => '');
     if (response?.status === 200) return;
     if (response !== undefined) lastAnswer = `${response.status}: ${body ?? ''}`;
-    await pause(10);
+    await pause(pauseAfter(Date.now() - began));
   }
   throw new Error(`${name} is not ready after ${seconds} s (${url}/readyz: ${lastAnswer})`);
 }

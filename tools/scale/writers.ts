@@ -32,10 +32,11 @@ interface WriterOptions {
   readonly token: string;
   /** What this writer does next. */
   readonly next: (lastId: string | undefined) => Call;
+  /** Waits between two writes: so many writers are not to be all that the machine does. */
+  readonly restMillis?: () => number;
 }
 
-/** Waits between two writes: so many writers are not to be all that the machine does. */
-const restMillis = 5;
+export const shortRestMillis = 5;
 const repeatsAfterMillis = 50;
 
 export interface Writer {
@@ -44,7 +45,7 @@ export interface Writer {
   readonly count: () => number;
 }
 
-export function startWriter({ url, token, next }: WriterOptions): Writer {
+export function startWriter({ url, token, next, restMillis = () => shortRestMillis }: WriterOptions): Writer {
   const accepted = new Map<string, string[]>();
   const refusals: Refusal[] = [];
   let [unanswered, longestGapMillis, longestCallMillis, count] = [0, 0, 0, 0];
@@ -95,7 +96,7 @@ export function startWriter({ url, token, next }: WriterOptions): Writer {
       longestCallMillis = Math.max(longestCallMillis, now - began);
       longestGapMillis = Math.max(longestGapMillis, now - last);
       last = now;
-      await pause(restMillis);
+      await pause(restMillis());
     }
   };
   const running = run();

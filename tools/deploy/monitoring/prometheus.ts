@@ -64,7 +64,7 @@ export async function startPrometheus(
 ): Promise<Prometheus> {
   const folder = await configurationFolder((shipped) => ({
     ...shipped,
-    global: { ...(shipped['global'] as object), scrape_interval: '1s', evaluation_interval: '1s' },
+    global: { ...(shipped['global'] as object), scrape_interval: '500ms', evaluation_interval: '500ms' },
     scrape_configs: [{ job_name: 'muster', static_configs: [{ targets }] }],
   }));
   const { stdout, stderr } = await run(server ?? 'prometheus', ['--version']);

@@ -1,9 +1,11 @@
 // On a copy of the workspace, by the command that people use; what it makes has to pass what every operation has to.
 import { chmod, cp, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest as jestObject } from '@jest/globals';
+import { flushChanges, FsTree } from 'nx/src/generators/tree.js';
 import { repositoryRoot } from '../../dev/repository.ts';
 import { createTrialWorkspace, type Outcome, type TrialWorkspace } from '../../jest/trial-workspace.ts';
+import operation from './generator.ts';
 
 const minutes = 60_000;
 let workspace: TrialWorkspace;
@@ -21,11 +23,28 @@ beforeAll(async () => {
 }, minutes);
 afterAll(() => workspace.remove());
 
-const generate = (name: string, effect: string): Promise<Outcome> =>
+const words = { summary: 'Give it another name', description: 'Nothing else of it changes.' };
+
+const generate = (name: string, effect: 'read' | 'write'): Promise<Outcome> =>
   workspace.run('nx', [
     ...['generate', './tools/generators:operation', name, `--effect=${effect}`],
-    ...['--summary=Give it another name', '--description=Nothing else of it changes.'],
+    ...[`--summary=${words.summary}`, `--description=${words.description}`],
   ]);
+
+/** As Nx does it, without the seconds in which it starts: what is refused is not written. */
+const generateHere = async (name: string, effect: 'read' | 'write'): Promise<string> => {
+  const tree = new FsTree(workspace.root, false);
+  const sayWhatIsNext = await operation(tree, { ...words, name, effect });
+  flushChanges(workspace.root, tree.listChanges());
+  const said: string[] = [];
+  const writing = jestObject.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    said.push(String(text));
+    return true;
+  });
+  sayWhatIsNext();
+  writing.mockRestore();
+  return said.join('');
+};
 
 const jest = (lib: string, ...args: string[]): Promise<Outcome> =>
   workspace.run('node', [
@@ -45,14 +64,35 @@ const places = [
   ['prompts.org.rename', 'write', 'libs/board', 'libs/board/src/operations/prompts/org/rename'],
 ] as const;
 
+interface SpecResults {
+  readonly name: string;
+  readonly assertionResults: readonly { readonly status: string; readonly failureMessages: string[] }[];
+}
+
+const tried = new Map<string, Promise<readonly SpecResults[]>>();
+
+/** What those that were made in a lib came to: of one run, since it begins with a Postgres. */
+function madeSpecsOf(lib: string): Promise<readonly SpecResults[]> {
+  const own = places.filter(([, , itsLib]) => itsLib === lib);
+  const specs = own.map(([, , , file]) => `${path.relative(lib, file)}.spec.ts`);
+  const results =
+    tried.get(lib) ??
+    jest(lib, '--json', ...specs).then(({ stdout, stderr }) => {
+      if (!stdout.startsWith('{')) throw new Error(`Jest said: ${stdout}${stderr}`);
+      return (JSON.parse(stdout) as { testResults: SpecResults[] }).testResults;
+    });
+  tried.set(lib, results);
+  return results;
+}
+
 describe('generated operations', () => {
   const said: string[] = [];
   beforeAll(async () => {
-    for (const [name, effect] of places) {
-      const { exitCode, stdout, stderr } = await generate(name, effect);
-      if (exitCode !== 0) throw new Error(`nx said: ${stdout}${stderr}`);
-      said.push(stdout);
-    }
+    const [[name, effect], ...others] = places;
+    const { exitCode, stdout, stderr } = await generate(name, effect);
+    if (exitCode !== 0) throw new Error(`nx said: ${stdout}${stderr}`);
+    said.push(stdout);
+    for (const [other, itsEffect] of others) said.push(await generateHere(other, itsEffect));
     // The part of `npm run generate` that needs no database.
     const write = `import { writeFileSync } from 'node:fs';
       import { kindsText } from './tools/generate/kinds.ts';
@@ -76,7 +116,7 @@ describe('generated operations', () => {
       const made = places.map(([, , , file]) => path.dirname(file));
       const format = await workspace.run('prettier', [
         '--check',
-        'libs/registry/src/namespaces',
+        ...places.map(([name]) => `libs/registry/src/namespaces/${name.split('.')[0] ?? ''}.ts`),
         ...made,
         ...handlers,
       ]);
@@ -102,8 +142,10 @@ describe('generated operations', () => {
   it.each(places)(
     '%s does what its spec promises',
     async (_name, _effect, lib, file) => {
-      const { exitCode, stderr } = await jest(lib, `${path.relative(lib, file)}.spec.ts`);
-      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: +[23] passed/)]);
+      const results = await madeSpecsOf(lib);
+      const own = results.find(({ name }) => name.endsWith(`${file}.spec.ts`))?.assertionResults ?? [];
+      expect([2, 3]).toContain(own.length);
+      expect(own.filter(({ status }) => status !== 'passed')).toEqual([]);
     },
     5 * minutes,
   );
@@ -118,8 +160,7 @@ describe('generated operations', () => {
   it(
     'are not made twice',
     async () => {
-      const { exitCode, stderr } = await generate('epics.rename', 'write');
-      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('epics.rename is there already')]);
+      await expect(generateHere('epics.rename', 'write')).rejects.toThrow('epics.rename is there already');
     },
     minutes,
   );
@@ -132,8 +173,7 @@ it.each([
 ])(
   '%s has to be begun by hand, and nothing is written',
   async (name, why) => {
-    const { exitCode, stderr } = await generate(name, 'write');
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(why)]);
+    await expect(generateHere(name, 'write')).rejects.toThrow(why);
     const contracts = await readdir(path.join(workspace.root, 'libs/registry/src/namespaces'));
     for (const file of contracts) {
       const text = await readFile(path.join(workspace.root, 'libs/registry/src/namespaces', file), 'utf8');

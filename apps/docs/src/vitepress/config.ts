@@ -4,7 +4,7 @@ import { mark } from '@muster/registry';
 import { defineConfig, type DefaultTheme } from 'vitepress';
 import { decisionPages } from './decisions.ts';
 import { drawDiagrams } from './diagrams.ts';
-import { searchOptions } from './search.ts';
+import { renderPlain, searchOptions } from './search.ts';
 import { unlinkSources } from './sources.ts';
 import { keepVerbatim } from './verbatim.ts';
 
@@ -108,7 +108,7 @@ export default defineConfig({
     ],
     sidebar: { '/reference/': referenceSidebar, '/': guidesSidebar },
     outline: [2, 2],
-    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
+    search: { provider: 'local', options: { _render: renderPlain, miniSearch: { searchOptions } } },
     notFound: {
       code: '404',
       title: 'There is no such page',
