@@ -1,10 +1,11 @@
 /** Signing in from the command line by a code, and what goes on by that: real API, real sign-in, a person who consents. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People, until } from '@muster/testing';
+import { useBeside } from './beside.ts';
 import { openForwarder } from './forwarder.ts';
-import { type Started, useMuster } from './muster.ts';
+import { type RunOptions, type Started, useMuster } from './muster.ts';
 import { useRunner } from './runner.ts';
 import { onTerminal, openTerminal } from './terminal.ts';
 
@@ -18,9 +19,25 @@ interface Kept {
     { token: string; oauth?: { refreshToken: string; expiresAt: string; revocationUrl: string } }
   >;
 }
-const file = (): string => path.join(muster.home(), 'muster/profiles.json');
-const kept = async (): Promise<Kept> => JSON.parse(await readFile(file(), 'utf8')) as Kept;
-const keptAs = async (name = 'default') => (await kept()).profiles[name];
+
+/** What is kept in a home, by those who sign in there. */
+const keptIn = (home: string) => {
+  const file = path.join(home, 'muster/profiles.json');
+  const env = { HOME: home, XDG_CONFIG_HOME: home };
+  const kept = async (): Promise<Kept> => JSON.parse(await readFile(file, 'utf8')) as Kept;
+  return {
+    ...{ file, kept },
+    keptAs: async (name = 'default') => (await kept()).profiles[name],
+    run: (args: readonly string[], options: RunOptions = {}) => muster.run(args, { ...options, env }),
+    login: (...args: string[]) => muster.start(['login', muster.url(), ...args], { env }),
+  };
+};
+type Place = ReturnType<typeof keptIn>;
+const file = (): string => keptIn(muster.home()).file;
+const kept = () => keptIn(muster.home()).kept();
+const keptAs = (name?: string) => keptIn(muster.home()).keptAs(name);
+/** A home of its own. */
+const elsewhere = async (): Promise<Place> => keptIn(await mkdtemp(path.join(muster.home(), 'home-')));
 
 let people: People;
 let cookie: string | undefined;
@@ -51,20 +68,33 @@ async function codeOf(login: Started): Promise<string> {
 const consenting = { ...{ answer: 'connect', agent: 'new', in: 'all', scope: 'write', days: '90' } };
 
 /** Signs in, as an agent that the person makes for it. */
-async function signIn(agentName: string, ...args: string[]): Promise<string> {
-  const login = muster.start(['login', muster.url(), ...args], {});
+async function signIn(agentName: string, place = keptIn(muster.home())): Promise<string> {
+  const login = place.login();
   const form = { ...consenting, org: people.orgId, agentName, user_code: await codeOf(login) };
   expect((await send('/oauth/device', form)).status).toBe(200);
   expect([await login.ended, login.shown()]).toEqual([0, expect.stringContaining('Signed in to')]);
   return login.shown();
 }
 
+/** Those of the login that most tests go on with. */
 const endTokens = () =>
-  muster.world.rows(`update tokens set expires_at = now() - interval '1 minute' where kind = 'oauth'`);
-const refreshTokens = async (): Promise<number> =>
-  (await muster.world.rows(`select model from sign_in.oauth_records where model = 'RefreshToken'`)).length;
+  muster.world.rows(`update tokens set expires_at = now() - interval '1 minute'
+    where kind = 'oauth' and agent_id = (select id from agents where name = 'Terminal')`);
+/** How many there were of the login that is kept. */
+async function refreshTokens(): Promise<number> {
+  const { oauth } = (await keptAs()) ?? {};
+  const rows = await muster.world.rows(
+    `select model from sign_in.oauth_records where model = 'RefreshToken' and grant_id =
+      (select grant_id from sign_in.oauth_records where model = 'RefreshToken' and id_hash = sha256($1))`,
+    Buffer.from(oauth?.refreshToken ?? ''),
+  );
+  return rows.length;
+}
 const identity = async (...args: string[]): Promise<unknown> =>
   JSON.parse((await muster.run(['whoami', '--json', ...args])).out) as unknown;
+
+// Each waits five seconds for every answer, as long as the server says: they have homes of their own, and begin first.
+const beside = useBeside(4);
 
 describe('muster login', () => {
   it('shows an address and a code, waits for the person, and keeps what it got for its owner alone', async () => {
@@ -82,23 +112,28 @@ describe('muster login', () => {
     });
   });
 
-  it('says that the person refused, and keeps nothing', async () => {
-    const before = await readFile(file(), 'utf8');
-    const login = muster.start(['login', muster.url(), '--profile', 'refused'], {});
+  beside('says that the person refused, and keeps nothing', async () => {
+    const place = await elsewhere();
+    await place.run(['login', muster.url(), '--token', '-'], { input: people.ben.me.token });
+    const before = await readFile(place.file, 'utf8');
+    const login = place.login('--profile', 'refused');
     await send('/oauth/device', { user_code: await codeOf(login), answer: 'refuse' });
     expect([await login.ended, login.shown()]).toEqual([
       3,
       expect.stringContaining('muster: the person refused\n'),
     ]);
-    expect(await readFile(file(), 'utf8')).toBe(before);
+    expect(await readFile(place.file, 'utf8')).toBe(before);
   });
 
-  it('says that the code is over', async () => {
-    const login = muster.start(['login', muster.url(), '--profile', 'late'], {});
-    await codeOf(login);
-    await muster.world.rows(
-      `update sign_in.oauth_records set expires_at = now() - interval '1 second', payload = payload || '{"exp": 1}'::jsonb where model = 'DeviceCode'`,
+  beside('says that the code is over', async () => {
+    const login = (await elsewhere()).login('--profile', 'late');
+    const code = await codeOf(login);
+    const ended = await muster.world.rows(
+      `update sign_in.oauth_records set expires_at = now() - interval '1 second', payload = payload || '{"exp": 1}'::jsonb
+        where model = 'DeviceCode' and user_code = $1 returning model`,
+      code.replace('-', ''),
     );
+    expect(ended).toHaveLength(1);
     expect([await login.ended, login.shown()]).toEqual([3, expect.stringContaining('the code is over')]);
   });
 
@@ -236,25 +271,29 @@ describe('muster logout', () => {
     await muster.run(['logout']);
   });
 
-  it('forgets it too where the server cannot be reached, and says what stays', async () => {
-    await signIn('Away');
+  beside('forgets it too where the server cannot be reached, and says what stays', async () => {
+    const place = await elsewhere();
+    await signIn('Away', place);
     await writeFile(
-      file(),
-      (await readFile(file(), 'utf8')).replace(/("revocationUrl": ")[^"]+/, '$1http://127.0.0.1:1/'),
+      place.file,
+      (await readFile(place.file, 'utf8')).replace(/("revocationUrl": ")[^"]+/, '$1http://127.0.0.1:1/'),
     );
-    expect(await muster.run(['logout'])).toMatchObject({
+    expect(await place.run(['logout'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('its connection could not be ended'),
     });
-    expect((await kept()).profiles).toEqual({});
+    expect((await place.kept()).profiles).toEqual({});
   });
 
-  it('follows from signing in anew under the same name', async () => {
-    await signIn('First');
-    const { token = '' } = (await keptAs()) ?? {};
-    await signIn('Second');
-    const { code } = await muster.run(['whoami', '--token', token]);
+  beside('follows from signing in anew under the same name', async () => {
+    const place = await elsewhere();
+    await signIn('First', place);
+    const { token = '' } = (await place.keptAs()) ?? {};
+    await signIn('Second', place);
+    const { code } = await place.run(['whoami', '--token', token]);
     expect(code).toBe(3);
-    expect(await identity()).toMatchObject({ agent: { name: 'Second' } });
+    expect(JSON.parse((await place.run(['whoami', '--json'])).out)).toMatchObject({
+      agent: { name: 'Second' },
+    });
   });
 });
