@@ -7,7 +7,10 @@ type Scenario = () => Promise<void>;
  * own turn comes, or soon after. So few at once, and the usual tests one after another beside them, leave the machine to
  * those that have to be done in time.
  */
-export function useBeside(width: number): (title: string, scenario: Scenario) => void {
+export function useBeside(
+  width: number,
+  test: typeof it | typeof it.skip = it,
+): (title: string, scenario: Scenario) => void {
   const toDo: Scenario[] = [];
   let all: Promise<unknown> = Promise.resolve();
   const goOn = async (): Promise<void> => {
@@ -21,11 +24,15 @@ export function useBeside(width: number): (title: string, scenario: Scenario) =>
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     // Its own test says so, when its turn comes.
     promise.catch(() => undefined);
+    if (test === it.skip) {
+      test(title, scenario);
+      return;
+    }
     toDo.push(() =>
       scenario().then(() => {
         resolve(undefined);
       }, reject),
     );
-    it(title, () => promise);
+    test(title, () => promise);
   };
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People, programEnvironment } from '@muster/testing';
+import { useBeside } from './beside.ts';
 import { useMuster } from './muster.ts';
 
 const muster = useMuster();
@@ -15,6 +16,8 @@ beforeAll(async () => {
 });
 
 const chloe = (...args: string[]) => muster.as(people.chloe, ...args);
+
+const beside = useBeside(1);
 
 describe('an operation on the command line', () => {
   it('writes, from flags, files and stdin, and shows what came of it', async () => {
@@ -165,7 +168,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  it('is exit code 4 where nobody answers', async () => {
+  beside('is exit code 4 where nobody answers', async () => {
     const away = { MUSTER_BASE_URL: 'http://127.0.0.1:1', MUSTER_TOKEN: people.chloe.me.token };
     const [said, json] = await Promise.all([
       muster.run(['session', 'identity'], { env: away }),

@@ -37,6 +37,19 @@ export interface Runner {
   start(clone: Clone, args: readonly string[], env: Readonly<Record<string, string>>): Working;
 }
 
+/** Repositories that are gone in a minute are not tidied up: git would ask, in a process each, after each fetch and push. */
+const gitConfig = `
+[user]
+  name = Spec
+  email = spec@example.com
+[gc]
+  auto = 0
+[maintenance]
+  auto = false
+[receive]
+  autoGc = false
+`;
+
 /** Of the machine's own settings of git nothing counts. */
 const noSystem = { GIT_CONFIG_NOSYSTEM: '1' };
 
@@ -60,7 +73,7 @@ export function useRunner(config: string): Runner {
   let clones = 0;
   beforeAll(async () => {
     home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-work-')));
-    await writeFile(path.join(home, '.gitconfig'), '[user]\n\tname = Spec\n\temail = spec@example.com\n');
+    await writeFile(path.join(home, '.gitconfig'), gitConfig);
     await git(home, 'init', '--quiet', '--bare', '--initial-branch=main', 'origin.git');
     await git(home, 'clone', '--quiet', 'origin.git', 'first');
     const first = path.join(home, 'first');

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
-import { useMuster } from './muster.ts';
+import { useBeside } from './beside.ts';
 import { openForwarder } from './forwarder.ts';
+import { useMuster } from './muster.ts';
 import { onTerminal, openTerminal } from './terminal.ts';
 
 const muster = useMuster();
@@ -33,6 +34,8 @@ beforeAll(async () => {
 const watch = (...args: string[]) => muster.as(people.dan, 'watch', ...args);
 
 describe('muster watch', () => {
+  const besideOnTerminal = useBeside(2, onTerminal);
+
   it('says once who is at work, what they hold and until when, where nobody can look on', async () => {
     const { code, out, err } = await watch();
     expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -70,12 +73,28 @@ describe('muster watch', () => {
     expect(terminal.shown().endsWith('\u001b[?25h\u001b[?1049l')).toBe(true);
   });
 
-  /** On a terminal, by way of what may be away for a while. */
+  onTerminal('ends with the token', async () => {
+    const token = await muster.world.token(people.orgId, people.dan.me.memberId);
+    const terminal = openTerminal(['watch'], { HOME: muster.home(), ...muster.environmentOf(token) });
+    await terminal.until(/Locks/);
+    await muster.world.rows(
+      'update tokens set revoked_at = now() where id = (select id from tokens where member_id = $1 order by id desc limit 1)',
+      people.dan.me.memberId,
+    );
+    await muster.direct(people.chloe).locks.acquire({ projectId: 'APP', resources: ['src/over/**'] });
+    expect(await terminal.ended).not.toBe(0);
+    expect(terminal.shown()).toMatch(/401/);
+  });
+
+  /** On a terminal, in an organization of its own, by way of what may be away for a while. */
   const open = async (...args: string[]) => {
+    const { chloe, dan } = await muster.world.org();
+    const { projects, locks } = muster.direct(chloe);
+    await projects.create({ key: 'APP', name: 'App' });
     const forwarder = await openForwarder(muster.url());
     const terminal = openTerminal(['watch', ...args], {
       HOME: muster.home(),
-      ...muster.environmentOf(people.dan),
+      ...muster.environmentOf(dan),
       MUSTER_BASE_URL: forwarder.url,
     });
     await terminal.until(/Locks/);
@@ -84,13 +103,12 @@ describe('muster watch', () => {
       expect(await terminal.ended).toBe(0);
       await forwarder.away();
     };
-    return { forwarder, terminal, close };
+    const lock = (resource: string) => locks.acquire({ projectId: 'APP', resources: [resource] });
+    return { forwarder, terminal, lock, close };
   };
-  const lock = (resource: string) =>
-    muster.direct(people.chloe).locks.acquire({ projectId: 'APP', resources: [resource] });
 
-  onTerminal('looks when something happened, and hardly where nothing does', async () => {
-    const { forwarder, terminal, close } = await open('--interval', '1');
+  besideOnTerminal('looks when something happened, and hardly where nothing does', async () => {
+    const { forwarder, terminal, lock, close } = await open('--interval', '1');
     await pause(5_000);
     // The first, one once the stream is there, and none for each second since.
     expect(forwarder.asked('/api/locks/list')).toBeLessThanOrEqual(4);
@@ -100,8 +118,8 @@ describe('muster watch', () => {
     await close();
   });
 
-  onTerminal('goes on without a word through a new start of the API, and misses nothing', async () => {
-    const { forwarder, terminal, close } = await open('--interval', '1');
+  besideOnTerminal('goes on without a word through a new start of the API, and misses nothing', async () => {
+    const { forwarder, terminal, lock, close } = await open('--interval', '1');
     await pause(1_500);
     await forwarder.away();
     await lock('src/meanwhile/**');
@@ -112,18 +130,5 @@ describe('muster watch', () => {
     await terminal.until(/src\/after/);
     expect(terminal.shown()).not.toMatch(/trying again|no answer/);
     await close();
-  });
-
-  onTerminal('ends with the token', async () => {
-    const token = await muster.world.token(people.orgId, people.dan.me.memberId);
-    const terminal = openTerminal(['watch'], { HOME: muster.home(), ...muster.environmentOf(token) });
-    await terminal.until(/Locks/);
-    await muster.world.rows(
-      'update tokens set revoked_at = now() where id = (select id from tokens where member_id = $1 order by id desc limit 1)',
-      people.dan.me.memberId,
-    );
-    await lock('src/over/**');
-    expect(await terminal.ended).not.toBe(0);
-    expect(terminal.shown()).toMatch(/401/);
   });
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';
+import { useBeside } from './beside.ts';
 import { useMuster } from './muster.ts';
 import { lives, useRunner, type Working } from './runner.ts';
 
@@ -70,6 +71,8 @@ interface Session {
 }
 
 describe('an agent by the Agent Client Protocol', () => {
+  const beside = useBeside(2);
+
   it('is told the story in a session of its worktree, and is handed in with its last words', async () => {
     const working = await start('works');
     expect(await working.ended).toBe(0);
@@ -166,25 +169,6 @@ describe('an agent by the Agent Client Protocol', () => {
     expect(await working.read('prompts')).toHaveLength(1);
   });
 
-  it.each(['leaves off when it is told', 'hears nothing'])(
-    'is stopped within 15 seconds, with all of its processes: one that %s',
-    async (behaviour) => {
-      const working = await start(behaviour);
-      await working.until('checkpoint');
-      const execution = await executionOf(working.key);
-      const asked = performance.now();
-      await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
-      expect(await working.ended).toBe(1);
-      expect(performance.now() - asked).toBeLessThan(15_000);
-      expect(await executionOf(working.key)).toMatchObject({ state: 'completed', outcome: 'canceled' });
-      expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
-      const pids = await working.read<number>('pids');
-      expect(pids).toHaveLength(behaviour === 'hears nothing' ? 3 : 0);
-      expect(await Promise.all(pids.map((pid) => lives(String(pid))))).not.toContain(true);
-      expect(await working.read('outcomes')).toEqual(behaviour === 'hears nothing' ? [] : ['left off']);
-    },
-  );
-
   it('is asked to go on where it ran out of requests', async () => {
     const working = await start('runs out of requests');
     expect(await working.ended).toBe(0);
@@ -203,14 +187,34 @@ describe('an agent by the Agent Client Protocol', () => {
     expect(execution?.summary).toMatch(summary);
   });
 
-  it.each([
+  for (const behaviour of ['hears nothing', 'leaves off when it is told']) {
+    beside(`is stopped within 15 seconds, with all of its processes: one that ${behaviour}`, async () => {
+      const working = await start(behaviour);
+      await working.until('checkpoint');
+      const execution = await executionOf(working.key);
+      const asked = performance.now();
+      await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
+      expect(await working.ended).toBe(1);
+      expect(performance.now() - asked).toBeLessThan(15_000);
+      expect(await executionOf(working.key)).toMatchObject({ state: 'completed', outcome: 'canceled' });
+      expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
+      const pids = await working.read<number>('pids');
+      expect(pids).toHaveLength(behaviour === 'hears nothing' ? 3 : 0);
+      expect(await Promise.all(pids.map((pid) => lives(String(pid))))).not.toContain(true);
+      expect(await working.read('outcomes')).toEqual(behaviour === 'hears nothing' ? [] : ['left off']);
+    });
+  }
+
+  for (const [behaviour, why] of [
     ['wants a login', /Authentication required/],
     ['wants a login at its first turn', /could not begin: Authentication required/],
     ['speaks another version', /version 7 of the protocol/],
-  ])('gives the story back where the agent %s, and takes no other', async (behaviour, why) => {
-    const working = await start(behaviour);
-    expect(await working.ended).toBe(1);
-    expect(await executionOf(working.key)).toMatchObject({ state: 'available' });
-    expect(working.told.map(({ message }) => message).join('\n')).toMatch(why);
-  });
+  ] as const) {
+    beside(`gives the story back where the agent ${behaviour}, and takes no other`, async () => {
+      const working = await start(behaviour);
+      expect(await working.ended).toBe(1);
+      expect(await executionOf(working.key)).toMatchObject({ state: 'available' });
+      expect(working.told.map(({ message }) => message).join('\n')).toMatch(why);
+    });
+  }
 });
