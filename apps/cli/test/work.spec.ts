@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, watch, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { type People } from '@muster/testing';
+import { type People, until } from '@muster/testing';
+import { useBeside } from './beside.ts';
 import { useMuster } from './muster.ts';
 import { type Clone, lives, useRunner } from './runner.ts';
 
@@ -47,6 +48,8 @@ const executionOf = async (key: string) =>
   (await chloe.deliveryExecutions.getForTarget({ targetType: 'story', targetId: key })).execution;
 
 describe('muster work', () => {
+  const beside = useBeside(2);
+
   it('takes a story, works on it in a worktree of its own, and hands in a branch', async () => {
     const [key, clone] = [await story(), await runner.clone()];
     const working = start(clone, key, ...sh('cat > prompt.txt; pwd > where.txt; echo good > answer.txt'));
@@ -89,14 +92,12 @@ describe('muster work', () => {
     await expect(
       muster.run(['whoami'], { env: { MUSTER_BASE_URL: muster.url(), MUSTER_TOKEN: token } }),
     ).resolves.toMatchObject({ code: 3 });
-    const { items } = await chloe.tokens.list({ includeEnded: true });
-    expect(items[0]).toMatchObject({
-      scopes: ['write'],
-      revokedAt: expect.any(String),
-      projectIds: [expect.any(String)],
-    });
     const { items: agents } = await chloe.agents.list({});
-    expect(agents.map(({ slug }) => slug)).toContain('builder');
+    const builder = agents.find(({ slug }) => slug === 'builder');
+    const { items: tokens } = await chloe.tokens.list({ includeEnded: true });
+    expect(tokens.filter(({ agentId }) => agentId === builder?.id)).toMatchObject([
+      { scopes: ['write'], revokedAt: expect.any(String), projectIds: [expect.any(String)] },
+    ]);
   });
 
   it('starts the agent again with what was wrong, and fails what does not pass', async () => {
@@ -151,85 +152,6 @@ describe('muster work', () => {
     expect(await executionOf(key)).toMatchObject({ state: 'offered', offer: { toMemberId: to } });
   });
 
-  it('obeys a stop with all processes of the agent, and keeps what it wrote', async () => {
-    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
-    // One that does not heed the asking, and one that left the group.
-    const script = `trap '' TERM; echo half > answer.txt; setsid sleep 601 & echo $! > ${place}/pids; sleep 602 & echo $! >> ${place}/pids; while :; do sleep 1; done`;
-    const working = start(clone, key, ...sh(script));
-    await working.until('checkpoint');
-    const execution = await executionOf(key);
-    const asked = performance.now();
-    await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
-    expect(await working.ended).toBe(1);
-    expect(performance.now() - asked).toBeLessThan(25_000);
-    expect(await executionOf(key)).toMatchObject({ state: 'completed', outcome: 'canceled' });
-    expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
-    const pids = (await readFile(path.join(place, 'pids'), 'utf8')).trim().split('\n');
-    expect(pids).toHaveLength(2);
-    expect(await Promise.all(pids.map(lives))).toEqual([false, false]);
-  });
-
-  it('lets go of the story when it is asked to end, and another machine goes on from the checkpoint', async () => {
-    const [key, first, second] = [await story(), await runner.clone(), await runner.clone()];
-    const working = start(
-      first,
-      key,
-      ...sh('echo one > answer.txt; git add .; git commit -qm One; echo two > more.txt; sleep 600'),
-    );
-    await working.until('checkpoint', /2 files|3 files/);
-    working.kill('SIGINT');
-    expect(await working.ended).toBe(1);
-    expect(await executionOf(key)).toMatchObject({ state: 'available' });
-    const other = start(
-      second,
-      key,
-      ...sh(
-        'cat answer.txt more.txt > seen.txt; git status --porcelain > status.txt; echo good > answer.txt',
-      ),
-    );
-    expect(await other.ended).toBe(0);
-    expect(await runner.git('show', `work/${key}-2:seen.txt`)).toBe('one\ntwo');
-    // What was not committed is so still.
-    expect(await runner.git('show', `work/${key}-2:status.txt`)).toContain('?? more.txt');
-    expect(await runner.git('log', '--format=%s', `work/${key}-2`)).toContain('One');
-    await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
-  });
-
-  it('stops the agent at once when another has the lease, and pushes nothing to the branch', async () => {
-    const [key, clone] = [await story(), await runner.clone()];
-    const working = start(clone, key, ...sh('echo good > answer.txt; sleep 600'));
-    await working.until('checkpoint');
-    await muster
-      .direct(people.ana)
-      .deliveryExecutions.acquire({ targetType: 'story', targetId: key, takeOver: true });
-    expect(await working.ended).toBe(1);
-    expect((await working.until('over')).outcome).toBe('lost');
-    await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
-    const { kept, message } = await working.until('over');
-    expect(kept).toMatch(/look at it/);
-    expect(message).toContain('stays');
-    const cleaned = start(clone, '--clean');
-    expect(await cleaned.ended).toBe(0);
-    expect((await cleaned.until('cleaned')).message).toContain('is given back');
-  });
-
-  it('goes on after a runner that was killed, to the same end', async () => {
-    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
-    const script = `echo x >> ${place}/starts; cat > prompt.txt; if [ -e first.txt ]; then echo good > answer.txt; else echo 1 > first.txt; sleep 600 & echo $! > ${place}/pid; wait; fi`;
-    const working = start(clone, key, ...sh(script));
-    await working.until('checkpoint');
-    working.kill('SIGKILL');
-    expect(await working.ended).toBeNull();
-    const again = start(clone, key, ...sh('exit 9'));
-    expect(await again.ended).toBe(0);
-    await again.until('adopted');
-    expect(await readFile(path.join(place, 'starts'), 'utf8')).toBe('x\nx\n');
-    expect(await lives((await readFile(path.join(place, 'pid'), 'utf8')).trim())).toBe(false);
-    expect(await runner.git('show', `work/${key}-1:prompt.txt`)).toContain('You were interrupted');
-    expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 1 });
-    expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
-  });
-
   it('finds, after a runner that was killed, that the agent has removed its folder', async () => {
     const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
     const script = `rm -rf "$PWD"; echo gone > ${place}/gone; exec sleep 600`;
@@ -268,48 +190,6 @@ describe('muster work', () => {
     expect(await worktrees()).toBe(0);
     expect(await executionOf(failing)).toMatchObject({ state: 'available' });
     expect(await clone.git('branch', '--list', 'muster/*')).toBe('');
-  });
-
-  it('takes the next ones, several at a time, until there is none', async () => {
-    await chloe.projects.create({ key: 'NXT', name: 'Next' });
-    for (const title of ['One', 'Two', 'Three'])
-      await chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
-    const clone = await runner.clone();
-    const working = start(
-      clone,
-      '--next',
-      '--project',
-      'NXT',
-      '--parallel',
-      '2',
-      '--agent',
-      'Pair',
-      ...sh('echo good > answer.txt'),
-    );
-    for (const key of ['NXT-1', 'NXT-2', 'NXT-3'])
-      await working.until('over', new RegExp(`handed in: ${key} `));
-    await working.until('none');
-    expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
-    working.kill('SIGTERM');
-    expect(await working.ended).toBe(0);
-    const { items } = await chloe.deliveryExecutions.list({ projectId: 'NXT' });
-    expect(items.map(({ state }) => state)).toEqual(['submitted', 'submitted', 'submitted']);
-    const once = (...agent: string[]) => start(clone, '--next', '--project', 'NXT', '--once', ...agent);
-    expect(await once(...sh('true')).ended).toBe(0);
-    // What is gone on with is the one.
-    for (const title of ['Four', 'Five'])
-      await chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
-    const killed = once(
-      ...sh('if [ -e one.txt ]; then echo good > answer.txt; else touch one.txt; sleep 600; fi'),
-    );
-    await killed.until('checkpoint');
-    killed.kill('SIGKILL');
-    await killed.ended;
-    const again = once(...sh('true'));
-    expect(await again.ended).toBe(0);
-    expect(again.told.filter(({ event }) => event === 'over')).toHaveLength(1);
-    expect(await executionOf('NXT-4')).toMatchObject({ state: 'submitted' });
-    expect(await executionOf('NXT-5')).toBeNull();
   });
 
   it('works in the checkout where it is told, and gives it back', async () => {
@@ -352,5 +232,132 @@ describe('muster work', () => {
     expect(said).toMatch(/branch: must have \{key\} and \{epoch\}/);
     expect(said).toMatch(/hooks\.verify: must be a command/);
     expect(said).toContain('agents');
+  });
+
+  beside('obeys a stop with all processes of the agent, and keeps what it wrote', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    // One that does not heed the asking, and one that left the group.
+    const script = `trap '' TERM; echo half > answer.txt; setsid sleep 601 & echo $! > ${place}/pids; sleep 602 & echo $! >> ${place}/pids; while :; do sleep 1; done`;
+    const working = start(clone, key, ...sh(script));
+    await working.until('checkpoint');
+    const execution = await executionOf(key);
+    const asked = performance.now();
+    await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
+    expect(await working.ended).toBe(1);
+    expect(performance.now() - asked).toBeLessThan(25_000);
+    expect(await executionOf(key)).toMatchObject({ state: 'completed', outcome: 'canceled' });
+    expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
+    const pids = (await readFile(path.join(place, 'pids'), 'utf8')).trim().split('\n');
+    expect(pids).toHaveLength(2);
+    expect(await Promise.all(pids.map(lives))).toEqual([false, false]);
+  });
+
+  beside('takes the next ones, several at a time, until there is none', async () => {
+    await chloe.projects.create({ key: 'NXT', name: 'Next' });
+    const clone = await runner.clone();
+    const working = start(
+      clone,
+      '--next',
+      '--project',
+      'NXT',
+      '--parallel',
+      '2',
+      '--agent',
+      'Pair',
+      ...sh('echo good > answer.txt'),
+    );
+    // Before there is any, it says so and waits.
+    await working.until('none');
+    for (const title of ['One', 'Two', 'Three'])
+      await chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
+    for (const key of ['NXT-1', 'NXT-2', 'NXT-3'])
+      await working.until('over', new RegExp(`handed in: ${key} `));
+    const lastOf = (wanted: string) => working.told.findLastIndex(({ event }) => event === wanted);
+    await until(() => lastOf('none') > lastOf('over'));
+    expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
+    working.kill('SIGTERM');
+    expect(await working.ended).toBe(0);
+    const { items } = await chloe.deliveryExecutions.list({ projectId: 'NXT' });
+    expect(items.map(({ state }) => state)).toEqual(['submitted', 'submitted', 'submitted']);
+    const once = (...agent: string[]) => start(clone, '--next', '--project', 'NXT', '--once', ...agent);
+    expect(await once(...sh('true')).ended).toBe(0);
+    // What is gone on with is the one.
+    for (const title of ['Four', 'Five'])
+      await chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
+    const killed = once(
+      ...sh('if [ -e one.txt ]; then echo good > answer.txt; else touch one.txt; sleep 600; fi'),
+    );
+    await killed.until('checkpoint');
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const again = once(...sh('true'));
+    expect(await again.ended).toBe(0);
+    expect(again.told.filter(({ event }) => event === 'over')).toHaveLength(1);
+    expect(await executionOf('NXT-4')).toMatchObject({ state: 'submitted' });
+    expect(await executionOf('NXT-5')).toBeNull();
+  });
+
+  beside(
+    'lets go of the story when it is asked to end, and another machine goes on from the checkpoint',
+    async () => {
+      const [key, first, second] = [await story(), await runner.clone(), await runner.clone()];
+      const working = start(
+        first,
+        key,
+        ...sh('echo one > answer.txt; git add .; git commit -qm One; echo two > more.txt; sleep 600'),
+      );
+      await working.until('checkpoint', /2 files|3 files/);
+      working.kill('SIGINT');
+      expect(await working.ended).toBe(1);
+      expect(await executionOf(key)).toMatchObject({ state: 'available' });
+      const other = start(
+        second,
+        key,
+        ...sh(
+          'cat answer.txt more.txt > seen.txt; git status --porcelain > status.txt; echo good > answer.txt',
+        ),
+      );
+      expect(await other.ended).toBe(0);
+      expect(await runner.git('show', `work/${key}-2:seen.txt`)).toBe('one\ntwo');
+      // What was not committed is so still.
+      expect(await runner.git('show', `work/${key}-2:status.txt`)).toContain('?? more.txt');
+      expect(await runner.git('log', '--format=%s', `work/${key}-2`)).toContain('One');
+      await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
+    },
+  );
+
+  beside('goes on after a runner that was killed, to the same end', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    const script = `echo x >> ${place}/starts; cat > prompt.txt; if [ -e first.txt ]; then echo good > answer.txt; else echo 1 > first.txt; sleep 600 & echo $! > ${place}/pid; wait; fi`;
+    const working = start(clone, key, ...sh(script));
+    await working.until('checkpoint');
+    working.kill('SIGKILL');
+    expect(await working.ended).toBeNull();
+    const again = start(clone, key, ...sh('exit 9'));
+    expect(await again.ended).toBe(0);
+    await again.until('adopted');
+    expect(await readFile(path.join(place, 'starts'), 'utf8')).toBe('x\nx\n');
+    expect(await lives((await readFile(path.join(place, 'pid'), 'utf8')).trim())).toBe(false);
+    expect(await runner.git('show', `work/${key}-1:prompt.txt`)).toContain('You were interrupted');
+    expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 1 });
+    expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
+  });
+
+  beside('stops the agent at once when another has the lease, and pushes nothing to the branch', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const working = start(clone, key, ...sh('echo good > answer.txt; sleep 600'));
+    await working.until('checkpoint');
+    await muster
+      .direct(people.ana)
+      .deliveryExecutions.acquire({ targetType: 'story', targetId: key, takeOver: true });
+    expect(await working.ended).toBe(1);
+    expect((await working.until('over')).outcome).toBe('lost');
+    await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
+    const { kept, message } = await working.until('over');
+    expect(kept).toMatch(/look at it/);
+    expect(message).toContain('stays');
+    const cleaned = start(clone, '--clean');
+    expect(await cleaned.ended).toBe(0);
+    expect((await cleaned.until('cleaned')).message).toContain('is given back');
   });
 });

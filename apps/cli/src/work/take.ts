@@ -28,7 +28,7 @@ const pauseMillis = 1_000;
 
 async function takeNext(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
   const { client, entry, leaving, onNone } = setting;
-  let told = '';
+  let told: string | undefined;
   while (!leaving.aborted) {
     // From before the question on: what happens in between is not slept through.
     const { cursor } = await client.events.list({ projectId: entry.project, after: 'latest', limit: 1 });
