@@ -56,6 +56,8 @@ const { metafile } = await build({
   entryPoints,
   outdir: making,
   bundle: true,
+  // A command starts and ends: what others of its commands need is in files of their own, which it does not read.
+  splitting: manifest.bin !== undefined,
   platform: 'node',
   format: 'esm',
   target,

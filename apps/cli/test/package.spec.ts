@@ -99,7 +99,10 @@ for (const [name, node = ''] of nodes) {
 }
 
 it('uses nothing that Node 20 lacks, but what it brings itself', async () => {
-  const code = await readFile(path.join(installed, 'main.js'), 'utf8');
+  const files = (await readdir(installed)).filter((name) => name.endsWith('.js'));
+  const code = (await Promise.all(files.map((name) => readFile(path.join(installed, name), 'utf8')))).join(
+    '\n',
+  );
   const newer =
     /\b(?:Promise\.(?:withResolvers|try)|Array\.fromAsync|(?:Object|Map)\.groupBy|RegExp\.escape|Iterator\.(?:from|concat)|Math\.sumPrecise|Error\.isError|Uint8Array\.fromBase64)\(/g;
   const used = new Set([...code.matchAll(newer)].map(([name]) => name));
