@@ -1,6 +1,6 @@
 // What ships: the bundle alone in an empty folder, with nothing of the repository around it.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { cp, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -47,4 +47,9 @@ it('has operations, completion and what the operators need', async () => {
   expect((await muster('completion', 'bash')).stdout).toContain('complete -o default -F _muster muster');
   expect((await muster('admin', 'org', 'list')).stdout).toBe('None.\n');
   expect(await call).toMatchObject({ code: 4, stderr: expect.stringContaining('no answer') });
+});
+
+it('starts by a small file, and keeps the rest to what Node compiles once', async () => {
+  const { size } = await stat(path.join(folder, 'main.js'));
+  expect(size).toBeLessThan(20_000);
 });
