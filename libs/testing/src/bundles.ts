@@ -34,7 +34,7 @@ function mapOf(bundle: string): SourceMap | undefined {
 /** What a bundle said, with the places in its sources. Node would look them up as well, for a third more of each start. */
 export const inSources = (said: string): string =>
   said.replaceAll(
-    /(?:file:\/\/)?(\/[^\s():"]+\/main\.js):(\d+):(\d+)/g,
+    /(?:file:\/\/)?(\/[^\s():"]+\.js):(\d+):(\d+)/g,
     (place, bundle: string, line: string, column: string) => {
       const origin = mapOf(bundle)?.findOrigin(Number(line), Number(column));
       if (origin === undefined || !('fileName' in origin)) return place;
