@@ -29,6 +29,13 @@ const textOf = (text: string): string => {
   return does('numbered') ? numbered(kept) : kept;
 };
 
+/** Names in the body of a write. */
+interface Body {
+  readonly orgId: string;
+  readonly storyId: string;
+  readonly columnId?: string;
+}
+
 interface Rights {
   readonly epoch: string;
   readonly expires_at: string | null;
@@ -41,10 +48,36 @@ const rights = new Map<string, Rights>();
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
 const hold: Statement = plain('select app.hold_open() as archived');
 
+type Path = '/comments/create' | '/stories/updateStatus';
+
+/** What a write looks at and locks before it decides, besides the story. */
+const looks: Readonly<Record<Path, (body: Body) => readonly Statement[]>> = {
+  '/comments/create': () => [],
+  // Moves of one project take turns; a column may hold so many stories; the new place is behind the last of them.
+  '/stories/updateStatus': ({ orgId, storyId, columnId }) => [
+    {
+      sql: `select k.project_id from project_counters k where k.org_id = $1
+        and k.project_id = (select s.project_id from stories s where s.org_id = $1 and s.id = $2) for no key update`,
+      parameters: [orgId, storyId],
+    },
+    {
+      sql: `select c.id, c.wip_limit, c.story_count from board_columns c where c.org_id = $1
+        and c.id in ($3, (select s.column_id from stories s where s.org_id = $1 and s.id = $2)) order by c.id for no key update`,
+      parameters: [orgId, storyId, columnId],
+    },
+    {
+      sql: `select n.rank from stories n where n.org_id = $1 and n.column_id = $3
+        and n.project_id = (select s.project_id from stories s where s.org_id = $1 and s.id = $2) order by n.rank desc limit 1`,
+      parameters: [orgId, storyId, columnId],
+    },
+  ],
+};
+
 async function enter(
   client: pg.ClientBase,
   request: FastifyRequest,
-  [orgId, storyId]: [string, string],
+  { orgId, storyId }: Body,
+  looked: readonly Statement[],
 ): Promise<void> {
   const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
   const known = rights.get(storyId);
@@ -66,6 +99,7 @@ async function enter(
         where s.org_id = $1 and s.id = $2 for no key update of s`,
       parameters: [orgId, storyId],
     },
+    ...looked,
   ]);
   const [found, story] = [results[1]?.rows[0], results[3]?.rows[0]];
   if (story === undefined) throw new Error('no such story');
@@ -77,12 +111,13 @@ async function decide(
   pool: Pool,
   request: FastifyRequest,
   statement: Statement,
-  names: [string, string],
+  path: Path,
 ): Promise<unknown> {
+  const body = request.body as Body;
   const client = await pool.connect();
   let isFit = false;
   try {
-    await enter(client, request, names);
+    await enter(client, request, body, looks[path](body));
     const [written] = await sendBurst(client, [statement, plain('commit')]);
     isFit = true;
     return written?.rows[0];
@@ -106,10 +141,7 @@ for (const path of ['/comments/create', '/stories/updateStatus'] as const) {
     const run = async (): Promise<unknown> => {
       if (!does('statement')) return body;
       if (!does('decided')) return (await bare.query({ name: path, text, values: parameters })).rows[0];
-      return decide(entered, request, { sql: text, parameters }, [
-        body['orgId'] as string,
-        body['storyId'] as string,
-      ]);
+      return decide(entered, request, { sql: text, parameters }, path);
     };
     const row = await run();
     if (row === undefined) throw new Error('no such row');

@@ -8,5 +8,5 @@ export const stepNames: Readonly<Record<Step, string>> = {
   statement: 'and the bare statement',
   kept: 'and keys, months, counts, words for search',
   numbered: 'and numbers in the order of commits',
-  decided: 'and token, tenant, lock and look before it',
+  decided: 'and token, tenant, locks and looks before it',
 };

@@ -2,12 +2,12 @@
 // test` brings them up once for all projects.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { templateLock, templateName } from '@muster/testing/template';
 import { builtApps } from './built-apps.ts';
 import { type Service, servicesOf } from './services-of.ts';
 import stopServices, { stopLater } from './stop-services.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
-const templateName = 'muster_template';
 
 export default async function startServices(run: { rootDir: string; outputFile?: string }): Promise<void> {
   // Jest does not make the folder that --outputFile names.
@@ -36,9 +36,6 @@ async function startOwnPostgres(): Promise<string> {
   stopLater(postgres);
   return postgres.url;
 }
-
-/** As `libs/testing/src/database.ts` takes it to clone. */
-const templateLock = 4100;
 
 /**
  * A migrated template, from which each spec's world clones a database of its own. `npm test` makes it for all projects; a

@@ -1,9 +1,8 @@
 /** The servers that properties work on: throw-away, brought up when the first asks, ended by whoever runs them. */
 import { randomBytes } from 'node:crypto';
 import { createPool, migrate, type Pool } from '@muster/database';
+import { cloning, templateName } from '@muster/testing/template';
 import { startPostgres, type Postgres, type PostgresOptions } from '../dev/postgres.ts';
-
-const template = 'muster_template';
 
 /** A migrated database that nobody else works on. */
 export interface Database {
@@ -54,10 +53,7 @@ export async function cloneTemplate(scope: Scope, serverUrl: string): Promise<Da
   const name = `prove_${randomBytes(6).toString('hex')}`;
   const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
   scope.onStop(() => admin.end());
-  await admin.query(`create database ${name} template ${template} strategy file_copy`);
-  // The pipeline runs the loser of a deadlock again, so nobody would notice one. Here nobody looks for them: whoever
-  // is in one comes to a timeout, and that is seen.
-  await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);
+  for (const statement of cloning(name)) await admin.query(statement);
   scope.onStop(async () => {
     await admin.query(`drop database ${name} with (force)`);
   });
@@ -71,11 +67,11 @@ export async function cloneTemplate(scope: Scope, serverUrl: string): Promise<Da
 export async function makeTemplate(serverUrl: string): Promise<void> {
   const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
   try {
-    await admin.query(`create database ${template}`);
+    await admin.query(`create database ${templateName}`);
   } finally {
     await admin.end();
   }
-  await migrate(databaseUrl(serverUrl, template));
+  await migrate(databaseUrl(serverUrl, templateName));
 }
 
 function databaseUrl(serverUrl: string, name: string): string {

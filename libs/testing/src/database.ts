@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/database';
 import pg from 'pg';
+import { cloning, templateLock } from './template.ts';
 
 /** Set by Jest's global set-up: the server on which the template lies. */
 function serverUrl(): string {
@@ -43,12 +44,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   const admin = new pg.Client({ connectionString: serverUrl() });
   await admin.connect();
   try {
-    // Two clones at once would each find the template in use.
-    await admin.query('select pg_advisory_lock(4100)');
-    await admin.query(`create database ${name} template muster_template strategy file_copy`);
-    // The pipeline runs the loser of a deadlock again, so no caller would notice one. Here no spec looks for them: one that
-    // is in one comes to the lock timeout, and is refused.
-    await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);
+    await admin.query('select pg_advisory_lock($1)', [templateLock]);
+    for (const statement of cloning(name)) await admin.query(statement);
   } finally {
     await admin.end();
   }
