@@ -2,7 +2,6 @@
 // test` brings them up once for all projects.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { templateLock, templateName } from '@muster/testing/template';
 import { builtApps } from './built-apps.ts';
 import { type Service, servicesOf } from './services-of.ts';
 import stopServices, { stopLater } from './stop-services.ts';
@@ -43,6 +42,7 @@ async function startOwnPostgres(): Promise<string> {
  */
 async function provideTemplate(serverUrl: string): Promise<void> {
   const { default: pg } = await import('pg');
+  const { templateLock, templateName } = await import('@muster/testing/template');
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
