@@ -6,10 +6,10 @@ import { type AddressInfo } from 'node:net';
 import { openRedis } from '@muster/redis';
 import { fastify, type FastifyReply } from 'fastify';
 import pg from 'pg';
-import { type Step, steps } from './license-steps.ts';
+import { doesSteps, metrics, serve } from './bare-server.ts';
+import { stepNames } from './license-steps.ts';
 
-const place = steps.indexOf(process.env['STEP'] as Step);
-const does = (step: Step): boolean => place >= steps.indexOf(step);
+const does = doesSteps(stepNames);
 
 const state = `case when status <> 'active' then status when expires_at <= clock_timestamp() then 'expired'
   when machine_hash = sha256($2::text::bytea) then 'active' when machine_hash is not null then 'other_machine'
@@ -105,12 +105,6 @@ function send(reply: FastifyReply, answer: unknown, isActivation: boolean): Fast
   return reply.send(body);
 }
 
-/** The two numbers that are read of the product's too, in the same words. */
-function metrics(): string {
-  const { user, system } = process.cpuUsage();
-  return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
-}
-
 function startHttp(): Promise<string> {
   const body = JSON.stringify(constant);
   const server = createServer((request, response) => {
@@ -149,5 +143,4 @@ function startFastify(): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 
-process.send?.(await (does('fastify') ? startFastify() : startHttp()));
-process.on('disconnect', () => process.exit(0));
+serve(await (does('fastify') ? startFastify() : startHttp()));

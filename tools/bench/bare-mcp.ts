@@ -4,6 +4,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { operations, pathOf } from '@muster/registry';
 import { fastify } from 'fastify';
 import { Pool } from 'undici';
+import { metrics, serve } from './bare-server.ts';
 
 const api = new Pool(process.env['API_URL'] ?? '', { connections: 128 });
 const app = fastify();
@@ -59,11 +60,6 @@ app.post('/api/mcp', async (request, reply) => {
     .send(await answer.text());
 });
 
-/** The two numbers that are read of the product's too, in the same words. */
-app.get('/metrics', () => {
-  const { user, system } = process.cpuUsage();
-  return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
-});
+app.get('/metrics', metrics);
 
-process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
-process.on('disconnect', () => process.exit(0));
+serve(await app.listen({ host: '127.0.0.1', port: 0 }));

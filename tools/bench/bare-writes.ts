@@ -4,11 +4,11 @@ import { hash } from 'node:crypto';
 import { createPool, type Pool, sendBurst, type Statement } from '@muster/database';
 import { fastify, type FastifyRequest } from 'fastify';
 import pg from 'pg';
+import { doesSteps, metrics, serve } from './bare-server.ts';
 import { bareStatements } from './bare-statements.ts';
-import { type Step, steps } from './write-steps.ts';
+import { stepNames } from './write-steps.ts';
 
-const place = steps.indexOf(process.env['STEP'] as Step);
-const does = (step: Step): boolean => place >= steps.indexOf(step);
+const does = doesSteps(stepNames);
 
 /** On the product's own tables: their foreign keys, their months, and what their triggers keep. */
 const onTables = (text: string): string =>
@@ -132,7 +132,7 @@ const bare = new pg.Pool({ connectionString: url, max, idleTimeoutMillis: 0 });
 const entered = createPool({ url, role: 'muster_app', name: 'bare-writes', max });
 
 const app = fastify();
-for (const path of ['/comments/create', '/stories/updateStatus'] as const) {
+for (const path of Object.keys(looks) as Path[]) {
   const { values, answer, ...statement } = bareStatements[path];
   const text = textOf(statement.text);
   app.post(path, async (request, reply) => {
@@ -151,11 +151,6 @@ for (const path of ['/comments/create', '/stories/updateStatus'] as const) {
   });
 }
 
-/** The two numbers that are read of the product's too, in the same words. */
-app.get('/metrics', () => {
-  const { user, system } = process.cpuUsage();
-  return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
-});
+app.get('/metrics', metrics);
 
-process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
-process.on('disconnect', () => process.exit(0));
+serve(await app.listen({ host: '127.0.0.1', port: 0 }));

@@ -1,6 +1,7 @@
 // The bare server: Fastify and pg, a named statement for each path, and nothing else. Forked by services.ts.
 import { fastify } from 'fastify';
 import pg from 'pg';
+import { metrics, serve } from './bare-server.ts';
 import { type BarePath, bareStatements } from './bare-statements.ts';
 
 const pool = new pg.Pool({
@@ -21,11 +22,6 @@ for (const url of Object.keys(bareStatements) as BarePath[]) {
   });
 }
 
-/** The two numbers that are read of the product's too, in the same words. */
-app.get('/metrics', () => {
-  const { user, system } = process.cpuUsage();
-  return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
-});
+app.get('/metrics', metrics);
 
-process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
-process.on('disconnect', () => process.exit(0));
+serve(await app.listen({ host: '127.0.0.1', port: 0 }));

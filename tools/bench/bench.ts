@@ -25,12 +25,11 @@ import { createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
 import { measureConsole, renderConsole } from './console.ts';
 import { bareTables } from './bare-statements.ts';
-import { type BenchOrg, makeOrg } from './data.ts';
+import { type BenchOrg, makeOrg, makeOrgs } from './data.ts';
 import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
 import { renderLadder } from './ladder.ts';
 import { measureLicenses } from './licenses.ts';
-import { startLoadProcess } from './load-process.ts';
 import { measureMcp, perCore } from './mcp.ts';
 import { type Bench, measure, type Sample } from './measure.ts';
 import { fill, keep, type Memory } from './memory.ts';
@@ -123,19 +122,14 @@ async function compare(services: Services, chosen: readonly Work[]): Promise<Res
   // Only writes are measured in one organization alone.
   const hasWrites = chosen.some(({ isWrite }) => isWrite);
   say(`Making ${orgCount + Number(hasWrites)} organizations, projects of 200 stories`);
-  const orgs: BenchOrg[] = [];
-  for (let index = 0; index < orgCount; index += 1) {
-    orgs.push(await makeOrg(owner, api.url, `bench-${index}`, projectsPerOrg));
-  }
+  const several = { count: orgCount, projects: projectsPerOrg };
+  const orgs = await makeOrgs(owner, api.url, 'bench', several);
   const alone = hasWrites ? [await makeOrg(owner, api.url, 'bench-alone', projectsAlone)] : [];
   for (const org of [...orgs, ...alone]) await fillStory(owner, org);
   await owner.query(bareTables);
   await owner.query('analyze');
   const bareUrl = await services.bare(postgres.url);
-  const load = startLoadProcess();
-  services.onStop(() => {
-    load.stop();
-  });
+  const load = services.load();
   const bench = { load, owner, postmaster: postgres.pid };
   const courses = [
     ...chosen.map((work): Course => ({ name: work.name, work, orgs, goal: work.goal })),

@@ -115,3 +115,16 @@ export async function makeOrg(
     still: await makeProject(api, 'STILL'),
   };
 }
+
+/** So many of them, one after the other: `name-0`, `name-1` … */
+export async function makeOrgs(
+  owner: Pool,
+  baseUrl: string,
+  name: string,
+  { count, projects }: { readonly count: number; readonly projects: number },
+): Promise<BenchOrg[]> {
+  const orgs: BenchOrg[] = [];
+  for (let index = 0; index < count; index += 1)
+    orgs.push(await makeOrg(owner, baseUrl, `${name}-${index}`, projects));
+  return orgs;
+}

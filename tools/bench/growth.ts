@@ -3,7 +3,7 @@ import { createPool, migrate } from '@muster/database';
 import { createToken } from '@muster/organizations';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillUp } from './growth-fill.ts';
-import { type LoadRequest, startLoadProcess } from './load-process.ts';
+import { type LoadRequest } from './load-process.ts';
 import { type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
@@ -23,10 +23,7 @@ export async function measureGrowth(
 ): Promise<Summary[]> {
   const postgres = await services.postgres();
   const main = await services.bundle();
-  const load = startLoadProcess();
-  services.onStop(() => {
-    load.stop();
-  });
+  const load = services.load();
   const sideOf = async (stories: number): Promise<Side> => {
     say(`Making a project of ${stories.toLocaleString('en-US')} stories`);
     const admin = createPool({ url: postgres.url, role: null, max: 1 });

@@ -6,6 +6,7 @@
 import { type LoadRequest } from './load-process.ts';
 import { type Bench, type Effort, measure, type Sample } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
+import { type Services } from './services.ts';
 
 /** Node takes some thousand calls until it runs at its speed. */
 const warmUpSeconds = 4;
@@ -88,6 +89,19 @@ function summarizeAsked(
     share: { median: median(own), min: Math.min(...own), max: Math.max(...own) },
     goal,
   };
+}
+
+/** Starts a bare server for each step that a file of this folder knows (bare-server.ts). */
+export async function startRungs(
+  services: Services,
+  file: string,
+  stepNames: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>>,
+): Promise<Rung[]> {
+  const rungs: Rung[] = [];
+  for (const [step, name] of Object.entries(stepNames))
+    rungs.push({ name, url: await services.bareServer(file, { ...environment, STEP: step }) });
+  return rungs;
 }
 
 /** `warm` is told once all rungs have warmed up. */

@@ -5,16 +5,14 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { climb, type LadderSummary, type Rung } from './ladder.ts';
-import { stepNames, steps } from './license-steps.ts';
-import { type LoadRequest, startLoadProcess } from './load-process.ts';
+import { climb, type LadderSummary, startRungs } from './ladder.ts';
+import { stepNames } from './license-steps.ts';
+import { type LoadRequest } from './load-process.ts';
 import { type Bench, type Effort } from './measure.ts';
-import { type Services } from './services.ts';
+import { poolSize, type Services } from './services.ts';
 
 const connections = 32;
 const keysPerConnection = 16;
-/** Connections to Postgres of each server. */
-const poolSize = '10';
 /** Nobody is to be refused here; counting costs the same. */
 const noLimit = '1000000/0.001';
 
@@ -77,15 +75,8 @@ export async function measureLicenses(services: Services, effort: Effort): Promi
   });
   const keys = await issueKeys(main, postgres.url);
   await owner.query(bareTables);
-  const bare: Rung[] = [];
-  for (const step of steps) {
-    const url = await services.bareServer('bare-licenses.ts', { ...surroundings, STEP: step });
-    bare.push({ name: stepNames[step], url });
-  }
-  const load = startLoadProcess();
-  services.onStop(() => {
-    load.stop();
-  });
+  const bare = await startRungs(services, 'bare-licenses.ts', stepNames, surroundings);
+  const load = services.load();
   const bench: Bench = { load, owner, postmaster: postgres.pid };
   const asked = paths.map((path) => ({ name: path, lanes: lanesOf(keys, path), goal: goals[path] }));
   const ladder = { bare, service: { name: 'license-service', url: service.url }, asked };

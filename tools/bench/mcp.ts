@@ -5,7 +5,7 @@
  */
 import { migrate } from '@muster/database';
 import { type BenchOrg, makeOrg } from './data.ts';
-import { type LoadRequest, startLoadProcess } from './load-process.ts';
+import { type LoadRequest } from './load-process.ts';
 import { type Bench, type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
@@ -55,10 +55,7 @@ export async function measureMcp(services: Services, { rounds, seconds, say }: E
   const owner = services.owner(postgres.url);
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));
   const bare = await bareServer(services, api.url);
-  const load = startLoadProcess();
-  services.onStop(() => {
-    load.stop();
-  });
+  const load = services.load();
   const bench: Bench = { load, owner, postmaster: postgres.pid };
   const ours = (requests: readonly LoadRequest[]): Side => ({ url: gateway.url, requests });
   const courses: readonly { name: string; ours: Side; theirs: Side }[] = [

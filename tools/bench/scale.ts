@@ -5,8 +5,8 @@
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
 import { pathOf } from '@muster/registry';
-import { type BenchOrg, description, makeOrg, titleOf } from './data.ts';
-import { type LoadRequest, startLoadProcess } from './load-process.ts';
+import { type BenchOrg, description, makeOrg, makeOrgs, titleOf } from './data.ts';
+import { type LoadRequest } from './load-process.ts';
 import { type Bench, type Effort, measure, type Sample } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
@@ -60,15 +60,11 @@ export async function measureScale(
   const costs = await measureCosts(owner, await makeOrg(owner, url, 'costs', 5), url);
 
   say(`Making ${organizations} organizations of ${projectsPerOrganization} projects`);
-  const orgs: BenchOrg[] = [];
-  for (let index = 0; index < organizations; index += 1)
-    orgs.push(await makeOrg(owner, url, `scale-${index}`, projectsPerOrganization));
+  const several = { count: organizations, projects: projectsPerOrganization };
+  const orgs = await makeOrgs(owner, url, 'scale', several);
   await owner.query('analyze');
   const start = (): Bench => {
-    const load = startLoadProcess();
-    services.onStop(() => {
-      load.stop();
-    });
+    const load = services.load();
     return { load, owner, postmaster: postgres.pid };
   };
   const benches = [start()];

@@ -11,12 +11,13 @@ import { startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { type AppName } from '../dev/ports.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type LoadProcess, startLoadProcess } from './load-process.ts';
 import { metricsUrls } from './processor-time.ts';
 
 const run = promisify(execFile);
 
 /** Connections to Postgres of each server: what coordination-api has unless told. */
-const poolSize = '10';
+export const poolSize = '10';
 
 /** What was started; ends in the reverse order. */
 export class Services {
@@ -90,6 +91,15 @@ export class Services {
     metricsUrls.set(app.url, app.metricsUrl);
     this.onStop(() => app.stop());
     return app;
+  }
+
+  /** A process that puts load on servers. */
+  load(): LoadProcess {
+    const load = startLoadProcess();
+    this.onStop(() => {
+      load.stop();
+    });
+    return load;
   }
 
   /** The bare server; answers its address. */

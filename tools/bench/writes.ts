@@ -5,19 +5,17 @@
  */
 import { migrate } from '@muster/database';
 import { bareTables } from './bare-statements.ts';
-import { type BenchOrg, makeOrg } from './data.ts';
-import { climb, type LadderSummary, type Rung } from './ladder.ts';
-import { type LoadRequest, startLoadProcess } from './load-process.ts';
+import { type BenchOrg, makeOrgs } from './data.ts';
+import { climb, type LadderSummary, startRungs } from './ladder.ts';
+import { type LoadRequest } from './load-process.ts';
 import { type Effort } from './measure.ts';
-import { type Services } from './services.ts';
+import { poolSize, type Services } from './services.ts';
 import { connections, type Work } from './work.ts';
 import { works } from './works.ts';
-import { stepNames, steps } from './write-steps.ts';
+import { stepNames } from './write-steps.ts';
 
 const orgCount = 8;
 const projectsPerOrg = 2;
-/** Connections to Postgres of each server. */
-const poolSize = '10';
 
 /** The least share of the bare server that does all of it, in processor time (docs/decisions/performance.md). */
 const goals: Readonly<Record<string, number>> = { 'comments.create': 0.7, 'stories.updateStatus': 0.6 };
@@ -36,14 +34,10 @@ export async function measureWrites(services: Services, effort: Effort): Promise
   await migrate(postgres.url);
   const api = await services.api(await services.bundle(), postgres.url);
   const owner = services.owner(postgres.url);
-  const make = async (name: string): Promise<BenchOrg[]> => {
-    const orgs: BenchOrg[] = [];
-    for (let index = 0; index < orgCount; index += 1)
-      orgs.push(await makeOrg(owner, api.url, `${name}-${index}`, projectsPerOrg));
-    return orgs;
-  };
   // Apart from one another: a bare move puts stories where the product puts none.
-  const [ours, theirs] = [await make('ours'), await make('theirs')];
+  const several = { count: orgCount, projects: projectsPerOrg };
+  const ours = await makeOrgs(owner, api.url, 'ours', several);
+  const theirs = await makeOrgs(owner, api.url, 'theirs', several);
   await owner.query(bareTables);
   // Where both kinds of numbers stand in one table, they never meet.
   await owner.query(`alter sequence bare.activity_seq restart 1000000000`);
@@ -51,15 +45,9 @@ export async function measureWrites(services: Services, effort: Effort): Promise
   await owner.query('grant usage on schema bare to muster_app');
   await owner.query('grant usage on all sequences in schema bare to muster_app');
   await owner.query('analyze');
-  const bare: Rung[] = [];
-  for (const step of steps) {
-    const surroundings = { DATABASE_URL: postgres.url, DATABASE_POOL: poolSize, STEP: step };
-    bare.push({ name: stepNames[step], url: await services.bareServer('bare-writes.ts', surroundings) });
-  }
-  const load = startLoadProcess();
-  services.onStop(() => {
-    load.stop();
-  });
+  const surroundings = { DATABASE_URL: postgres.url, DATABASE_POOL: poolSize };
+  const bare = await startRungs(services, 'bare-writes.ts', stepNames, surroundings);
+  const load = services.load();
   const asked = works
     .filter(({ name }) => goals[name] !== undefined)
     .map((work) => ({

@@ -33,7 +33,8 @@ var __dirname = import.meta.dirname;`;
 const { plugins } =
   pluginsFrom === undefined ? { plugins: [] } : ((await import(pluginsFrom)) as { plugins: Plugin[] });
 
-// Whoever starts the bundle of before meanwhile finds all of it: this one is made beside it, and then takes its place.
+// A program that is started from the bundle of before meanwhile finds all of it: this one is made beside it, and then
+// takes its place.
 const making = `${outdir}.${process.pid}`;
 process.once('exit', () => rmSync(making, { recursive: true, force: true }));
 await mkdir(making, { recursive: true });

@@ -184,7 +184,7 @@ describe.each(pages)('%s', (page) => {
   }, 300_000);
 });
 
-/** Whether somebody listens there: the second try of a webhook comes seconds after the first. */
+/** Whether a program listens there: the second try of a webhook comes seconds after the first. */
 const isHeard = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connectTo(port, '127.0.0.1', () => {

@@ -5,7 +5,7 @@ import { inSources } from '@muster/testing/bundles';
 import { builtApps } from './built-apps.ts';
 import { createTrialWorkspace, type TrialWorkspace } from './trial-workspace.ts';
 
-/** The bundle says what the sources say; outside of Nx, nobody may have made it. */
+/** The bundle says what the sources say; outside of Nx, there may be none. */
 const spec = `import { expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 

@@ -1,8 +1,7 @@
 // Which apps a project's specs may start from their bundles: those on whose build its test depends, so that Nx has just made
 // them, or found that nothing has changed. Any other bundle may be an old one: of these, specs start the sources.
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readJson } from './read-json.ts';
 
 interface Project {
   readonly targets?: { readonly test?: { readonly dependsOn?: readonly string[] } };
@@ -18,10 +17,8 @@ export async function builtApps(projectRoot: string, environment: NodeJS.Process
 }
 
 async function readProject(projectRoot: string): Promise<Project | undefined> {
-  const read = async (name: string): Promise<unknown> => {
-    const file = path.join(projectRoot, name);
-    return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined;
-  };
-  const ofTools = (await read('project.json')) as Project | undefined;
-  return ofTools ?? ((await read('package.json')) as { nx?: Project } | undefined)?.nx;
+  const ofTools = (await readJson(path.join(projectRoot, 'project.json'))) as Project | undefined;
+  if (ofTools !== undefined) return ofTools;
+  const manifest = (await readJson(path.join(projectRoot, 'package.json'))) as { nx?: Project } | undefined;
+  return manifest?.nx;
 }

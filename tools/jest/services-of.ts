@@ -1,8 +1,7 @@
 // Which servers the tests of a project need: those whose drivers it can reach. So a project says it once, in the
 // dependencies of its package.json, which lint holds against its imports; tools/, which is no package, says it to Nx.
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readJson } from './read-json.ts';
 
 export type Service = 'postgres' | 'redis';
 
@@ -25,7 +24,7 @@ export async function servicesOf(workspaceRoot: string, projectRoot: string): Pr
   for (const file of pending) {
     if (seen.has(file)) continue;
     seen.add(file);
-    const manifest = await readManifest(file);
+    const manifest = ((await readJson(file)) ?? {}) as Manifest;
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
       const service = serviceOfDriver.get(name);
       if (service !== undefined) services.add(service);
@@ -37,16 +36,10 @@ export async function servicesOf(workspaceRoot: string, projectRoot: string): Pr
   return services;
 }
 
-async function readManifest(file: string): Promise<Manifest> {
-  return existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Manifest) : {};
-}
-
 /** The packages that a project's specs start as programs, and do not import. */
 async function namedToNx(projectRoot: string): Promise<string[]> {
-  const file = path.join(projectRoot, 'project.json');
-  if (!existsSync(file)) return [];
-  const { implicitDependencies = [] } = JSON.parse(await readFile(file, 'utf8')) as {
-    implicitDependencies?: string[];
-  };
+  const project = (await readJson(path.join(projectRoot, 'project.json'))) as
+    { implicitDependencies?: string[] } | undefined;
+  const { implicitDependencies = [] } = project ?? {};
   return implicitDependencies.filter((name) => name.startsWith('@muster/'));
 }

@@ -19,8 +19,11 @@ export default async function startServices(run: { rootDir: string; outputFile?:
 /** Those that are not there yet; where they are stands in the environment. */
 export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
   try {
-    if (services.has('postgres'))
+    if (services.has('postgres')) {
+      // Of which each spec's world has a clone. A server that an operator names gets one and keeps it, with the clones.
+      const { provideTemplate } = await import('@muster/testing/template');
       await provideTemplate((process.env['TEST_DATABASE_URL'] ??= await startOwnPostgres()));
+    }
     if (services.has('redis')) process.env['TEST_REDIS_URL'] ??= await findOrStartRedis();
   } catch (error) {
     // Jest runs no globalTeardown after a globalSetup that failed.
@@ -34,29 +37,6 @@ async function startOwnPostgres(): Promise<string> {
   const postgres = await startPostgres({ durable: false });
   stopLater(postgres);
   return postgres.url;
-}
-
-/**
- * A migrated template, from which each spec's world clones a database of its own. `npm test` makes it for all projects; a
- * server that an operator names in TEST_DATABASE_URL, as a superuser, gets one and keeps it, with what specs clone.
- */
-async function provideTemplate(serverUrl: string): Promise<void> {
-  const { default: pg } = await import('pg');
-  const { templateLock, templateName } = await import('@muster/testing/template');
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  try {
-    await client.query('select pg_advisory_lock($1)', [templateLock]);
-    const exists = 'select from pg_database where datname = $1';
-    if ((await client.query(exists, [templateName])).rowCount === 1) return;
-    await client.query(`create database ${templateName}`);
-    const templateUrl = new URL(serverUrl);
-    templateUrl.pathname = `/${templateName}`;
-    const { migrate } = await import('@muster/database');
-    await migrate(templateUrl.href);
-  } finally {
-    await client.end();
-  }
 }
 
 /** The one that REDIS_URL names, as in CI, or one of our own. */

@@ -2,11 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { provideTemplate } from '@muster/testing/template';
 import { Redis as RedisClient } from 'ioredis';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
 import { startRedis, type Redis } from '../dev/redis.ts';
 import { type ServiceProcess } from '../dev/service-process.ts';
-import { cloneTemplate, type Database, makeTemplate, type Scope } from './services.ts';
+import { cloneFor, type Database, type Scope } from './services.ts';
 
 type Server = ServiceProcess & { readonly url: string; readonly port: number };
 
@@ -88,7 +89,7 @@ async function bringUp(home: Scope): Promise<Breakables> {
   home.onStop(() => postgres.stop());
   const redis = await Breakable.start((port) => startRedis({ durable: false, ...at(port) }));
   home.onStop(() => redis.stop());
-  await makeTemplate(postgres.url);
+  await provideTemplate(postgres.url);
   return {
     postgres,
     redis,
@@ -96,6 +97,6 @@ async function bringUp(home: Scope): Promise<Breakables> {
       const client = new RedisClient(redis.url, { maxRetriesPerRequest: 0, retryStrategy: () => null });
       await client.flushall().finally(() => client.disconnect());
     },
-    database: (scope) => cloneTemplate(scope, postgres.url),
+    database: (scope) => cloneFor(scope, postgres.url),
   };
 }

@@ -1,7 +1,7 @@
 /** The servers that properties work on: throw-away, brought up when the first asks, ended by whoever runs them. */
 import { randomBytes } from 'node:crypto';
 import { createPool, migrate, type Pool } from '@muster/database';
-import { cloning, templateName } from '@muster/testing/template';
+import { cloneTemplate, databaseUrl, provideTemplate } from '@muster/testing/template';
 import { startPostgres, type Postgres, type PostgresOptions } from '../dev/postgres.ts';
 
 /** A migrated database that nobody else works on. */
@@ -36,7 +36,7 @@ export class Scope {
 
   /** A database of its own on the server that all share, cloned from the migrated one. */
   async database(): Promise<Database> {
-    return cloneTemplate(this, (await this.#server()).url);
+    return cloneFor(this, (await this.#server()).url);
   }
 
   /** A PostgreSQL of its own, migrated, for whoever means to break it. */
@@ -49,11 +49,11 @@ export class Scope {
 }
 
 /** A clone of the migrated database on that server; it goes with the scope. */
-export async function cloneTemplate(scope: Scope, serverUrl: string): Promise<Database> {
+export async function cloneFor(scope: Scope, serverUrl: string): Promise<Database> {
   const name = `prove_${randomBytes(6).toString('hex')}`;
+  await cloneTemplate(serverUrl, name);
   const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
   scope.onStop(() => admin.end());
-  for (const statement of cloning(name)) await admin.query(statement);
   scope.onStop(async () => {
     await admin.query(`drop database ${name} with (force)`);
   });
@@ -61,23 +61,6 @@ export async function cloneTemplate(scope: Scope, serverUrl: string): Promise<Da
   const owner = createPool({ url, role: null, name: 'muster-prove', max: 3 });
   scope.onStop(() => owner.end());
   return { url, owner };
-}
-
-/** The migrated database, for others to be cloned from. */
-export async function makeTemplate(serverUrl: string): Promise<void> {
-  const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
-  try {
-    await admin.query(`create database ${templateName}`);
-  } finally {
-    await admin.end();
-  }
-  await migrate(databaseUrl(serverUrl, templateName));
-}
-
-function databaseUrl(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 /** The server that all runs share, and the scope of each run. */
@@ -106,7 +89,7 @@ export class Services {
 async function startServer(): Promise<Postgres> {
   const server = await startPostgres({ durable: false });
   try {
-    await makeTemplate(server.url);
+    await provideTemplate(server.url);
     return server;
   } catch (error) {
     await server.stop();

@@ -39,7 +39,7 @@ it('finds the migrations beside it', async () => {
 });
 
 it('has operations, completion and what the operators need', async () => {
-  // Calls are made again for a while where nobody answers.
+  // A call that no server answers is made again for a while.
   const call = muster('session', 'identity').catch((error: unknown) => error);
   expect((await muster('stories', 'create', '--help')).stdout).toContain(
     "muster stories create WEB 'Sign in with a passkey'",

@@ -1,8 +1,7 @@
 /** A database of its own for each spec file, cloned from the migrated template in some 15 ms. */
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/database';
-import pg from 'pg';
-import { cloning, templateLock } from './template.ts';
+import { cloneTemplate, databaseUrl } from './template.ts';
 
 /** Set by Jest's global set-up: the server on which the template lies. */
 function serverUrl(): string {
@@ -41,17 +40,8 @@ export function patient(pool: Pool): Pool {
 
 export async function cloneDatabase(): Promise<TestDatabase> {
   const name = `spec_${randomBytes(6).toString('hex')}`;
-  const admin = new pg.Client({ connectionString: serverUrl() });
-  await admin.connect();
-  try {
-    await admin.query('select pg_advisory_lock($1)', [templateLock]);
-    for (const statement of cloning(name)) await admin.query(statement);
-  } finally {
-    await admin.end();
-  }
-  const url = new URL(serverUrl());
-  url.pathname = `/${name}`;
-  return databaseAt(url.href, name);
+  await cloneTemplate(serverUrl(), name);
+  return databaseAt(databaseUrl(serverUrl(), name), name);
 }
 
 /** A migrated database, and the two ways into it. */

@@ -121,8 +121,8 @@ export async function stopProcesses({ runId, group, graceMillis }: StopOptions):
     }
     asked = new Set(left);
     // To look costs: each process of the machine is read. One that ends is seen soon, one that takes its time a little later.
-    const spent = graceMillis - (deadline - performance.now());
-    await pause(isLate ? 20 : Math.max(20, Math.min(500, spent / 5, deadline - performance.now())));
+    const remaining = deadline - performance.now();
+    await pause(isLate ? 20 : Math.max(20, Math.min(500, (graceMillis - remaining) / 5, remaining)));
   }
 }
 
