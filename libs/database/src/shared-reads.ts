@@ -192,12 +192,7 @@ class SharedReads {
     this.isOpening = true;
     const late = new Set(this.waiting);
     try {
-      const client = await checkOut(this.pool);
-      this.connections.add(
-        new SharedConnection(client, (connection) => {
-          this.changed(connection);
-        }),
-      );
+      this.connections.add(new SharedConnection(await checkOut(this.pool), this.changed));
     } catch (error) {
       this.waiting = this.waiting.filter((read) => !late.has(read));
       for (const { refuse } of late) refuse(error);
@@ -207,14 +202,15 @@ class SharedReads {
     for (const connection of this.connections) this.releaseIdle(connection);
   }
 
-  private changed(connection: SharedConnection): void {
+  /** One for all connections: made in `open`, it would keep alive what waited there, for as long as its connection. */
+  private readonly changed = (connection: SharedConnection): void => {
     if (connection.isBroken) {
       this.connections.delete(connection);
       this.waiting.unshift(...connection.release());
     }
     this.spread();
     this.releaseIdle(connection);
-  }
+  };
 
   /** Other work of the pool has it meanwhile. */
   private releaseIdle(connection: SharedConnection): void {

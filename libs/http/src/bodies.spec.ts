@@ -32,7 +32,7 @@ async function start(
         if (typeof caller === 'string') request.party = caller;
       },
     },
-    (request) => ({ bytes: request.bodyBytes }),
+    (request) => ({ bytes: request.bodyBytes, wasOnItsWay: request.bodyOnItsWay !== null }),
   );
   services.push(service);
   const { address: url } = await service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
@@ -88,6 +88,18 @@ const callers = (url: string, count: number, headers: Record<string, string> = {
     }),
   );
 
+it('a body that comes with its headers is no body on its way; one that comes after them is', async () => {
+  const { port } = await start(1);
+  const whole = connect({ host: '127.0.0.1', port });
+  sockets.push(whole);
+  const headers = ['Host: trial', 'Connection: close', 'Content-Type: application/json', 'Content-Length: 7'];
+  whole.write(`POST /echo HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n{"a":1}`);
+  expect(await answerOn(whole)).toMatch(/"wasOnItsWay":false/);
+  const half = await sendHalf(port, { length: 7 });
+  half.end('"a":1}');
+  expect(await answerOn(half)).toMatch(/"wasOnItsWay":true/);
+});
+
 const cap = 60;
 const addresses = Array.from({ length: 200 }, (_, index) => `127.0.${1 + (index >> 7)}.${1 + (index & 127)}`);
 
@@ -111,7 +123,7 @@ describe('twice as many half-sent bodies as there are places', () => {
       headers: { 'content-type': 'application/json', 'x-caller': 'ben' },
       body: JSON.stringify('x'.repeat(900_000)),
     });
-    expect([large.status, await large.json()]).toEqual([200, { bytes: 900_002 }]);
+    expect([large.status, await large.json()]).toEqual([200, { bytes: 900_002, wasOnItsWay: true }]);
   });
 });
 

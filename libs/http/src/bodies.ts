@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The known caller, such as the id of its token; null before it is known, and on routes that need no token. */
     party: string | null;
+    /** Its body, where that did not come with the headers; null otherwise. */
+    bodyOnItsWay: Coming | null;
   }
 }
 
@@ -54,6 +56,8 @@ interface Coming {
   readonly weight: number;
   timer: NodeJS.Timeout;
   leave: () => void;
+  /** It did not come in its time. */
+  isGivenUp: boolean;
   readonly count: (chunk: Buffer) => void;
 }
 
@@ -68,9 +72,6 @@ export interface Bodies {
 
 export function createBodies(): Bodies {
   const { strangers, usual, large } = createSorts();
-  const onTheirWay = new WeakMap<FastifyRequest, Coming>();
-  /** Those that did not come in their time. */
-  const givenUp = new WeakSet<FastifyRequest>();
 
   const sortOf = ({ request, weight }: Coming): Sort =>
     request.party === null ? strangers : weight > mostOfUsual ? large : usual;
@@ -82,7 +83,7 @@ export function createBodies(): Bodies {
     clearTimeout(coming.timer);
     coming.leave = leave;
     coming.timer = setTimeout(() => {
-      givenUp.add(coming.request);
+      coming.isGivenUp = true;
       fail(coming, malformed('body_too_slow'));
     }, sort.millis);
   };
@@ -92,11 +93,13 @@ export function createBodies(): Bodies {
       const { raw } = request;
       const { bodyLimit } = request.routeOptions;
       const stated = statedLength(request);
+      // What came with the headers is read, but only at the end of this turn does Node say that it is complete.
+      const isHere = raw.complete || raw.readableLength === stated;
       // Or the framework refuses it by what it says of itself.
-      if (raw.complete || (stated ?? 0) > bodyLimit) return true;
+      if (isHere || (stated ?? 0) > bodyLimit) return true;
       const weight = Math.max(stated ?? bodyLimit, leastWeight);
       const coming = watch(request, reply, weight, letIn);
-      onTheirWay.set(request, coming);
+      request.bodyOnItsWay = coming;
       if (stated === undefined) raw.on('data', coming.count);
       else if (stated > leastWeight) {
         try {
@@ -110,10 +113,10 @@ export function createBodies(): Bodies {
       return false;
     },
     arrived: (request) => {
-      const coming = onTheirWay.get(request);
-      if (coming !== undefined) stopWatching(coming);
+      if (request.bodyOnItsWay !== null) stopWatching(request.bodyOnItsWay);
     },
-    isComing: (request) => hasBody(request) && !request.raw.complete && !givenUp.has(request),
+    isComing: (request) =>
+      hasBody(request) && !request.raw.complete && request.bodyOnItsWay?.isGivenUp !== true,
   };
 }
 
@@ -144,6 +147,7 @@ function watch(
     // What came in the meantime, to a process that was busy, is read first.
     timer: setTimeout(() => setImmediate(enterIfComing), graceMillis),
     leave: () => undefined,
+    isGivenUp: false,
     count: ({ length }) => {
       received += length;
       if (received > leastWeight) enterNow();

@@ -207,7 +207,7 @@ export function createService(options: ServiceOptions): Service {
   const answerError = createErrorHandler(options.toApiError, logger);
   const app = createFrame(options, answerError);
   app.decorateRequest('place', null).decorateRequest('operation', null).decorateRequest('error', null);
-  app.decorateRequest('bodyBytes', 0).decorateRequest('party', null);
+  app.decorateRequest('bodyBytes', 0).decorateRequest('party', null).decorateRequest('bodyOnItsWay', null);
   parseJson(app, options.mostValues);
   noteArrivals(app);
   addRequestSpans(app, (request) => !isHealth(request));
