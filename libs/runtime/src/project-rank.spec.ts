@@ -8,11 +8,11 @@ import { handle, type Handler } from './index.ts';
 
 const world = useWorld({});
 
-/** Answers the rank, for which it asks only when the door has let the caller in, and this has happened. */
+/** A write, which the door lets in once: it asks for the rank after that, when this has happened. */
 const ranks = (meanwhile: () => Promise<unknown>): Handler =>
   handle(
     operation({
-      ...{ name: 'tries.rank', summary: 'Try it', description: 'For specs.', effect: 'read' },
+      ...{ name: 'tries.rank', summary: 'Try it', description: 'For specs.', effect: 'write' },
       ...{ access: project('viewer'), params: z.strictObject({ projectId: z.string() }) },
       ...{ result: z.object({ rank: z.int() }), example: { projectId: 'WEB' } },
     }),
