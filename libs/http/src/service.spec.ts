@@ -237,6 +237,41 @@ describe('errors', () => {
   });
 });
 
+describe('requests that Node would answer by itself', () => {
+  /** Everything that comes back for this, sent as it is. */
+  async function answerTo(url: string, ...lines: string[]): Promise<string> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.end(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket.setEncoding('utf8')) answer += String(chunk);
+    return answer;
+  }
+
+  it('are refused as JSON where they have no Host', async () => {
+    const { url } = await start();
+    const answer = await answerTo(url, 'GET /answers HTTP/1.1', 'X-Request-Id: mine');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toMatch(/^x-request-id: mine\r$/im);
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+      code: 'bad_request',
+      requestId: 'mine',
+      details: { reason: 'malformed_request' },
+    });
+  });
+
+  it('are answered without Host in HTTP/1.0, which has none', async () => {
+    const { url } = await start();
+    expect(await answerTo(url, 'GET /answers HTTP/1.0')).toMatch(/^HTTP\/1\.1 200 [^]*{"done":true}$/);
+  });
+
+  it('are answered whatever they expect beyond 100-continue', async () => {
+    const { url } = await start();
+    const answer = await answerTo(url, 'GET /answers HTTP/1.1', 'Host: trial', 'Expect: more');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*{"done":true}$/);
+  });
+});
+
 describe('stopping', () => {
   it('finishes what runs, and is not ready meanwhile', async () => {
     const { service, url, finish, reached } = await start();

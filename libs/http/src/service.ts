@@ -1,7 +1,7 @@
 /** A Fastify app as each service needs it: errors as JSON, bodies checked, health, metrics, a cap, a graceful stop. */
 import { once } from 'node:events';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import { type ApiError, missing, unsupportedMediaType } from '@muster/registry';
+import { type ApiError, malformed, missing, unsupportedMediaType } from '@muster/registry';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { createBodies, hasBody } from './bodies.ts';
@@ -70,6 +70,10 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** HTTP/1.1 asks for it (RFC 9112, section 3.2). */
+const lacksHost = ({ raw, headers }: FastifyRequest): boolean =>
+  raw.httpVersion === '1.1' && headers.host === undefined;
+
 const isHealth = ({ url }: FastifyRequest): boolean => url === '/livez' || url === '/readyz';
 
 /**
@@ -85,6 +89,11 @@ function closeUnused(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   });
+}
+
+/** Expectations beyond 100-continue are passed over (RFC 9110, section 10.1.1): Node would answer 417, without a body. */
+function passOverExpectations({ server }: FastifyInstance): void {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
 /** Given a number, Fastify believes no proxy, since it cannot know that there are any; operators know. */
@@ -121,7 +130,8 @@ const createFrame = ({ trustProxy }: ServiceOptions, answerError: AnswerError): 
     genReqId: requestIdOf,
     requestIdHeader: false,
     ...times,
-    http: { headersTimeout: headersMillis, connectionsCheckingInterval: 1_000 },
+    // Without Host Node would refuse by itself, and not in the contract's words; addPassage does.
+    http: { headersTimeout: headersMillis, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     bodyLimit: 256 * 1024,
     trustProxy: trustOf(trustProxy),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -160,6 +170,10 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (isDraining()) reply.header('connection', 'close');
+    if (lacksHost(request)) {
+      done(malformed('malformed_request', 'The request has no Host header.'));
+      return;
+    }
     const refused = isHealth(request) ? undefined : places.enter(request);
     reply.raw.once('close', () => {
       // A caller that leaves before the work began frees its place. Work that began goes on, and keeps the place.
@@ -213,6 +227,7 @@ export function createService(options: ServiceOptions): Service {
   addRequestSpans(app, (request) => !isHealth(request));
   addPassage(app, { places, metrics, logger, isDraining });
   closeUnused(app);
+  passOverExpectations(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
     sendError(

@@ -5,7 +5,6 @@ import {
   type DomainEvent,
   inOrganization,
   type Pool,
-  of,
   organization,
   sql,
   type Visit,
@@ -40,6 +39,7 @@ import { auditRefusal } from './audit-refusal.ts';
 import { mayReadAtStandby } from './at-standby.ts';
 import { requireOneOf, requireToken } from './grounds.ts';
 import { parseParams } from './parse.ts';
+import { getProjectRank } from './project-rank.ts';
 import { targetIdOf, targetOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
@@ -88,11 +88,6 @@ const policyOf = (stored: unknown): Policy =>
     : defaultPolicy;
 
 const storedPolicy = () => sql<{ policy: unknown }>`select policy from orgs where id = ${organization}`;
-
-const exactRank = ({ memberId }: Caller) =>
-  sql<{ rank: number }>`select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
-    from projects p join members m on m.org_id = p.org_id
-    where ${of('p')} and p.id = app.project_id() and m.id = ${memberId}`;
 
 function callerOf({ identity }: AuthenticatedToken): Caller {
   const actor: Actor = {
@@ -376,7 +371,7 @@ export function contextOf(
         tokenHash === null ? [] : await environment.askOtherServers?.({ orgId, tokenHash }, query);
       return [own, ...(others ?? [])];
     },
-    projectRank: async () => (await session.one(exactRank(caller))).rank,
+    projectRank: () => getProjectRank(session, caller),
     emit: (kind: DomainEvent['kind'], subject: Subject, data: Record<string, unknown>) => {
       domainEvents.push({ kind, subject, data });
     },

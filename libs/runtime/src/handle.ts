@@ -70,7 +70,7 @@ export interface HandlerContext<O extends Operation> {
   readonly requireGround: (...held: (GroundOf<O> | false)[]) => Promise<void>;
   /** The organization's policy; a statement of its own, so ask for it together with others. */
   readonly policy: () => Promise<Policy>;
-  /** The caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer. A statement of its own. */
+  /** The caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer; 404 where they have none any more. A statement of its own. */
   readonly projectRank: () => Promise<number>;
   /** Says what happened; written with the transaction. */
   readonly emit: <Kind extends EmittedOf<O>>(kind: Kind, subject: Subject, data: EventData<Kind>) => void;

@@ -1,0 +1,16 @@
+/** The role that counts in the project of a call, exactly: the door knows only that it is enough. */
+import { type Db, of, sql } from '@muster/database';
+import { notFound } from '@muster/registry';
+import { type Caller } from './handle.ts';
+
+const exactRank = ({ memberId }: Caller) =>
+  sql<{ rank: number | null }>`select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
+    from projects p join members m on m.org_id = p.org_id
+    where ${of('p')} and p.id = app.project_id() and m.id = ${memberId}`;
+
+/** 404 where the project was deleted, or the caller's role in it taken away, since the door let them in. */
+export async function getProjectRank(db: Db, caller: Caller): Promise<number> {
+  const { rank } = await db.get(exactRank(caller));
+  if (rank === null) throw notFound();
+  return rank;
+}
