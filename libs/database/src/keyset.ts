@@ -5,8 +5,12 @@ import { type Part, sql } from './sql.ts';
 
 /** The text of a cursor is not one that this list gave out. */
 export class BadCursor extends Error {
-  constructor() {
+  /** The parameter that it came in. */
+  readonly param: string;
+
+  constructor(param = 'cursor') {
     super('the cursor is not one of this list');
+    this.param = param;
     this.name = 'BadCursor';
   }
 }

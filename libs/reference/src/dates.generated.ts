@@ -4,8 +4,8 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
-    sha256: 'db04e4af714b70bf18707aebd942574f05a0efb72a7c2f6ffb92e3d439e566a5',
-    since: '2026-11-26',
+    sha256: 'afd1e674a4ea3fb6b1bcc6b2a4f9fe7749f990140f0b266257f8f4716af8d7e4',
+    since: '2026-11-27',
   },
   'reference/deliveryGroups': {
     sha256: 'dfc732ec827c8c99e04b9b42e3e7532cc4ddd2f04d0dd8077c4fa0878306622e',
@@ -140,8 +140,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/search': {
-    sha256: 'ce7dd925b0d66a7d8ad7d2fc772d2c8ed6923aba7cfe06270c1a12a1ca604357',
-    since: '2026-11-26',
+    sha256: 'a376003d53d4590084b9c6c2475213323ac9abe81fc1aa28727ca8c3a0b067a4',
+    since: '2026-11-27',
   },
   'reference/imports': {
     sha256: '944ee0b3fb576eead40c4099c386ab2e85166dd31577f9e35fa2dc972b0db924',

@@ -294,7 +294,6 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   includeExpired: 'Also those whose time is over',
   includeResolved: 'Also threads that are resolved',
   kinds: 'Only these kinds',
-  limit: 'Items on a page',
   operation: 'Only entries of this operation, such as members.invite',
   'audit.list:outcome': 'Only calls that were allowed, or only those that were refused',
   period: 'The time over which points are counted',

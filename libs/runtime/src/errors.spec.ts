@@ -84,6 +84,7 @@ describe('toApiError', () => {
       status: 400,
       details: { issues: [{ path: 'cursor' }] },
     });
+    expect(toApiError(new BadCursor('after'))).toMatchObject({ details: { issues: [{ path: 'after' }] } });
     for (const fault of [new TypeError('secrets'), 'secrets', null, undefined]) {
       expect(toApiError(fault).toBody('r')).toEqual({
         code: 'internal',

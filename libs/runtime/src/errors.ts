@@ -106,7 +106,7 @@ export function toApiError(error: unknown, target: string | null = null): ApiErr
     return unavailable('overload', 'All connections to the database are taken; try again.');
   if (error instanceof DatabaseAway) return unavailable('database');
   if (error instanceof BadCursor) {
-    return badRequest('The cursor is not one of this list.', [{ path: 'cursor', message: error.message }]);
+    return badRequest('The cursor is not one of this list.', [{ path: error.param, message: error.message }]);
   }
   if (error instanceof BurstError) {
     const known =

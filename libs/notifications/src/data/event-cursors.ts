@@ -38,6 +38,9 @@ export type Direction = 'up' | 'down';
 export const cursorsOf = async (db: Db, orgId: string, direction: Direction = 'up'): Promise<EventCursors> =>
   createEventCursors(await organizationKeyOf(db, orgId), direction);
 
+/** The parameter in which callers give them back. */
+const paramOf: Readonly<Record<Direction, string>> = { up: 'after', down: 'cursor' };
+
 const bound: Readonly<Record<Direction, Buffer>> = { up: Buffer.alloc(0), down: Buffer.from('down') };
 
 export const createEventCursors = (key: Buffer, direction: Direction = 'up'): EventCursors => ({
@@ -54,7 +57,7 @@ export const createEventCursors = (key: Buffer, direction: Direction = 'up'): Ev
   open: (cursor) => {
     const bytes = Buffer.from(cursor, 'base64url');
     // guard: a cursor is opened
-    if (bytes.length !== nonceBytes + seqBytes + tagBytes) throw new BadCursor();
+    if (bytes.length !== nonceBytes + seqBytes + tagBytes) throw new BadCursor(paramOf[direction]);
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), authTag);
     decipher.setAAD(bound[direction]);
     decipher.setAuthTag(bytes.subarray(-tagBytes));
@@ -62,7 +65,7 @@ export const createEventCursors = (key: Buffer, direction: Direction = 'up'): Ev
     try {
       decipher.final();
     } catch {
-      throw new BadCursor();
+      throw new BadCursor(paramOf[direction]);
     }
     return Number(plain.readBigUInt64BE());
   },

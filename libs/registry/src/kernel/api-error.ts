@@ -114,9 +114,7 @@ export const missing = (
 ): ApiError => because('not_found', reason, { message, details });
 
 export const unknownOperation = (didYouMean: readonly string[]): ApiError =>
-  because('unknown_operation', 'unknown_operation', {
-    details: { ...(didYouMean.length > 0 && { didYouMean }) },
-  });
+  because('unknown_operation', 'unknown_operation', { details: { didYouMean } });
 
 /** By something else than a role or a scope. */
 export const forbidden = (

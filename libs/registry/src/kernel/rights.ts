@@ -36,10 +36,10 @@ type TokenReason = Extract<ReasonOf<'forbidden'>, 'scope' | 'agents_may_not' | '
 
 /** Why a token may not call an operation, whatever the role of its member; null where it may. */
 export function tokenRefusal(asked: Asked, token: TokenFacts): TokenReason | null {
-  if (!scopeCovers(token.scopes, asked.scope)) return 'scope';
   // guard: an agent is not its member
   const isAgents = token.agentId !== null;
   if (isAgents && (asked.byMemberOnly || (asked.readsInbox && !token.mayReadInbox))) return 'agents_may_not';
+  if (!scopeCovers(token.scopes, asked.scope)) return 'scope';
   // guard: what a bound token may not
   if (token.projectIds !== null && !asked.takesBoundTokens) return 'bound_token';
   return null;

@@ -161,15 +161,15 @@ export const deliveryExecutions = {
     summary: 'Say where the work stands, or ask its holder to stop',
     keywords:
       'progress percent phase wait for an answer waiting blocked stop somebody cancel abort another agent branch',
-    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null goes on. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work without a holder ends as canceled.`,
+    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null clears each, and goes on where it waited. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work without a holder ends as canceled.`,
     access: project('contributor'),
     params: z
       .strictObject({
         executionId,
         leaseToken: LeaseToken.optional(),
-        phase: Phase.optional(),
-        progress: z.int().min(0).max(100).optional(),
-        git: GitMeta.optional(),
+        phase: Phase.nullish(),
+        progress: z.int().min(0).max(100).nullish(),
+        git: GitMeta.nullish(),
         waitingFor: z.strictObject({ questionId: Id }).nullable().optional(),
         requestStop: z.literal(true).optional(),
         reason: text(2000, 1).optional(),

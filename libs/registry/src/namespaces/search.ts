@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { pageOf } from '../kernel/pagination.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
 import { ProjectRef, SearchText } from '../kernel/values.ts';
 import { FoundKind, FoundRecord } from '../records/found.ts';
 
@@ -18,7 +18,7 @@ export const search = {
       query: SearchText,
       kinds: z.array(FoundKind).min(1).max(FoundKind.options.length).optional(),
       projectId: ProjectRef.optional(),
-      limit: z.int().min(1).max(50).default(20),
+      limit: page.limit,
     }),
     result: pageOf(FoundRecord),
     example: { query: 'sign in' },

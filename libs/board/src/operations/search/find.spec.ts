@@ -229,11 +229,17 @@ describe('search.find', () => {
     }
   });
 
+  it('answers 50 records, and as many as are asked for up to 200', async () => {
+    for (let nth = 1; nth <= 52; nth += 1) await story('Rope');
+    expect(await titles('rope')).toHaveLength(50);
+    expect(await titles('rope', { limit: 200 })).toHaveLength(52);
+  });
+
   it('refuses what is no query', async () => {
     for (const params of [
       { query: '' },
       { query: 'x'.repeat(201) },
-      { query: 'x', limit: 51 },
+      { query: 'x', limit: 201 },
       { query: 'x', kinds: [] },
     ])
       await expect(people.ana.search.find(params)).rejects.toMatchObject({ code: 'bad_request' });

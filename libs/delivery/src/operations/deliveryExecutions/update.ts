@@ -8,6 +8,8 @@ import { requestStop } from './request-stop.ts';
 
 type Context = HandlerContext<typeof registry.deliveryExecutions.update>;
 
+const noCodeKnown = { headSha: null, diffHash: null };
+
 export const update = handle(registry.deliveryExecutions.update, async (context) => {
   const { leaseToken } = context.params;
   return leaseToken === undefined ? requestStop(context) : sayWhereItStands(context, leaseToken);
@@ -17,7 +19,8 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   const { params, db, emit, refuse } = context;
   const { executionId, phase, progress, git, waitingFor } = params;
   const questionId = waitingFor?.questionId;
-  const tellsCode = git?.headSha !== undefined || git?.diffHash !== undefined;
+  const code = git === null ? noCodeKnown : git;
+  const tellsCode = code?.headSha !== undefined || code?.diffHash !== undefined;
   const [codes, holder, question] = await Promise.all([
     // Stories come before leases.
     tellsCode ? lockCode(db, executionId) : [],
@@ -33,17 +36,21 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
     .filter(([, value]) => value !== undefined)
     .map(([field]) => field);
   if (fields.length === 0) return renewAndAnswer(context, holder, 'renew');
-  if (git !== undefined) changeCode(db, codes, (code) => codeSaid(code, git, holder.now));
+  if (code !== undefined) changeCode(db, codes, (known) => codeSaid(known, code, holder.now));
   emit('execution.updated', aboutTarget(holder.target), { executionId, fields });
   const transition = waitingFor === undefined ? 'update' : waitingFor === null ? 'waitNoMore' : 'wait';
   return renewAndAnswer(context, holder, transition, {
     sets: {
       ...(phase !== undefined && { phase }),
-      ...(progress !== undefined && { progress }),
-      ...(git !== undefined && { git: mergeGit(holder.execution.git ?? nothingKnown, git) }),
+      ...(progress !== undefined && { progress: progress ?? 0 }),
+      ...(git !== undefined && { git: git && mergeGit(holder.execution.git ?? nothingKnown, git) }),
       ...(questionId !== undefined && { waiting_for: questionId }),
     },
-    data: { fields, ...(phase && { phase }), ...(progress !== undefined && { progress }) },
+    data: {
+      fields,
+      ...(phase !== undefined && { phase }),
+      ...(progress !== undefined && { progress: progress ?? 0 }),
+    },
   });
 }
 

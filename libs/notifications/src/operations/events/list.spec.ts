@@ -148,7 +148,10 @@ describe('the cursor of an event', () => {
     const foreign = await (await world.org()).ana.events.list();
     const changed = `${cursor.startsWith('A') ? 'B' : 'A'}${cursor.slice(1)}`;
     for (const after of ['x', 'WzFd', '1', changed, cursor.slice(0, -4), foreign.cursor])
-      await expect(people.dan.events.list({ after })).rejects.toMatchObject({ status: 400 });
+      await expect(people.dan.events.list({ after })).rejects.toMatchObject({
+        status: 400,
+        body: { details: { issues: [{ path: 'after' }] } },
+      });
   });
 
   it('is one that only its key opens', () => {
