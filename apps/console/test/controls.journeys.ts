@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { contentSecurityPolicy } from '../src/app.ts';
-import { journey } from './browser.ts';
+import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -22,8 +22,8 @@ export function controlsJourneys(house: House): void {
       const page = await open(people.ana.me.token, '/s/WEB-1');
       const priority = page.getByLabel('Priority', { exact: true });
       await priority.waitFor();
-      await page.route('**/api/storyCollaboration/context', () => undefined);
-      await page.route('**/api/stories/update', async (route) => {
+      await intercept(page, '**/api/storyCollaboration/context', () => undefined);
+      await intercept(page, '**/api/stories/update', async (route) => {
         const { expectedVersion, ...rest } = route.request().postDataJSON() as Record<string, unknown>;
         expect(typeof expectedVersion).toBe('number');
         await route.continue(isExpected ? {} : { postData: rest });

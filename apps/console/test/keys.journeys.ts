@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -111,7 +111,7 @@ export function keysJourneys(house: House): void {
     await menuOf('Status of 2 stories')
       .getByRole('menuitemradio', { name: 'Backlog', checked: true })
       .waitFor();
-    await page.route('**/api/stories/reorder', (route) => route.fulfill(refusal), { times: 1 });
+    await intercept(page, '**/api/stories/reorder', (route) => route.fulfill(refusal), { times: 1 });
     await press(page, 'd', 'Enter');
     await page.locator('.notice', { hasText: 'Not changed: WEB-1' }).getByText('Not now.').waitFor();
     await chosen.getByText('1 selected').waitFor();
@@ -197,7 +197,7 @@ export function keysJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/');
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
-    await page.route('**/assets/*chooser-*', async (route) => {
+    await intercept(page, '**/assets/*chooser-*', async (route) => {
       await held;
       await route.continue();
     });
@@ -221,7 +221,7 @@ export function keysJourneys(house: House): void {
     await menu(page).getByText('Chloé').waitFor();
     // What happens to the story meanwhile makes the page ask again, and no answer comes.
     const asked = page.waitForRequest('**/api/reviewers/list');
-    await page.route('**/api/reviewers/list', () => undefined);
+    await intercept(page, '**/api/reviewers/list', () => undefined);
     await house
       .client(people.ben.me.token)
       .reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
@@ -234,7 +234,7 @@ export function keysJourneys(house: House): void {
     const page = await openBoard();
     await press(page, 'p');
     await menu(page).waitFor();
-    await page.route('**/api/stories/list', (route) => route.abort(), { times: 1 });
+    await intercept(page, '**/api/stories/list', (route) => route.abort(), { times: 1 });
     await house.client(people.ben.me.token).stories.update({ storyId: 'WEB-1', priority: 'low' });
     await press(page, 'u', 'Enter');
     const notice = page.locator('.notice', { hasText: 'WEB-1 was changed meanwhile' });

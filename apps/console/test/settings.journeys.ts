@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -83,7 +83,7 @@ export function settingsJourneys(house: House): void {
       .press(' ');
     await replies.getByText('you are not told').waitFor();
     // Taken back where it is refused.
-    await page.route('**/api/notifications/setPreference', (route) =>
+    await intercept(page, '**/api/notifications/setPreference', (route) =>
       route.fulfill({
         ...{ status: 403, contentType: 'application/json' },
         body: JSON.stringify({
@@ -164,7 +164,7 @@ export function settingsJourneys(house: House): void {
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    await page.route('**/api/imports/put', async (route) => {
+    await intercept(page, '**/api/imports/put', async (route) => {
       await held;
       await route.continue();
     });
