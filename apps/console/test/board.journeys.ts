@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page, type Request } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { dragUntil, intercept, journey } from './browser.ts';
+import { dragUntil, goTo, intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -52,7 +52,7 @@ export function boardJourneys(house: House): void {
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
     );
     expect(stored).not.toContain(token.slice(0, 20));
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
   });
 
@@ -248,7 +248,7 @@ export function boardJourneys(house: House): void {
       // A member has four streams.
       for (const _ of Array(4).keys()) {
         const page = await first.context().newPage();
-        await page.goto(`${house.url()}/console/p/WEB`);
+        await goTo(page, `${house.url()}/console/p/WEB`);
         await page.getByLabel('Token').fill(token);
         await page.keyboard.press('Enter');
         pages.push(page);

@@ -132,6 +132,11 @@ async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion
   return true;
 }
 
+/** Presses two keys that belong together: they do where little time lies between them, and a busy machine may take more. */
+export const pressBoth = (page: Page, ...keys: readonly [string, string]): Promise<unknown> =>
+  page.evaluate(`for (const key of ${JSON.stringify(keys)})
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`);
+
 /** Drags on at a point until that is shown: a hand is never quite still, and what it is over is asked when it moves. */
 export async function dragUntil(
   page: Page,

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { contentSecurityPolicy } from '../src/app.ts';
-import { intercept, journey } from './browser.ts';
+import { goTo, intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -53,11 +53,11 @@ export function controlsJourneys(house: House): void {
       const headers = { ...response.headers(), 'content-security-policy': policy.join('; ') };
       await route.fulfill({ response, headers });
     });
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
     expect(await write()).toBe('let');
     await page.unroute('**/console/');
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
     expect(await write()).toBe('refused');
     await window.close();

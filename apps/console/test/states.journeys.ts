@@ -1,7 +1,7 @@
 /** What each page shows while what it needs is on its way, where that failed, and where it is not to be seen. */
 import { expect } from '@jest/globals';
 import { type Page, type Route } from 'playwright-core';
-import { intercept, journey } from './browser.ts';
+import { goTo, intercept, journey } from './browser.ts';
 import { pages } from './furnished.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -43,7 +43,7 @@ export function statesJourneys(house: House): void {
           .locator('main')
           .locator(sign)
           .first()
-          .waitFor({ timeout: 15_000 })
+          .waitFor()
           .catch(() => missing.push(address));
       }
       return { state, missing };
@@ -54,7 +54,7 @@ export function statesJourneys(house: House): void {
   journey('asks again who is there where the network cut the question off', async () => {
     const { page } = keep(await house.visit('/'));
     await page.route('**/auth/session', (route) => route.abort(), { times: 2 });
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
   });
 
