@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page, type Request } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { dragUntil, journey } from './browser.ts';
+import { dragUntil, goTo, intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -52,7 +52,7 @@ export function boardJourneys(house: House): void {
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
     );
     expect(stored).not.toContain(token.slice(0, 20));
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
   });
 
@@ -145,7 +145,7 @@ export function boardJourneys(house: House): void {
     await arrange(house, people, demo);
     const { page } = windows.keep(await house.visit('/p/WEB'));
     // A window that hears of nothing: its board is old.
-    await page.route('**/api/events/stream*', (route) => route.abort());
+    await intercept(page, '**/api/events/stream*', (route) => route.abort());
     await page.getByLabel('Token').fill(people.ana.me.token);
     await page.keyboard.press('Enter');
     await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
@@ -177,7 +177,8 @@ export function boardJourneys(house: House): void {
     const held = new Promise<void>((resolve) => (letGo = resolve));
     let isHeld = (): void => undefined;
     const answered = new Promise<void>((resolve) => (isHeld = resolve));
-    await page.route(
+    await intercept(
+      page,
       '**/api/stories/list',
       async (route) => {
         const response = await route.fetch();
@@ -247,7 +248,7 @@ export function boardJourneys(house: House): void {
       // A member has four streams.
       for (const _ of Array(4).keys()) {
         const page = await first.context().newPage();
-        await page.goto(`${house.url()}/console/p/WEB`);
+        await goTo(page, `${house.url()}/console/p/WEB`);
         await page.getByLabel('Token').fill(token);
         await page.keyboard.press('Enter');
         pages.push(page);
@@ -315,7 +316,8 @@ export function boardJourneys(house: House): void {
     const ben = house.client(people.ben.me.token);
     await card(page, 'Delta').focus();
     await page.keyboard.press('x');
-    await page.route(
+    await intercept(
+      page,
       '**/api/stories/update',
       async (route) => {
         await ben.stories.update({ storyId: 'WEB-4', priority: 'low' });

@@ -27,6 +27,8 @@ export async function launch(flags: readonly string[] = []): Promise<Browser | u
 
 /** The browser cuts off all that is on its way when an interface of the machine comes or goes, as when a container starts. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED';
+/** A page that was cut off ends at one of the browser's own, and on the way there it takes the place of the next try. */
+const isCut = /net::ERR_NETWORK_CHANGED|chrome-error:/;
 
 /** To a page, with all of its files. */
 export async function goTo(page: Page, address: string): Promise<void> {
@@ -38,13 +40,32 @@ export async function goTo(page: Page, address: string): Promise<void> {
   for (let before = -1; before !== cuts;) {
     before = cuts;
     const answer = await page.goto(address).catch((error: unknown) => {
-      if (!String(error).includes(networkChanged)) throw error;
+      if (!isCut.test(String(error))) throw error;
       cuts += 1;
     });
     if (before === cuts && answer?.ok() !== true)
       throw new Error(`${address} answered ${String(answer?.status())}`);
   }
   page.off('requestfailed', hear);
+}
+
+/** Nothing asks for this but the wait for an interception. */
+const probe = '/intercepted';
+
+/**
+ * Answers in place of the server what an open page asks for from now on. The browser says that it does before the page does:
+ * what a key asked for in between would go past it. A page that is loaded afterwards needs no more than `page.route`.
+ */
+export async function intercept(
+  page: Page,
+  ...[url, answer, options]: Parameters<Page['route']>
+): Promise<void> {
+  await page.route(url, answer, options);
+  await page.route(`**${probe}`, (route) => route.fulfill({ status: 204 }));
+  await until(
+    async () => (await page.evaluate(`fetch('${probe}').then(({ status }) => status, () => 0)`)) === 204,
+  );
+  await page.unroute(`**${probe}`);
 }
 
 export interface Faults {
@@ -110,6 +131,11 @@ async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion
   if (viewport !== null) await page.setViewportSize(viewport);
   return true;
 }
+
+/** Presses two keys that belong together: they do where little time lies between them, and a busy machine may take more. */
+export const pressBoth = (page: Page, ...keys: readonly [string, string]): Promise<unknown> =>
+  page.evaluate(`for (const key of ${JSON.stringify(keys)})
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`);
 
 /** Drags on at a point until that is shown: a hand is never quite still, and what it is over is asked when it moves. */
 export async function dragUntil(

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { contentSecurityPolicy } from '../src/app.ts';
-import { journey } from './browser.ts';
+import { goTo, intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -22,8 +22,8 @@ export function controlsJourneys(house: House): void {
       const page = await open(people.ana.me.token, '/s/WEB-1');
       const priority = page.getByLabel('Priority', { exact: true });
       await priority.waitFor();
-      await page.route('**/api/storyCollaboration/context', () => undefined);
-      await page.route('**/api/stories/update', async (route) => {
+      await intercept(page, '**/api/storyCollaboration/context', () => undefined);
+      await intercept(page, '**/api/stories/update', async (route) => {
         const { expectedVersion, ...rest } = route.request().postDataJSON() as Record<string, unknown>;
         expect(typeof expectedVersion).toBe('number');
         await route.continue(isExpected ? {} : { postData: rest });
@@ -53,11 +53,11 @@ export function controlsJourneys(house: House): void {
       const headers = { ...response.headers(), 'content-security-policy': policy.join('; ') };
       await route.fulfill({ response, headers });
     });
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
     expect(await write()).toBe('let');
     await page.unroute('**/console/');
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
     expect(await write()).toBe('refused');
     await window.close();

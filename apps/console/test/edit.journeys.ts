@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -28,7 +28,7 @@ export function editJourneys(house: House): void {
   /** A window that hears of nothing: its page is old. */
   async function openDeaf(address: string): Promise<Page> {
     const { page } = windows.keep(await house.visit(address));
-    await page.route('**/api/events/stream*', (route) => route.abort());
+    await intercept(page, '**/api/events/stream*', (route) => route.abort());
     await page.getByLabel('Token').fill(people.chloe.me.token);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();

@@ -96,7 +96,7 @@ export function forcedJourneys(house: House): void {
     await until(() => inView(here));
     expect(await inView(mine)).toBe(true);
     // It is not below what stays at the end.
-    await here.click({ trial: true, timeout: 2_000 });
+    await here.click({ trial: true });
     const at = await mine.boundingBox();
     if (at === null) throw new Error('it is not on the page');
     // As a hand does it, which does not scroll before.

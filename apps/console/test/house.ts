@@ -117,7 +117,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     askForLink,
     signIn: async (email, address = '/') => {
       const window = await visit(address);
-      await window.page.goto(await askForLink(window.page, email));
+      await goTo(window.page, await askForLink(window.page, email));
       await window.page.getByRole('button', { name: 'Sign in' }).click();
       return window;
     },

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { intercept, journey, pressBoth } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -111,7 +111,7 @@ export function keysJourneys(house: House): void {
     await menuOf('Status of 2 stories')
       .getByRole('menuitemradio', { name: 'Backlog', checked: true })
       .waitFor();
-    await page.route('**/api/stories/reorder', (route) => route.fulfill(refusal), { times: 1 });
+    await intercept(page, '**/api/stories/reorder', (route) => route.fulfill(refusal), { times: 1 });
     await press(page, 'd', 'Enter');
     await page.locator('.notice', { hasText: 'Not changed: WEB-1' }).getByText('Not now.').waitFor();
     await chosen.getByText('1 selected').waitFor();
@@ -177,19 +177,19 @@ export function keysJourneys(house: House): void {
 
   journey('takes the second of two keys for no command of the card it is pressed on', async () => {
     const page = await openBoard();
-    await press(page, 'g', 'p');
-    await press(page, 'g', 'x');
+    await pressBoth(page, 'g', 'p');
+    await pressBoth(page, 'g', 'x');
     await page.waitForTimeout(100);
     expect(await menu(page).count()).toBe(0);
     expect(await page.getByText('1 selected').count()).toBe(0);
-    await press(page, 'g', 's');
+    await pressBoth(page, 'g', 's');
     await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
     // The board, its epics and its health are those of the project that one was at last.
-    await press(page, 'g', 'e');
+    await pressBoth(page, 'g', 'e');
     await page.getByRole('heading', { name: 'Epics and groups' }).waitFor();
-    await press(page, 'g', 'h');
+    await pressBoth(page, 'g', 'h');
     await page.getByRole('heading', { name: 'Health' }).waitFor();
-    await press(page, 'g', 'b');
+    await pressBoth(page, 'g', 'b');
     await page.getByRole('link', { name: 'Alpha' }).waitFor();
   });
 
@@ -197,7 +197,7 @@ export function keysJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/');
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
-    await page.route('**/assets/*chooser-*', async (route) => {
+    await intercept(page, '**/assets/*chooser-*', async (route) => {
       await held;
       await route.continue();
     });
@@ -221,7 +221,7 @@ export function keysJourneys(house: House): void {
     await menu(page).getByText('Chloé').waitFor();
     // What happens to the story meanwhile makes the page ask again, and no answer comes.
     const asked = page.waitForRequest('**/api/reviewers/list');
-    await page.route('**/api/reviewers/list', () => undefined);
+    await intercept(page, '**/api/reviewers/list', () => undefined);
     await house
       .client(people.ben.me.token)
       .reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
@@ -230,11 +230,49 @@ export function keysJourneys(house: House): void {
     await page.locator('.card', { hasText: 'Alpha' }).getByText('2 reviewers').waitFor({ state: 'attached' });
   });
 
+  journey('keeps a menu open, at its card, while a key or another scrolls the column to it', async () => {
+    const page = await openBoard();
+    const backlog = Array.from({ length: 24 }, (_, at) => `Story ${at}`);
+    const { stories } = house.client(people.ana.me.token);
+    for (const title of backlog) await stories.create({ projectId: 'WEB', title, status: 'backlog' });
+    await page
+      .getByRole('region', { name: 'Backlog', exact: true })
+      .getByText('26', { exact: true })
+      .waitFor();
+    await press(page, 'p');
+    await menu(page).waitFor();
+    await press(page, 'Escape');
+    await focused(page, 'Alpha').waitFor();
+    // The menu opens before the column tells that it was scrolled.
+    const scrolled = `new Promise((resolve) => {
+      document.addEventListener('scroll', () => requestAnimationFrame(() => requestAnimationFrame(() => resolve(''))), { capture: true, once: true });
+      for (const key of ['End', 'p'])
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    })`;
+    await page.evaluate(scrolled);
+    expect(await menu(page).count()).toBe(1);
+    const card = page.locator('.card', { hasText: 'Story 23' });
+    const beside = async (): Promise<boolean> => {
+      const [one, other] = [await menu(page).boundingBox(), await card.boundingBox()];
+      if (one === null || other === null) return false;
+      return Math.abs(one.x - other.x) < 1 && Math.abs(one.y + one.height + 4 - other.y) < 1;
+    };
+    await until(beside);
+    const scrollBy = (top: number): Promise<unknown> =>
+      page.evaluate(`document.querySelector('.column-scroll').scrollBy(0, ${top})`);
+    await scrollBy(-60);
+    await until(beside);
+    // Once its card is out of sight, it goes.
+    await scrollBy(-9_999);
+    await menu(page).waitFor({ state: 'detached' });
+    expect((await story('WEB-27')).priority).toBe('none');
+  });
+
   journey('shows a priority that another set beside mine, and overwrites neither', async () => {
     const page = await openBoard();
     await press(page, 'p');
     await menu(page).waitFor();
-    await page.route('**/api/stories/list', (route) => route.abort(), { times: 1 });
+    await intercept(page, '**/api/stories/list', (route) => route.abort(), { times: 1 });
     await house.client(people.ben.me.token).stories.update({ storyId: 'WEB-1', priority: 'low' });
     await press(page, 'u', 'Enter');
     const notice = page.locator('.notice', { hasText: 'WEB-1 was changed meanwhile' });

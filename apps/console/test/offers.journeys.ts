@@ -1,7 +1,7 @@
 /** Work that is offered: those who may accept or take it do so where they see it. */
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
-import { journey } from './browser.ts';
+import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -72,7 +72,7 @@ export function offersJourneys(house: House): void {
     const accept = page.getByRole('button', { name: 'Accept WEB-1' });
     await accept.waitFor();
     // It is taken by another, which this page has not heard yet.
-    await page.route('**/api/storyCollaboration/context', () => new Promise(() => undefined));
+    await intercept(page, '**/api/storyCollaboration/context', () => new Promise(() => undefined));
     await house.client(people.ana.me.token).deliveryExecutions.acquire({
       ...{ targetType: 'story', targetId: 'WEB-1', takeOver: true },
     });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { journey, pressBoth } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -148,14 +148,15 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('option', { name: /Delta/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Delta' }).waitFor();
-    for (const key of ['g', 'a']) await page.keyboard.press(key);
+    await pressBoth(page, 'g', 'a');
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await page.locator('main').getByText('created').first().waitFor();
     await page.keyboard.press('?');
     await page.getByRole('checkbox', { name: 'Keys without Ctrl or ⌘' }).uncheck();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    for (const key of ['g', 'w', '?']) await page.keyboard.press(key);
+    await pressBoth(page, 'g', 'w');
+    await page.keyboard.press('?');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).waitFor();
     expect(await page.getByRole('heading', { name: 'Activity' }).count()).toBe(1);

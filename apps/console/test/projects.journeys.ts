@@ -18,6 +18,7 @@ export function projectsJourneys(house: House): void {
     await page.locator('main').getByRole('link', { name: 'New project' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).fill('new pro');
+    await page.getByRole('option', { name: 'New project' }).waitFor();
     await page.keyboard.press('Enter');
     await page.locator(':focus').and(page.getByLabel('Name')).waitFor();
     await page.keyboard.type('Éditions Straße');

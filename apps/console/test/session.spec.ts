@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
-import { journey } from './browser.ts';
+import { goTo, journey } from './browser.ts';
 import { arrange, useHouse } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -22,7 +22,7 @@ journey('leads to the sign-in and back to the page that was asked for, with its 
   await page.getByRole('link', { name: 'Alpha' }).waitFor();
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/console/p/WEB?q=alp');
   // The cookie is all there is: a new page of the same browser is signed in, and no script can read why.
-  await page.reload();
+  await goTo(page, page.url());
   await page.getByRole('link', { name: 'Alpha' }).waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
   expect(await page.evaluate('document.cookie')).toBe('');
@@ -33,7 +33,7 @@ journey('signs out of the whole browser', async () => {
   const { page } = kept(await house.signIn(email, at('/')));
   await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
   const other = await page.context().newPage();
-  await other.goto(`${house.url()}/console/p/WEB`);
+  await goTo(other, `${house.url()}/console/p/WEB`);
   await other.getByRole('link', { name: 'Alpha' }).waitFor();
   await page.getByRole('button', { name: 'Ana', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -52,18 +52,18 @@ journey('goes from one organization to another, each in its window', async () =>
   await page.getByRole('link', { name: 'Web shop' }).waitFor();
   expect(page.url()).not.toContain('org=');
   const other = await page.context().newPage();
-  await other.goto(`${house.url()}/console/`);
+  await goTo(other, `${house.url()}/console/`);
   await other.getByRole('button', { name: 'Organizations: Acme' }).click();
   await other.getByRole('menuitemcheckbox', { name: 'Second' }).click();
   await other.getByText('No project yet').waitFor();
-  for (const window of [page, other]) await window.reload();
+  for (const window of [page, other]) await goTo(window, window.url());
   await page.getByRole('link', { name: 'Web shop' }).waitFor();
   await other.getByText('No project yet').waitFor();
 });
 
 journey('asks for a fresh proof in a window beside, and goes on with what was typed', async () => {
   const { page } = kept(await house.visit(at('/settings/tokens')));
-  await page.goto(await house.askForLink(page, email));
+  await goTo(page, await house.askForLink(page, email));
   // Before the API hears of the session: what it knows of one it remembers for a while.
   await page.route('**/auth/session', async (route) => {
     await house.world.rows(`update sign_in.sessions set proven_at = now() - interval '11 minutes'`);
@@ -82,7 +82,7 @@ journey('asks for a fresh proof in a window beside, and goes on with what was ty
     page.getByRole('dialog').getByRole('button', { name: 'Sign in again' }).click(),
   ]);
   const link = await house.askForLink(beside, email);
-  await beside.goto(link);
+  await goTo(beside, link);
   await beside.getByRole('button', { name: 'Sign in' }).click();
   const made = page.getByRole('status').filter({ hasText: 'Build server' });
   await made.waitFor();
@@ -99,7 +99,7 @@ journey('shows the browsers in which one is signed in, and ends another', async 
   const { page } = kept(await house.signIn('ben@example.com', at('/settings/sessions')));
   const other = kept(await house.signIn('ben@example.com', at('/'))).page;
   await other.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
-  await page.reload();
+  await goTo(page, page.url());
   await page.getByText('this browser').waitFor();
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
   await page.locator('.notice', { hasText: 'ended' }).waitFor();
@@ -118,7 +118,7 @@ journey('shows one’s passkeys, names one anew and removes it', async () => {
      select $1, id, '\\x01', '\\x02', 'Laptop' from sign_in.accounts where email = 'ben@example.com'`,
     randomUUID(),
   );
-  await page.reload();
+  await goTo(page, page.url());
   await page.getByRole('button', { name: 'Rename Laptop' }).click();
   await page.getByLabel('Name: Laptop').fill('Desk');
   await page.getByRole('button', { name: 'Save' }).click();

@@ -2,9 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
+
+const refusal = (status: number, code: string) => ({
+  ...{ status, contentType: 'application/json' },
+  body: JSON.stringify({ code, message: 'Not now.', status, requestId: 'r', details: {} }),
+});
 
 export function settingsJourneys(house: House): void {
   let people: People;
@@ -73,9 +78,13 @@ export function settingsJourneys(house: House): void {
     await replies.getByText('Saved').waitFor();
     expect(await of('comment_reply')).toEqual({ inbox: true, email: true, push: false });
     // What is chosen twice in a row ends as it was chosen last.
+    let saves = 0;
+    page.on('response', (answer) => {
+      if (answer.ok() && answer.url().endsWith('/api/notifications/setPreference')) saves += 1;
+    });
     for (const channel of ['E-mail', 'Inbox', 'Inbox', 'Inbox']) await box(channel).click();
+    await until(() => saves === 4);
     await replies.getByText('Saved').waitFor();
-    await until(async () => (await of('comment_reply'))?.inbox === false);
     expect(await of('comment_reply')).toEqual({ inbox: false, email: false, push: false });
     await page
       .getByRole('row', { name: /someone mentions you/ })
@@ -83,17 +92,8 @@ export function settingsJourneys(house: House): void {
       .press(' ');
     await replies.getByText('you are not told').waitFor();
     // Taken back where it is refused.
-    await page.route('**/api/notifications/setPreference', (route) =>
-      route.fulfill({
-        ...{ status: 403, contentType: 'application/json' },
-        body: JSON.stringify({
-          code: 'forbidden',
-          message: 'Not now.',
-          status: 403,
-          requestId: 'r',
-          details: {},
-        }),
-      }),
+    await intercept(page, '**/api/notifications/setPreference', (route) =>
+      route.fulfill(refusal(403, 'forbidden')),
     );
     await box('Push').click();
     await replies.getByText('This could not be saved. Not now.').waitFor();
@@ -164,7 +164,7 @@ export function settingsJourneys(house: House): void {
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    await page.route('**/api/imports/put', async (route) => {
+    await intercept(page, '**/api/imports/put', async (route) => {
       await held;
       await route.continue();
     });

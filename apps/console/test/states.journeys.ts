@@ -1,7 +1,7 @@
 /** What each page shows while what it needs is on its way, where that failed, and where it is not to be seen. */
 import { expect } from '@jest/globals';
 import { type Page, type Route } from 'playwright-core';
-import { journey } from './browser.ts';
+import { goTo, intercept, journey } from './browser.ts';
 import { pages } from './furnished.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -35,7 +35,7 @@ export function statesJourneys(house: House): void {
     for (const state of states) windows.push([await open(people.ana.me.token, '/nowhere'), state]);
     const silent = windows.map(async ([page, [state, sign, answer]]) => {
       await page.getByRole('heading', { name: 'Not found' }).waitFor();
-      await page.route(({ pathname }) => pathname.startsWith('/api/') && !frame.test(pathname), answer);
+      await intercept(page, ({ pathname }) => pathname.startsWith('/api/') && !frame.test(pathname), answer);
       const missing: string[] = [];
       for (const address of addresses) {
         await house.go(page, address);
@@ -43,7 +43,7 @@ export function statesJourneys(house: House): void {
           .locator('main')
           .locator(sign)
           .first()
-          .waitFor({ timeout: 15_000 })
+          .waitFor()
           .catch(() => missing.push(address));
       }
       return { state, missing };
@@ -54,7 +54,7 @@ export function statesJourneys(house: House): void {
   journey('asks again who is there where the network cut the question off', async () => {
     const { page } = keep(await house.visit('/'));
     await page.route('**/auth/session', (route) => route.abort(), { times: 2 });
-    await page.reload();
+    await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
   });
 
@@ -63,7 +63,8 @@ export function statesJourneys(house: House): void {
     const page = await open(ana.me.token, '/nowhere');
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     let lost = 0;
-    await page.route(
+    await intercept(
+      page,
       /\/help-[^/]+\.js$/,
       (route) => {
         lost += 1;

@@ -1,4 +1,7 @@
-/** A menu of acts or choices: opened by a button, walked by arrows, closed by Escape and by whatever else is done. */
+/**
+ * A menu of acts or choices: opened by a button, walked by arrows, closed by Escape and by whatever else is done. It stays
+ * while what it opened at is scrolled, which cards that others change do as well.
+ */
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Icon } from './icons.tsx';
 
@@ -89,11 +92,19 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
       if (target instanceof Node && (menu.contains(target) || at?.contains(target) === true)) return;
       latest.current.onClose(false);
     };
+    const follow = ({ target }: Event): void => {
+      const at = latest.current.anchor();
+      if (at === null || !(target as Node).contains(at)) return;
+      const rect = at.getBoundingClientRect();
+      const { top, bottom } = (target instanceof Element ? target : document.body).getBoundingClientRect();
+      if (rect.bottom > top && rect.top < bottom) place(menu, rect);
+      else latest.current.onClose(false);
+    };
     document.addEventListener('pointerdown', leave);
-    document.addEventListener('scroll', leave, true);
+    document.addEventListener('scroll', follow, true);
     return () => {
       document.removeEventListener('pointerdown', leave);
-      document.removeEventListener('scroll', leave, true);
+      document.removeEventListener('scroll', follow, true);
     };
   }, [isOneOf]);
   // An entry that had the focus may be gone, such as the one that says that others are on their way.
