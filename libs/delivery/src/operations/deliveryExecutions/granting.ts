@@ -51,7 +51,7 @@ export async function startStory({ perform }: Granting, story: Pick<Target, 'id'
   await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
 }
 
-/** Of a caller who takes nothing over: no decision about such a caller looks at it, and to ask reads six tables. */
+/** Of a caller who takes nothing over: no decision about such a caller looks at it, and to ask reads five tables. */
 export const noRank = 0;
 
 /** Takes the lease on a target, or refuses. */
