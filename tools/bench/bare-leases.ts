@@ -19,17 +19,26 @@ const lease = (changes: string): string => `
     returning l.unit_id, l.epoch, l.expires_at, l.ttl_seconds),
   s as (select s.* from bare.stories s, l where s.org_id = $1::uuid and s.id = l.unit_id)`;
 
-const renewal = `expires_at = clock_timestamp() + make_interval(secs => l.ttl_seconds), expiry_noted = false`;
+/** A lease whose time begins anew. */
+export const renewal = `expires_at = clock_timestamp() + make_interval(secs => l.ttl_seconds), expiry_noted = false`;
 
 /** The execution $3, changed where the lease was, with an event in its stream. */
-const execution = (changes: string, kind: string, data = `'{}'::jsonb`): string => `
+export const execution = (changes: string, kind: string, data = `'{}'::jsonb`): string => `
   x as (update bare.executions e set ${changes}, last_event_seq = e.last_event_seq + 1, told_seq = e.last_event_seq + 1,
       updated_at = clock_timestamp(), version = e.version + 1
     from l where e.org_id = $1::uuid and e.id = $3::uuid returning e.*),
   v as (insert into bare.execution_events (org_id, execution_id, seq, kind, actor, data)
     select $1::uuid, x.id, x.last_event_seq, '${kind}', $2::jsonb, ${data} from x)`;
 
-const executionColumns = `x.id, x.project_id as "projectId", x.target_type as "targetType", x.target_id as "targetId", x.state,
+/** The execution with a checkpoint of $5 to $7. */
+export const checkpointed = execution(
+  `checkpoint = jsonb_build_object('seq', e.checkpoint_seq + 1, 'summary', $5::text, 'nextSteps', $6::text[], 'filesTouched', $7::text[]),
+    checkpoint_seq = e.checkpoint_seq + 1`,
+  'checkpointed',
+  `jsonb_build_object('seq', x.checkpoint_seq, 'summary', $5::text)`,
+);
+
+export const executionColumns = `x.id, x.project_id as "projectId", x.target_type as "targetType", x.target_id as "targetId", x.state,
   x.phase, x.progress, x.attempt, x.spec_version as "specVersion", x.checkpoint, x.git, x.outcome, x.last_event_seq as "lastEventSeq",
   x.created_at as "createdAt", x.updated_at as "updatedAt", x.version`;
 
@@ -72,12 +81,7 @@ export const bareLeaseStatements = (trailOf: Trail) =>
     },
     '/executions/checkpoint': {
       text: `with ${lease(renewal)},
-        ${execution(
-          `checkpoint = jsonb_build_object('seq', e.checkpoint_seq + 1, 'summary', $5::text, 'nextSteps', $6::text[], 'filesTouched', $7::text[]),
-            checkpoint_seq = e.checkpoint_seq + 1`,
-          'checkpointed',
-          `jsonb_build_object('seq', x.checkpoint_seq, 'summary', $5::text)`,
-        )},
+        ${checkpointed},
         ${trailOf('execution.checkpointed', 'deliveryExecutions.checkpoint')}
         select ${executionColumns}, l.epoch, l.expires_at as "expiresAt" from x, l`,
       values: ['orgId', 'actor', 'executionId', 'leaseToken', 'summary', 'nextSteps', 'filesTouched'],

@@ -26,7 +26,7 @@ const summary = `s.id, 'BARE-' || s.number as key, s.number, s.project_id as "pr
   s.updated_at as "updatedAt", s.version`;
 
 /** Activity, outbox and audit of a write to the story of the CTE `s`; `$1` is the organization, `$2` the actor. */
-const trailOf = (kind: string, operation: string): string => `
+export const trailOf = (kind: string, operation: string): string => `
   a as (insert into bare.activity (org_id, seq, id, kind, actor, member_id, project_id, story_id, subject, data)
     select $1::uuid, nextval('bare.activity_seq'), uuidv7(), '${kind}', $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, s.project_id, s.id,
       jsonb_build_object('type', 'story', 'id', s.id, 'key', 'BARE-' || s.number, 'title', s.title),

@@ -1,9 +1,10 @@
 // The bare server of writes: Fastify and pg, one statement for a write, and a step less or more of what the product
 // promises of it (STEP, write-steps.ts). Forked by writes.ts.
 import { hash } from 'node:crypto';
-import { createPool, type Pool, sendBurst, type Statement } from '@muster/database';
-import { fastify, type FastifyRequest } from 'fastify';
+import { createPool, sendBurst, type Statement } from '@muster/database';
+import { fastify } from 'fastify';
 import pg from 'pg';
+import { type Body, type Decision, decisions, type WritePath } from './bare-decisions.ts';
 import { doesSteps, metrics, serve } from './bare-server.ts';
 import { bareStatements } from './bare-statements.ts';
 import { stepNames } from './write-steps.ts';
@@ -12,118 +13,76 @@ const does = doesSteps(stepNames);
 
 /** On the product's own tables: their foreign keys, their months, and what their triggers keep. */
 const onTables = (text: string): string =>
-  text.replaceAll(/\bbare\.(stories|comments|activity|audit|outbox)\b/g, 'public.$1');
+  text.replaceAll(
+    /\bbare\.(stories|comments|leases|executions|execution_events|activity|audit|outbox)\b/g,
+    'public.$1',
+  );
+
+const nextNumber = `n as materialized (select nextval('bare.number') as number)`;
+const numberOfProject = `n as (update public.project_counters set last_story_number = last_story_number + 1
+  where org_id = $1::uuid and project_id = $3::uuid returning last_story_number as number)`;
 
 /** Numbers that another transaction gets only after this one has ended, instead of a sequence's. */
-const numbered = (text: string): string =>
-  text
+const numbered = (text: string): string => {
+  const streams = text.includes('activity_seq') ? ['audit', 'activity'] : ['audit'];
+  return text
+    .replace(nextNumber, numberOfProject)
     .replace(
       /^with /,
-      'with t as (update public.streams set audit = audit + 1, activity = activity + 1 where org_id = $1::uuid returning audit, activity), ',
+      `with stream as (update public.streams set ${streams.map((name) => `${name} = ${name} + 1`).join()}
+        where org_id = $1::uuid returning ${streams.join()}), `,
     )
-    .replaceAll(`nextval('bare.activity_seq')`, '(select activity from t)')
-    .replaceAll(`nextval('bare.audit_seq')`, '(select audit from t)');
-
-const textOf = (text: string): string => {
-  const kept = does('kept') ? onTables(text) : text;
-  return does('numbered') ? numbered(kept) : kept;
+    .replaceAll(`nextval('bare.activity_seq')`, '(select activity from stream)')
+    .replaceAll(`nextval('bare.audit_seq')`, '(select audit from stream)');
 };
 
-/** Names in the body of a write. */
-interface Body {
-  readonly orgId: string;
-  readonly storyId: string;
-  readonly columnId?: string;
+const texts = new Map<string, string>();
+/** The statement as this step has it. */
+function textOf(text: string): string {
+  let made = texts.get(text);
+  if (made === undefined) {
+    const kept = does('kept') ? onTables(text) : text;
+    made = does('numbered') ? numbered(kept) : kept;
+    texts.set(text, made);
+  }
+  return made;
 }
 
 interface Rights {
   readonly epoch: string;
   readonly expires_at: string | null;
-  readonly project_id: string;
+  readonly projects: readonly string[];
 }
 
-/** What the way in answered once of a token and a story, which it takes instead of looking again. */
+/** What the way in answered once of a token, which it takes instead of looking again. */
 const rights = new Map<string, Rights>();
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
 const hold: Statement = plain('select app.hold_open() as archived');
 
-type Path = '/comments/create' | '/stories/updateStatus';
-
-/** What a write looks at and locks before it decides, besides the story. */
-const looks: Readonly<Record<Path, (body: Body) => readonly Statement[]>> = {
-  '/comments/create': () => [],
-  // Moves of one project take turns; a column may hold so many stories; the new place is behind the last of them.
-  '/stories/updateStatus': ({ orgId, storyId, columnId }) => [
-    {
-      sql: `select k.project_id from project_counters k where k.org_id = $1
-        and k.project_id = (select s.project_id from stories s where s.org_id = $1 and s.id = $2) for no key update`,
-      parameters: [orgId, storyId],
-    },
-    {
-      sql: `select c.id, c.wip_limit, c.story_count from board_columns c where c.org_id = $1
-        and c.id in ($3, (select s.column_id from stories s where s.org_id = $1 and s.id = $2)) order by c.id for no key update`,
-      parameters: [orgId, storyId, columnId],
-    },
-    {
-      sql: `select n.rank from stories n where n.org_id = $1 and n.column_id = $3
-        and n.project_id = (select s.project_id from stories s where s.org_id = $1 and s.id = $2) order by n.rank desc limit 1`,
-      parameters: [orgId, storyId, columnId],
-    },
-  ],
-};
-
-async function enter(
-  client: pg.ClientBase,
-  request: FastifyRequest,
-  { orgId, storyId }: Body,
-  looked: readonly Statement[],
-): Promise<void> {
-  const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
-  const known = rights.get(storyId);
-  const results = await sendBurst(client, [
-    plain('begin'),
-    {
-      sql: 'select * from app.enter($1, 1, $2, $3, 2, null, $4, $5, $6, $7)',
-      parameters: [
-        ...[hash('sha256', token, 'buffer'), 'story', storyId],
-        ...[known && orgId, known?.epoch, known?.expires_at, known && `{${known.project_id}}`].map(
-          (value) => value ?? null,
-        ),
-      ],
-    },
-    hold,
-    {
-      sql: `select s.id, s.version, s.column_id, s.title, p.key from stories s
-        join projects p on p.org_id = s.org_id and p.id = s.project_id
-        where s.org_id = $1 and s.id = $2 for no key update of s`,
-      parameters: [orgId, storyId],
-    },
-    ...looked,
-  ]);
-  const [found, story] = [results[1]?.rows[0], results[3]?.rows[0]];
-  if (story === undefined) throw new Error('no such story');
-  if (known === undefined) rights.set(storyId, found as unknown as Rights);
+function wayIn(token: string, { orgId }: Body, [kind, id]: readonly [string, string]): Statement {
+  const known = rights.get(token);
+  return {
+    sql: 'select * from app.enter($1, 1, $2, $3, 2, null, $4, $5, $6, $7)',
+    parameters: [
+      ...[hash('sha256', token, 'buffer'), kind, id],
+      ...[known && orgId, known?.epoch, known?.expires_at, known && `{${known.projects.join()}}`].map(
+        (value) => value ?? null,
+      ),
+    ],
+  };
 }
 
-/** Looks first, and then writes: BEGIN, two round trips, COMMIT. */
-async function decide(
-  pool: Pool,
-  request: FastifyRequest,
-  statement: Statement,
-  path: Path,
-): Promise<unknown> {
-  const body = request.body as Body;
-  const client = await pool.connect();
-  let isFit = false;
-  try {
-    await enter(client, request, body, looks[path](body));
-    const [written] = await sendBurst(client, [statement, plain('commit')]);
-    isFit = true;
-    return written?.rows[0];
-  } finally {
-    client.release(!isFit);
-  }
+/** It answers an epoch only where it took nothing of what was known. */
+function remember(token: string, found: Record<string, unknown> | undefined): void {
+  if (typeof found?.['epoch'] !== 'string') return;
+  const known = rights.get(token);
+  const projects = known?.epoch === found['epoch'] ? known.projects : [];
+  rights.set(token, {
+    epoch: found['epoch'],
+    expires_at: found['expires_at'] as string | null,
+    projects: [...projects, String(found['project_id'])],
+  });
 }
 
 const url = process.env['DATABASE_URL'] ?? '';
@@ -131,17 +90,46 @@ const max = Number(process.env['DATABASE_POOL']);
 const bare = new pg.Pool({ connectionString: url, max, idleTimeoutMillis: 0 });
 const entered = createPool({ url, role: 'muster_app', name: 'bare-writes', max });
 
+const valuesOf = (names: readonly string[], ...known: readonly object[]): unknown[] => {
+  const all = Object.assign({}, ...known) as Record<string, unknown>;
+  return names.map((name) => all[name]);
+};
+
+/** Looks first, and then writes: BEGIN, two round trips, COMMIT. */
+async function decide(path: WritePath, token: string, body: Body): Promise<unknown> {
+  const decision: Decision = decisions[path];
+  const client = await entered.connect();
+  let isFit = false;
+  try {
+    const results = await sendBurst(client, [
+      plain('begin'),
+      wayIn(token, body, decision.target(body)),
+      ...(decision.isBarred ? [hold] : []),
+      ...decision.looks(body),
+    ]);
+    remember(token, results[1]?.rows[0]);
+    const looked = results.slice(decision.isBarred ? 3 : 2).map(({ rows }) => rows);
+    const { write, known, answer } = decision.decide(body, looked);
+    const parameters = valuesOf(write.values, body, known);
+    const [written] = await sendBurst(client, [{ sql: textOf(write.text), parameters }, plain('commit')]);
+    isFit = true;
+    const row = written?.rows[0];
+    return row === undefined ? undefined : { ...answer, ...row };
+  } finally {
+    client.release(!isFit);
+  }
+}
+
 const app = fastify();
-for (const path of Object.keys(looks) as Path[]) {
-  const { values, answer, ...statement } = bareStatements[path];
-  const text = textOf(statement.text);
+for (const path of Object.keys(decisions) as WritePath[]) {
+  const { text, values, answer } = bareStatements[path];
   app.post(path, async (request, reply) => {
-    const body = request.body as Record<string, unknown>;
-    const parameters = values.map((value) => body[value]);
+    const body = request.body as Body;
     const run = async (): Promise<unknown> => {
-      if (!does('statement')) return body;
-      if (!does('decided')) return (await bare.query({ name: path, text, values: parameters })).rows[0];
-      return decide(entered, request, { sql: text, parameters }, path);
+      if (!does('statement')) return { ...body, id: path, leaseToken: path };
+      if (!does('decided'))
+        return (await bare.query({ name: path, text: textOf(text), values: valuesOf(values, body) })).rows[0];
+      return decide(path, request.headers.authorization?.slice('Bearer '.length) ?? '', body);
     };
     const row = await run();
     if (row === undefined) throw new Error('no such row');

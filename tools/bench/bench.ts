@@ -4,7 +4,7 @@
 //
 //   --rounds 5      rounds, each with every operation on both sides
 //   --seconds 1.2   load on one side at a time
-//   --only a,b      operations by name, such as stories.get, with --growth too; or outbox: jobs and the sweep of leases
+//   --only a,b      operations by name, such as stories.get, with --growth and --writes too; or outbox: jobs and the sweep of leases
 //   --licenses      activation and check of licenses instead
 //   --writes        writes beside bare servers that do a step more each, instead
 //   --mcp           calls and lists through the MCP gateway instead
@@ -303,7 +303,7 @@ const specials: readonly Special[] = [
   ),
   special('scale', (services) => measureScale(services, effort), renderScale),
   special('licenses', (services) => measureLicenses(services, effort), renderLadder),
-  special('writes', (services) => measureWrites(services, effort), renderLadder),
+  special('writes', (services) => measureWrites(services, effort, only), renderLadder),
   special(
     'mcp',
     (services) => measureMcp(services, effort),

@@ -50,6 +50,8 @@ export interface RungCost {
 
 export interface LadderSummary {
   readonly name: string;
+  /** The service's name. */
+  readonly of: string;
   readonly costs: readonly RungCost[];
   /** Shares of the bare statement, in processor time: of the bare server that does all of it, and of the service. */
   readonly bareWithAll: number;
@@ -77,6 +79,7 @@ function summarizeAsked(
   const own = shares(withAll, service.name);
   return {
     name,
+    of: service.name,
     costs: [...bare, service].map(({ name: rung }) => ({
       rung,
       serverMicros: median(of(rung).map(({ serverMicros }) => serverMicros)),
@@ -138,13 +141,13 @@ export function renderLadder(summaries: readonly LadderSummary[]): string {
   const line = (cells: readonly string[]): string =>
     cells.map((cell, column) => (column === 0 ? cell.padEnd(44) : cell.padStart(13))).join('');
   return summaries
-    .flatMap(({ name, costs, bareWithAll, service, share, goal }) => [
+    .flatMap(({ name, of, costs, bareWithAll, service, share, goal }) => [
       line([name, 'CPU µs', 'Postgres µs', 'req/s', 'p50 ms']),
       ...costs.map(({ rung, serverMicros, postgresMicros, rate, p50 }) =>
         line([rung, whole(serverMicros), whole(postgresMicros), whole(rate), two(p50)]),
       ),
-      `processor time, of the bare statement: ${two(bareWithAll)} bare with all of it, ${two(service)} the service`,
-      `processor time, of bare with all of it: ${two(share.median)} (${two(share.min)}–${two(share.max)}), goal ≥ ${two(goal)} ${verdict(share.median >= goal)}`,
+      `processor time, share of the bare statement: ${two(bareWithAll)} bare with all of it, ${two(service)} ${of}`,
+      `processor time, ${of}'s share of bare with all of it: ${two(share.median)} (${two(share.min)}–${two(share.max)}), goal ≥ ${two(goal)} ${verdict(share.median >= goal)}`,
       '',
     ])
     .map((text) => `  ${text}`.trimEnd())

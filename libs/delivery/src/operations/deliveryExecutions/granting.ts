@@ -51,6 +51,9 @@ export async function startStory({ perform }: Granting, story: Pick<Target, 'id'
   await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
 }
 
+/** Of a caller who takes nothing over: no decision about such a caller looks at it, and to ask reads five tables. */
+export const noRank = 0;
+
 /** Takes the lease on a target, or refuses. */
 export async function acquireTarget(
   context: Granting,
@@ -68,7 +71,7 @@ export async function acquireTarget(
     lockClaimant(db, caller),
     lockForAcquire(db, type, id),
     askPolicy(),
-    projectRank(),
+    wanted.takeOver ? projectRank() : noRank,
   ]);
   const decision = decide(context, facts, wanted, rank);
   if (decision.kind === 'refuse') throw refusalOf(context, facts, decision, rank);

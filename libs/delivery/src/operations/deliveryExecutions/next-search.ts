@@ -12,7 +12,7 @@ import { heldLease } from '../../data/leases.ts';
 import { claimNext, type WorkOnStory } from '../../data/next-work.ts';
 import { decideAcquire } from '../../rules/acquire.ts';
 import { isBegun, judgeNext, type NextVerdict, reasonsOf } from '../../rules/next-work.ts';
-import { decide, grant, holderOf, type Wanted } from './granting.ts';
+import { decide, grant, holderOf, type Wanted, noRank } from './granting.ts';
 
 type Operation = typeof registry.deliveryExecutions.acquireNext;
 export type SearchContext = HandlerContext<Operation>;
@@ -136,17 +136,16 @@ export class NextSearch {
   /** Takes one that is claimed. People may have moved it, changed it or taken it by name since it was looked at. */
   private async take({ storyId, status }: Candidate) {
     const { context, wanted } = this;
-    const { db, perform, policy, projectRank } = context;
-    const [onBoard, facts, policyNow, rank] = await Promise.all([
+    const { db, perform, policy } = context;
+    const [onBoard, facts, policyNow] = await Promise.all([
       // Columns are locked before leases.
       perform(inside.beginStory, { ...filtersOf(context), storyId, status }),
       lockForAcquire(db, 'story', storyId),
       policy(),
-      projectRank(),
     ]);
     const { begins, reasons, moved } = onBoard;
     if (!begins) return { reasons, moved };
-    const decision = decide(context, facts, wanted, rank);
+    const decision = decide(context, facts, wanted, noRank);
     if (decision.kind !== 'grant') return { reasons: reasonsOf(decision), moved };
     return { granted: await grant(context, facts, decision, wanted, policyNow) };
   }
