@@ -163,6 +163,18 @@ describe('a burst', () => {
       await expect(sleeping).rejects.toMatchObject({ name: 'BurstError', sqlState: undefined });
     }));
 
+  it('fails where its answer does not come in its time, and what comes later is nobody’s', async () => {
+    const pool = createPool({ url: database.url, max: 1, answerWithinMillis: 100 });
+    const client = await pool.connect();
+    const silent = [sql('set statement_timeout = 0'), sql('select pg_sleep(0.5)')];
+    await expect(sendBurst(client, silent)).rejects.toMatchObject({
+      message: 'Query read timeout',
+      sqlState: undefined,
+    });
+    client.release(true);
+    await pool.end();
+  });
+
   it('gives up the statements of a connection before they are too many', () =>
     onFreshConnection(async (client) => {
       for (let first = 0; first < 1_200; first += 100) {

@@ -74,7 +74,19 @@ function memoryOf(wire: object): ConnectionMemory {
 
 type Outcome = { results: StatementResult[] } | { error: Error; at: number };
 
-/** Statements that go out together; `done` is told what became of them. A value that cannot be sent throws here. */
+/** Hears that a burst is answered, before who sent it does; `fault` is null where all of it was done. */
+export interface Carrier {
+  answered(fault: Error | null): void;
+}
+
+const late = (burst: Burst): void => {
+  burst.callback(new Error('Query read timeout'));
+};
+
+/**
+ * Statements that go out together; `done` is told what became of them. A value that cannot be sent throws here. A field of
+ * it holds no closure that knows it: V8 would keep the rows of each answer (client.ts).
+ */
 export class Burst implements Submittable {
   private readonly statements: readonly Statement[];
   private readonly results: StatementResult[] = [];
@@ -84,17 +96,32 @@ export class Burst implements Submittable {
   private memory: ConnectionMemory | undefined;
   private failure: Error | undefined;
   private isWritten = false;
-  /** pg replaces it to keep its read timeout. */
-  callback: (error: Error | null, outcome?: Outcome) => void;
+  private isSettled = false;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly done: (outcome: Outcome) => void;
+  carrier: Carrier | null = null;
 
   constructor(statements: readonly Statement[], done: (outcome: Outcome) => void) {
     this.statements = statements.map(({ sql, parameters }) => ({
       sql,
       parameters: parameters.map(prepareValue),
     }));
-    this.callback = (error, outcome) => {
-      done(outcome ?? { error: error ?? new Error('no outcome'), at: this.results.length });
-    };
+    this.done = done;
+  }
+
+  /** Starts the time for its answer. */
+  answerWithin(millis: number): void {
+    this.timer = setTimeout(late, millis, this);
+  }
+
+  /** Ends it; pg calls it where the connection fails. */
+  callback(error: Error | null, outcome?: Outcome): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    clearTimeout(this.timer);
+    const end = outcome ?? { error: error ?? new Error('no outcome'), at: this.results.length };
+    this.carrier?.answered('error' in end ? end.error : null);
+    this.done(end);
   }
 
   /** Whether the server has answered each of its statements before: then no failure of a burst before it leaves one unknown. */

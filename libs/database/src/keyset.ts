@@ -90,17 +90,20 @@ interface Measured {
   readonly more_follow?: boolean | undefined;
 }
 
-/** For pages that can be made shorter: the same page with its first `count` items, from which the next one goes on. */
-const shorter = new WeakMap<object, (count: number) => object>();
+/**
+ * Of pages that can be made shorter: the same page with its first `count` items, from which the next one goes on. It is no
+ * field of the answer; and no WeakMap, since V8 keeps what such a map is told of until it collects all of the heap.
+ */
+const shorter = Symbol('shorter');
 
 /** Says how a page is made shorter, where it would be too long an answer. */
 export function shortenable<Page extends object>(page: Page, shorten: (count: number) => Page): Page {
-  shorter.set(page, shorten);
-  return page;
+  return Object.defineProperty(page, shorter, { value: shorten });
 }
 
 /** The page with its first `count` items; undefined for what is no page, or none that can be made shorter. */
-export const shortened = (page: object, count: number): object | undefined => shorter.get(page)?.(count);
+export const shortened = (page: object, count: number): object | undefined =>
+  (page as { readonly [shorter]?: (count: number) => object })[shorter]?.(count);
 
 /**
  * What follows a page: the items of the page and the cursor of the next, from `limit + 1` rows. `goesOnAfter` is the

@@ -8,7 +8,14 @@
  * it with it, so they are fewer.
  */
 import pg, { type PoolClient } from 'pg';
-import { type Burst, burstOf, type Statement, type StatementResult, type Wire } from './burst.ts';
+import {
+  type Burst,
+  burstOf,
+  type Carrier,
+  type Statement,
+  type StatementResult,
+  type Wire,
+} from './burst.ts';
 import { checkOut, type Pool } from './pool.ts';
 
 /** So many reads have a connection each; more of them share. */
@@ -26,7 +33,7 @@ interface Read {
 }
 
 /** A connection, for as long as it has something to answer. */
-class SharedConnection {
+class SharedConnection implements Carrier {
   private readonly client: PoolClient;
   private readonly wire: Wire;
   private readonly onChange: (connection: SharedConnection) => void;
@@ -79,16 +86,15 @@ class SharedConnection {
   private begin(burst: Burst): void {
     this.since = performance.now();
     if (this.written === 0) this.write(burst);
-    const { callback } = burst;
-    burst.callback = (error, outcome) => {
-      const fault = error ?? (outcome !== undefined && 'error' in outcome ? outcome.error : null);
-      // What Postgres refuses ends a burst; anything else, the connection.
-      if (fault === null || fault instanceof pg.DatabaseError) this.finish();
-      else this.break(fault);
-      callback(error, outcome);
-    };
+    burst.carrier = this;
     // From now on pg gives it the answers.
     this.client.query(burst);
+  }
+
+  /** The first of them is. What Postgres refuses ends a burst; anything else, the connection. */
+  answered(fault: Error | null): void {
+    if (fault === null || fault instanceof pg.DatabaseError) this.finish();
+    else this.break(fault);
   }
 
   private finish(): void {

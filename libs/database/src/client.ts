@@ -1,0 +1,34 @@
+/** What our pools connect with: pg's client, where a burst counts its own time. */
+import pg from 'pg';
+import { Burst } from './burst.ts';
+
+/** An option of our pools, which hand it to each client. */
+export interface AnswerTime {
+  /** How long a query may take until all of its answer is here, in milliseconds. */
+  answerWithinMillis: number;
+}
+
+// oxlint-disable-next-line typescript/unbound-method -- it is called on a client, as it would be
+const query = pg.Client.prototype.query as (this: pg.Client, ...what: readonly unknown[]) => unknown;
+const isSubmittable = (what: object): boolean => 'submit' in what && typeof what.submit === 'function';
+
+/**
+ * pg's own `query_timeout` counts by a closure in a field of each query. Of a burst, V8 then keeps the rows of answers that
+ * nobody has any more until it collects all of the heap, and copies them before (docs/decisions/performance.md).
+ */
+export class Client extends pg.Client {
+  readonly answerWithinMillis: number;
+
+  constructor(config: pg.ClientConfig & AnswerTime) {
+    super(config);
+    this.answerWithinMillis = config.answerWithinMillis;
+  }
+}
+
+Client.prototype.query = function (this: Client, first: string | object, ...others: unknown[]): unknown {
+  const { answerWithinMillis } = this;
+  if (first instanceof Burst) first.answerWithin(answerWithinMillis);
+  if (typeof first !== 'string' && isSubmittable(first)) return query.call(this, first, ...others);
+  const config = typeof first === 'string' ? { text: first } : first;
+  return query.call(this, { query_timeout: answerWithinMillis, ...config }, ...others);
+} as typeof pg.Client.prototype.query;
