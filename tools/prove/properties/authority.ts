@@ -64,14 +64,15 @@ const smallest: readonly Scope[] = ['read', 'write', 'admin'];
 
 /** Why a token of that kind may not, by the contract; null where it may. */
 export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): string | null {
+  // First: no scope would help.
+  if (kind.isAgents && operation.byMemberOnly) return 'agents_may_not';
+  if (kind.isAgents && operation.readsInbox && !kind.readsInbox) return 'agents_may_not';
   const { access, effect } = operation;
   const isForAdmins = access.kind === 'org' && ['admin', 'owner'].includes(access.role);
   const needed = access.kind === 'platform' ? 'platform' : isForAdmins ? 'admin' : effect;
   if (needed === 'platform' || kind.scope === 'platform') {
     if (needed !== kind.scope) return 'scope';
   } else if (smallest.indexOf(kind.scope) < smallest.indexOf(needed)) return 'scope';
-  if (kind.isAgents && operation.byMemberOnly) return 'agents_may_not';
-  if (kind.isAgents && operation.readsInbox && !kind.readsInbox) return 'agents_may_not';
   if (kind.isBound && (!operation.takesBoundTokens || (isAsAdmin && sendsByParams.has(operation.name))))
     return 'bound_token';
   if (access.kind === 'org') {
