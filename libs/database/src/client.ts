@@ -14,7 +14,7 @@ const isSubmittable = (what: object): boolean => 'submit' in what && typeof what
 
 /**
  * pg's own `query_timeout` counts by a closure in a field of each query. Of a burst, V8 then keeps the rows of answers that
- * nobody has any more until it collects all of the heap, and copies them before (docs/decisions/performance.md).
+ * are out of use until it collects all of the heap, and copies them before (docs/decisions/performance.md).
  */
 export class Client extends pg.Client {
   readonly answerWithinMillis: number;
