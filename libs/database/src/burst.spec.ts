@@ -163,7 +163,7 @@ describe('a burst', () => {
       await expect(sleeping).rejects.toMatchObject({ name: 'BurstError', sqlState: undefined });
     }));
 
-  it('fails where its answer does not come in its time', async () => {
+  it('fails, as any query, where its answer does not come in its time', async () => {
     const pool = createPool({ url: database.url, max: 1, answerWithinMillis: 100 });
     const client = await pool.connect();
     const silent = [sql('set statement_timeout = 0'), sql('select pg_sleep(0.5)')];
@@ -172,6 +172,11 @@ describe('a burst', () => {
       sqlState: undefined,
     });
     client.release(true);
+    // So does any other query.
+    const other = await pool.connect();
+    await other.query('set statement_timeout = 0');
+    await expect(other.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout');
+    other.release(true);
     await pool.end();
   });
 

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { Burst } from './burst.ts';
 
 /** An option of our pools, which hand it to each client. */
-export interface AnswerTime {
+export interface ReadTimeout {
   /** How long a query may take until all of its answer is here, in milliseconds. */
-  answerWithinMillis: number;
+  readTimeoutMillis: number;
 }
 
 // oxlint-disable-next-line typescript/unbound-method -- it is called on a client, as it would be
@@ -17,18 +17,18 @@ const isSubmittable = (what: object): boolean => 'submit' in what && typeof what
  * are out of use until it collects all of the heap, and copies them before (docs/decisions/performance.md).
  */
 export class Client extends pg.Client {
-  readonly answerWithinMillis: number;
+  readonly readTimeoutMillis: number;
 
-  constructor(config: pg.ClientConfig & AnswerTime) {
+  constructor(config: pg.ClientConfig & ReadTimeout) {
     super(config);
-    this.answerWithinMillis = config.answerWithinMillis;
+    this.readTimeoutMillis = config.readTimeoutMillis;
   }
 }
 
 Client.prototype.query = function (this: Client, first: string | object, ...others: unknown[]): unknown {
-  const { answerWithinMillis } = this;
-  if (first instanceof Burst) first.answerWithin(answerWithinMillis);
+  const { readTimeoutMillis } = this;
+  if (first instanceof Burst) first.answerWithin(readTimeoutMillis);
   if (typeof first !== 'string' && isSubmittable(first)) return query.call(this, first, ...others);
   const config = typeof first === 'string' ? { text: first } : first;
-  return query.call(this, { query_timeout: answerWithinMillis, ...config }, ...others);
+  return query.call(this, { query_timeout: readTimeoutMillis, ...config }, ...others);
 } as typeof pg.Client.prototype.query;

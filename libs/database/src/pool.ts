@@ -1,6 +1,6 @@
 /** Connections to Postgres, set up so that a lost one is an error of one request and never of the process. */
 import pg from 'pg';
-import { type AnswerTime, Client } from './client.ts';
+import { Client, type ReadTimeout } from './client.ts';
 
 /** `2026-11-21 09:30:00.1+00` → `2026-11-21T09:30:00.100Z`; connections speak UTC, and columns hold milliseconds. */
 export function toIso(text: string): string {
@@ -79,9 +79,9 @@ export const commandConnectMillis = 5_000;
 /** Opens no connection yet. Timeouts are those of RELIABILITY: statement < client's own < what a caller waits. */
 export function createPool(config: PoolConfig): Pool {
   const answerWithinMillis = config.answerWithinMillis ?? 5_000;
-  const answerTime: AnswerTime = { answerWithinMillis: answerWithinMillis * 1.2 };
+  const readTimeout: ReadTimeout = { readTimeoutMillis: answerWithinMillis * 1.2 };
   const pool = new pg.Pool({
-    ...answerTime,
+    ...readTimeout,
     Client: Client as unknown as new () => pg.ClientBase,
     connectionString: config.url,
     max: config.max ?? 10,

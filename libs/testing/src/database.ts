@@ -28,7 +28,7 @@ const patience = {
   connectionTimeoutMillis: 25_000,
   lock_timeout: 25_000,
   statement_timeout: 40_000,
-  answerWithinMillis: 45_000,
+  readTimeoutMillis: 45_000,
   idle_in_transaction_session_timeout: 50_000,
 };
 
