@@ -202,6 +202,17 @@ describe('in time', () => {
     },
     30_000,
   );
+
+  it.concurrent(
+    'a connection on which nothing was sent ends without an answer, which its first request would get',
+    async () => {
+      const { port } = await start(cap);
+      const socket = connect({ host: '127.0.0.1', port });
+      sockets.push(socket);
+      expect(await answerOn(socket)).toBe('');
+    },
+    30_000,
+  );
 });
 
 it('who leaves in the middle of a body gives back what it held, and is no fault of the service', async () => {

@@ -1,4 +1,5 @@
 /** What a caller is answered where a request fails: the error object of the contract, also of what is no request yet. */
+import { type Socket } from 'node:net';
 import { type ApiError, malformed, tooLarge, unsupportedMediaType } from '@muster/registry';
 import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -61,12 +62,12 @@ const rawRefusals: Readonly<Record<string, () => ApiError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => malformed('request_too_slow'),
 };
 
-/** Answers what is not even HTTP, by hand: there is no request yet. */
-export function refuseRaw(
-  socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
-  error: { code?: string },
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+/**
+ * Answers what is not even HTTP, by hand: there is no request yet. On a connection that a browser opened ahead nothing was
+ * asked: it would take the answer for that of the first request that it sends there.
+ */
+export function refuseRaw(socket: Socket, error: { code?: string }): void {
+  if (!socket.writable || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
