@@ -584,7 +584,8 @@ create table public.leases (
   expires_at timestamp(3) with time zone,
   expiry_noted boolean not null default false,
   ended_token_hash bytea,
-  ended_by text
+  ended_by text,
+  due_at timestamp(3) with time zone not null default '-infinity'::timestamp with time zone
 );
 create table public.lock_counters (
   org_id uuid not null,
@@ -1509,6 +1510,7 @@ CREATE INDEX invitations_address ON public.invitations USING btree (org_id, lowe
 CREATE INDEX leases_agent ON public.leases USING btree (org_id, agent_id) WHERE ((state = 'held'::text) AND (agent_id IS NOT NULL));
 CREATE INDEX leases_due ON public.leases USING btree (expires_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_live ON public.leases USING btree (org_id, project_id) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
+CREATE INDEX leases_looked_at ON public.leases USING btree (due_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_member ON public.leases USING btree (org_id, member_id) WHERE (state = 'held'::text);
 CREATE INDEX leases_project ON public.leases USING btree (org_id, project_id, unit_type, unit_id) WHERE (state = 'held'::text);
 CREATE INDEX locks_execution ON public.locks USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
@@ -2825,6 +2827,16 @@ begin
 end $function$
 ;
 alter function app.keep_epic_document() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.keep_look()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.due_at := case when old.state = 'held' then least(new.due_at, new.expires_at) else coalesce(new.expires_at, new.due_at) end;
+  return new;
+end $function$
+;
+alter function app.keep_look() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.keep_member_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2952,7 +2964,8 @@ declare
 begin
   if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   perform set_config('muster.counts', 'by hand', true);
-  update stories s set epic_id = null where s.org_id = old.org_id and s.epic_id = old.id;
+  update stories s set epic_id = null, version = s.version + 1, updated_at = now()
+    where s.org_id = old.org_id and s.epic_id = old.id;
   perform set_config('muster.counts', counts, true);
   return old;
 end $function$
@@ -2979,6 +2992,10 @@ CREATE OR REPLACE FUNCTION app.let_go_of_story()
 AS $function$
 begin
   if not app.project_stays(old.org_id, old.project_id) then return old; end if;
+  -- Their blocked_by follows when the row that says so is gone.
+  update stories s set version = s.version + 1, updated_at = now()
+    from story_blockers b
+    where b.org_id = old.org_id and b.blocker_id = old.id and s.org_id = b.org_id and s.id = b.story_id;
   update locks l set story_id = null where l.org_id = old.org_id and l.project_id = old.project_id and l.story_id = old.id;
   update agent_runs r set story_id = null where r.org_id = old.org_id and r.story_id = old.id;
   update contract_versions v set story_id = null where v.org_id = old.org_id and v.story_id = old.id;
@@ -4106,6 +4123,7 @@ CREATE TRIGGER epics_not_searched AFTER DELETE ON public.epics FOR EACH ROW EXEC
 CREATE TRIGGER epics_searched AFTER INSERT ON public.epics FOR EACH ROW EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER epics_searched_anew AFTER UPDATE OF title, description ON public.epics FOR EACH ROW WHEN (((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description))) EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER executions_let_go BEFORE DELETE ON public.executions FOR EACH ROW EXECUTE FUNCTION app.let_go_of_execution();
+CREATE TRIGGER leases_looked_at BEFORE UPDATE OF expires_at ON public.leases FOR EACH ROW EXECUTE FUNCTION app.keep_look();
 CREATE TRIGGER members_end_runs AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.end_runs();
 CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION app.drop_documents('member');
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
@@ -4677,6 +4695,7 @@ grant execute on function app.identity_providers_of(text) to muster_sign_in;
 grant execute on function app.inbox_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.invitations_of(uuid) to muster_sign_in;
 grant execute on function app.is_connected(uuid) to muster_sign_in;
+grant execute on function app.keep_look() to public;
 grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.known_address(text) to muster_sign_in;
 grant execute on function app.lacks_proof(jsonb,text,text[]) to public;

@@ -31,7 +31,7 @@ import { measureGrowth } from './growth.ts';
 import { renderLadder } from './ladder.ts';
 import { measureLicenses } from './licenses.ts';
 import { measureMcp, perCore } from './mcp.ts';
-import { type Bench, measure, type Sample } from './measure.ts';
+import { type Bench, measure, type Sample, warmUp } from './measure.ts';
 import { fill, keep, type Memory } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
 import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
@@ -49,7 +49,6 @@ import { measureWrites } from './writes.ts';
 const orgCount = 8;
 const projectsPerOrg = 2;
 const projectsAlone = 8;
-const warmUpSeconds = 0.7;
 const roundTripCalls = 20;
 
 const { values: options } = parseArgs({
@@ -182,9 +181,12 @@ async function runCourses(
     measure(bench, `bare, ${course.name}`, urls.theirs, lanesOf(course, 'bare'), time);
 
   say('Warming up');
+  const warm = new Set<Work>();
   for (const { course } of samples) {
-    await ours(course, warmUpSeconds);
-    await theirs(course, warmUpSeconds);
+    if (warm.has(course.work)) continue;
+    await warmUp((time) => ours(course, time));
+    await warmUp((time) => theirs(course, time));
+    warm.add(course.work);
   }
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, { course, ours: mine, theirs: others }] of samples.entries()) {

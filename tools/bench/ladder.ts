@@ -4,12 +4,9 @@
  * machine moves less than rates.
  */
 import { type LoadRequest } from './load-process.ts';
-import { type Bench, type Effort, measure, type Sample } from './measure.ts';
+import { type Bench, type Effort, measure, type Sample, warmUp } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
-
-/** Node takes some thousand calls until it runs at its speed. */
-const warmUpSeconds = 4;
 
 /** One of those that are measured. */
 export interface Rung {
@@ -123,10 +120,11 @@ export async function climb(
     for (const { asked, byRung } of samples) {
       for (const rung of rungs) {
         const { name, url } = rung;
-        const time = round === 0 ? Math.max(seconds, warmUpSeconds) : seconds;
         const lanes = rung === ladder.service ? asked.lanes : (asked.bareLanes ?? asked.lanes);
-        const sample = await measure(bench, `${asked.name}, ${name}`, url, lanes, time);
-        if (round > 0) byRung.get(name)?.push(sample);
+        const run = (time: number): Promise<Sample> =>
+          measure(bench, `${asked.name}, ${name}`, url, lanes, time);
+        if (round === 0) await warmUp(run);
+        else byRung.get(name)?.push(await run(seconds));
       }
     }
     if (round === 0) await warm();

@@ -6,13 +6,11 @@
 import { migrate } from '@muster/database';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { type LoadRequest } from './load-process.ts';
-import { type Bench, type Effort, measure, type Sample } from './measure.ts';
+import { type Bench, type Effort, measure, type Sample, warmUp } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
 
 const connections = 16;
-/** Node takes some thousand calls until it runs at its speed. */
-const warmUpSeconds = 3;
 
 interface Side {
   readonly url: string;
@@ -93,18 +91,24 @@ export async function measureMcp(services: Services, { rounds, seconds, say }: E
       Array.from({ length: connections }, () => requests),
       time,
     );
-  const samples = courses.map((course) => ({ course, mine: [] as Sample[], others: [] as Sample[] }));
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { course, mine, others } of samples) {
-      const time = round === 0 ? Math.max(seconds, warmUpSeconds) : seconds;
-      const first = await run(course.ours, course.name, time);
-      const second = await run(course.theirs, `beside it, ${course.name}`, time);
-      // The first round warms up.
-      if (round === 0) continue;
-      mine.push(first);
-      others.push(second);
+  const samples = courses.map((course) => ({
+    course,
+    ours: (time: number) => run(course.ours, course.name, time),
+    theirs: (time: number) => run(course.theirs, `beside it, ${course.name}`, time),
+    mine: [] as Sample[],
+    others: [] as Sample[],
+  }));
+  for (const { ours, theirs } of samples) {
+    await warmUp(ours);
+    await warmUp(theirs);
+  }
+  say('Warmed up');
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const { ours, theirs, mine, others } of samples) {
+      mine.push(await ours(seconds));
+      others.push(await theirs(seconds));
     }
-    say(round === 0 ? 'Warmed up' : `Round ${round} of ${rounds}`);
+    say(`Round ${round} of ${rounds}`);
   }
   return samples.map(({ course: { name }, mine, others }) =>
     summarize({ name, goal: null, ours: mine, theirs: others, roundTrips: null }),

@@ -2,8 +2,9 @@
  * The end of a lease's time, made known: an event in the stream of its execution and in the activity, and a notification
  * for its holder. The state `stalled` shows it without this too, so only the news waits for a worker. From Postgres alone.
  *
- * Each lease's row says whether its expiry was noted, in the transaction that notes it; sweeps take turns by `skip
- * locked`. So any number of them may run, and one that dies in the middle leaves nothing but what the next one does.
+ * Each lease's row says when to look at it next, and whether its expiry was noted, in the transaction that notes it; sweeps
+ * take turns by `skip locked`. So any number of them may run, and one that dies in the middle leaves nothing but what the next
+ * one does.
  */
 import {
   acrossOrganizations,
@@ -15,7 +16,7 @@ import {
   systemFacts,
   workerActor,
 } from '@muster/database';
-import { noteExpiries, type Unit } from '@muster/delivery';
+import { type Noted, noteExpiries, type Unit } from '@muster/delivery';
 import { reactions } from '@muster/operations';
 import { conclude } from '@muster/runtime';
 
@@ -32,12 +33,12 @@ interface Due extends Unit {
 
 const dueUnits = (failed: readonly string[]): Query<Due> => sql<Due>`
   select org_id as "orgId", unit_type as "unitType", unit_id as "unitId" from leases
-  where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/expires_at <= now()/*end*/ and org_id <> all (${failed}::uuid[])
+  where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/due_at <= now()/*end*/ and org_id <> all (${failed}::uuid[])
     and ${isSettled(sql.part`org_id`)}
-  order by expires_at limit ${batchSize}`;
+  order by due_at limit ${batchSize}`;
 
-const nextExpiry = sql<{ millis: number | null }>`
-  select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float as millis
+const nextLook = sql<{ millis: number | null }>`
+  select (extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float as millis
   from leases where state = 'held' and not expiry_noted and ${isSettled(sql.part`org_id`)}`;
 
 /**
@@ -55,9 +56,9 @@ export async function sweep(
     let progress = false;
     for (const [orgId, units] of Map.groupBy(due, (one) => one.orgId)) {
       try {
-        const noted = await noteIn(pool, orgId, units);
-        onNoted(noted);
-        if (noted > 0) progress = true;
+        const { seen, domainEvents } = await noteIn(pool, orgId, units);
+        onNoted(domainEvents.length);
+        if (seen > 0) progress = true;
       } catch (error) {
         faults.push(error);
         failed.add(orgId);
@@ -68,18 +69,19 @@ export async function sweep(
     if (!progress) break;
   }
   if (faults.length > 0) throw new AggregateError(faults, 'some expiries could not be noted');
-  const next = await acrossOrganizations(pool, (db) => db.one(nextExpiry));
+  const next = await acrossOrganizations(pool, (db) => db.one(nextLook));
   return Math.min(
     Math.max(Math.ceil(next.millis ?? longestPauseMillis), shortestPauseMillis),
     longestPauseMillis,
   );
 }
 
-const noteIn = (pool: Pool, orgId: string, units: readonly Unit[]): Promise<number> =>
+const noteIn = (pool: Pool, orgId: string, units: readonly Unit[]): Promise<Noted> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {
-    const domainEvents = await noteExpiries(db, units, workerActor);
-    if (domainEvents.length === 0) return 0;
+    const noted = await noteExpiries(db, units, workerActor);
+    const { domainEvents } = noted;
+    if (domainEvents.length === 0) return noted;
     const facts = systemFacts('worker.noteExpiries', null);
     await conclude(db, { orgId, actor: workerActor, domainEvents, facts }, reactions);
-    return domainEvents.length;
+    return noted;
   });

@@ -174,6 +174,37 @@ describe('an expiry', () => {
     expect(await expiries(second.people.orgId)).toEqual([]);
   });
 
+  it('is looked for at the end of the grant, and where it was renewed again at its new end', async () => {
+    const { people } = await arrangeBoard(world);
+    const { orgId, chloe } = people;
+    const held = await acquire(chloe);
+    const times = async () => {
+      const [lease] = await world.rows<{ due_at: string; expires_at: string }>(
+        `select due_at, expires_at from leases where org_id = $1 and state = 'held'`,
+        orgId,
+      );
+      return lease;
+    };
+    const granted = await times();
+    expect(granted?.due_at).toBe(granted?.expires_at);
+    await chloe.deliveryExecutions.renew({ ...held, ttlSeconds: 3_600 });
+    expect(await times()).toEqual({
+      due_at: granted?.due_at,
+      expires_at: expect.not.stringMatching(String(granted?.expires_at)),
+    });
+    await world.rows(`update leases set due_at = now() - interval '1 second' where org_id = $1`, orgId);
+    await sweepOnce();
+    const later = await times();
+    expect(later?.due_at).toBe(later?.expires_at);
+    expect(await expiries(orgId)).toEqual([]);
+    await chloe.deliveryExecutions.renew({ ...held, ttlSeconds: 60 });
+    const sooner = await times();
+    expect(sooner?.due_at).toBe(sooner?.expires_at);
+    await timePasses(orgId);
+    await sweepOnce();
+    expect(await expiries(orgId)).toHaveLength(1);
+  });
+
   it('of a coordination of a group has no execution, and is told all the same', async () => {
     const { people, projectId } = await arrangeBoard(world);
     const { orgId, chloe } = people;

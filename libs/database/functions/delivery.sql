@@ -36,6 +36,16 @@ begin
   return 0;
 end $$;
 
+-- The sweep looks at a lease at its end as the grant has it, or earlier where that comes to be earlier. Where a renewal puts it
+-- off, the time of the look stays: it is in an index, which a renewal then leaves as it is (0016_lease_renewals).
+create or replace function app.keep_look() returns trigger
+language plpgsql as $$
+begin
+  new.due_at := case when old.state = 'held' then least(new.due_at, new.expires_at) else coalesce(new.expires_at, new.due_at) end;
+  return new;
+end $$;
+create or replace trigger leases_looked_at before update of expires_at on leases for each row execute function app.keep_look();
+
 -- The state of an execution as readers see it: time may have passed since it was written. What the table of states says
 -- (libs/delivery/src/leases/states.ts), for statements; a spec compares the two.
 create or replace function app.shown_state(stored text, lease_expires_at timestamptz, offer_expires_at timestamptz, now timestamptz)

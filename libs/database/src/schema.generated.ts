@@ -134,7 +134,7 @@ export interface Imports { begun_by: Actor; created: Generated<number>; created_
 
 export interface Invitations { created_at: Generated<string>; email: string; expires_at: string; id: string; invited_by: Actor; member_id: string | null; org_id: string; project_ids: Generated<string[]>; role: GivenRole; sends: Generated<number>; sent_at: Generated<string>; state: Generated<'pending' | 'accepted' | 'revoked'>; team_ids: Generated<string[]>; token_hash: Buffer | null; updated_at: Generated<string>; version: Generated<number>; }
 
-export interface Leases { agent_id: string | null; ended_by: string | null; ended_token_hash: Buffer | null; epoch: Generated<number>; expires_at: string | null; expiry_noted: Generated<boolean>; granted_at: string | null; holder: Actor | null; member_id: string | null; org_id: string; project_id: string; run_id: string | null; state: Generated<'free' | 'held'>; token_hash: Buffer | null; ttl_seconds: number | null; unit_id: string; unit_type: 'story' | 'delivery_group' | 'coordination'; }
+export interface Leases { agent_id: string | null; due_at: Generated<string>; ended_by: string | null; ended_token_hash: Buffer | null; epoch: Generated<number>; expires_at: string | null; expiry_noted: Generated<boolean>; granted_at: string | null; holder: Actor | null; member_id: string | null; org_id: string; project_id: string; run_id: string | null; state: Generated<'free' | 'held'>; token_hash: Buffer | null; ttl_seconds: number | null; unit_id: string; unit_type: 'story' | 'delivery_group' | 'coordination'; }
 
 export interface LockCounters { fencing_token: Generated<number>; org_id: string; project_id: string; }
 

@@ -13,6 +13,8 @@ export interface Unit {
 }
 
 interface NotedRow {
+  /** False where the holder had renewed it. */
+  readonly is_over: boolean;
   readonly unit_type: UnitType;
   readonly unit_id: string;
   readonly project_id: string;
@@ -27,23 +29,24 @@ interface NotedRow {
 
 /**
  * Leases first, then executions by their ids, as every transaction locks; a lease that another one has locked is left for
- * the next time. A lease that its holder renewed meanwhile is not due, and one that was noted is not found again. Neither
- * epoch nor state changes.
+ * the next time. A lease that its holder renewed is looked at again at its new end, and one that was noted is not found again.
+ * Neither epoch nor state changes.
  */
 const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   with due as materialized (
-    select l.unit_type, l.unit_id from leases l join unnest(${units.map(({ unitType }) => unitType)}::text[],
+    select l.unit_type, l.unit_id, /*guard: expiry is noted in time*/l.expires_at <= now()/*end*/ as is_over
+    from leases l join unnest(${units.map(({ unitType }) => unitType)}::text[],
       ${units.map(({ unitId }) => unitId)}::uuid[]) u (unit_type, unit_id) using (unit_type, unit_id)
-    where ${of('l')} and l.state = 'held' and not l.expiry_noted and /*guard: expiry is noted in time*/l.expires_at <= now()/*end*/
+    where ${of('l')} and l.state = 'held' and not l.expiry_noted
     order by l.unit_type, l.unit_id for no key update of l skip locked),
   noted as (
-    update leases l set expiry_noted = true from due d
+    update leases l set expiry_noted = d.is_over, due_at = l.expires_at from due d
     where ${of('l')} and l.unit_type = d.unit_type and l.unit_id = d.unit_id
-    returning l.unit_type, l.unit_id, l.project_id, l.epoch, l.holder, l.member_id, l.agent_id, l.expires_at),
+    returning l.unit_type, l.unit_id, l.project_id, l.epoch, l.holder, l.member_id, l.agent_id, l.expires_at, d.is_over),
   locked as materialized (
     select e.id, n.unit_type, n.unit_id, n.epoch, n.holder, n.expires_at
     from noted n join executions e on ${of('e')} and e.target_type = n.unit_type and e.target_id = n.unit_id
-    where ${canSql('expire')}
+    where n.is_over and ${canSql('expire')}
     order by e.id for no key update of e),
   counted as (
     update executions e set last_event_seq = e.last_event_seq + 1 from locked k
@@ -56,35 +59,42 @@ const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
       from counted c)`,
     actor,
   )})
-  select n.unit_type, n.unit_id, n.project_id, n.epoch, n.holder, n.member_id, n.agent_id, c.id as execution_id,
+  select n.is_over, n.unit_type, n.unit_id, n.project_id, n.epoch, n.holder, n.member_id, n.agent_id, c.id as execution_id,
     case when s.id is not null then p.key || '-' || s.number end as key, coalesce(s.title, g.name) as title
   from noted n join projects p on ${of('p')} and p.id = n.project_id
   left join counted c on c.unit_type = n.unit_type and c.unit_id = n.unit_id
   left join stories s on n.unit_type = 'story' and ${of('s')} and s.id = n.unit_id
   left join delivery_groups g on n.unit_type <> 'story' and ${of('g')} and g.id = n.unit_id`;
 
-/**
- * Notes the expiry of those of these leases that are past their time and not noted yet, and answers what happened, for
- * the trail of the same transaction.
- */
-export async function noteExpiries(db: Db, units: readonly Unit[], actor: Actor): Promise<DomainEvent[]> {
-  const rows = await db.all(note(units, actor));
-  return rows.map((row) => ({
-    kind: 'lease.expired',
-    subject: {
-      type: row.unit_type === 'story' ? 'story' : 'delivery_group',
-      id: row.unit_id,
-      key: row.key,
-      title: row.title ?? '',
-      projectId: row.project_id,
-    },
-    data: {
-      unitType: row.unit_type,
-      executionId: row.execution_id,
-      epoch: row.epoch,
-      memberId: row.member_id,
-      agentId: row.agent_id,
-      holderName: row.holder.name,
-    },
-  }));
+/** What came of a look at leases. */
+export interface Noted {
+  /** How many were looked at: all but those that another transaction has locked, or noted. */
+  readonly seen: number;
+  /** What happened, for the trail of the same transaction. */
+  readonly domainEvents: DomainEvent[];
 }
+
+/** Notes the expiry of those of these leases that are past their time and not noted yet. */
+export async function noteExpiries(db: Db, units: readonly Unit[], actor: Actor): Promise<Noted> {
+  const rows = await db.all(note(units, actor));
+  return { seen: rows.length, domainEvents: rows.filter(({ is_over: isOver }) => isOver).map(expiryOf) };
+}
+
+const expiryOf = (row: NotedRow): DomainEvent => ({
+  kind: 'lease.expired',
+  subject: {
+    type: row.unit_type === 'story' ? 'story' : 'delivery_group',
+    id: row.unit_id,
+    key: row.key,
+    title: row.title ?? '',
+    projectId: row.project_id,
+  },
+  data: {
+    unitType: row.unit_type,
+    executionId: row.execution_id,
+    epoch: row.epoch,
+    memberId: row.member_id,
+    agentId: row.agent_id,
+    holderName: row.holder.name,
+  },
+});

@@ -163,7 +163,10 @@ describe('epics.delete', () => {
     );
     await expect(chloe.epics.delete({ epicId: epic.id })).rejects.toMatchObject({ code: 'forbidden' });
     expect(await ana.epics.delete({ epicId: epic.id })).toEqual({ deleted: true });
-    expect((await chloe.stories.get({ storyId: story.id })).story).toEqual({ ...story, epicId: null });
+    const { story: left } = await chloe.stories.get({ storyId: story.id });
+    expect(left).toEqual({ ...story, epicId: null, version: story.version + 1, updatedAt: left.updatedAt });
+    const since = { projectId, updatedSince: new Date(Date.parse(story.updatedAt) + 1).toISOString() };
+    expect((await chloe.stories.list(since)).items.map(({ id }) => id)).toEqual([story.id]);
     expect((await chloe.epics.list({ projectId })).items).toEqual([other]);
     expect(await world.rows('select target_id from assignments where org_id = $1', orgId)).toEqual([
       { target_id: other.id },

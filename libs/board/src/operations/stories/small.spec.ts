@@ -262,7 +262,14 @@ describe('stories.delete', () => {
     expect(await ana.stories.delete({ storyId: 'web-1' })).toEqual({ deleted: true });
     await expect(ana.stories.delete({ storyId: story.id })).rejects.toMatchObject({ code: 'not_found' });
     await expect(ana.stories.get({ storyId: 'WEB-1' })).rejects.toMatchObject({ code: 'not_found' });
-    expect((await ana.stories.get({ storyId: waiting.id })).story).toEqual({ ...waiting, blockedBy: [] });
+    const { story: free } = await ana.stories.get({ storyId: waiting.id });
+    expect(free).toEqual({
+      ...waiting,
+      blockedBy: [],
+      version: waiting.version + 1,
+      updatedAt: free.updatedAt,
+    });
+    expect(Date.parse(free.updatedAt)).toBeGreaterThan(Date.parse(waiting.updatedAt));
     for (const table of ['story_specs', 'story_selections', 'assignments', 'story_blockers']) {
       expect(await world.rows(`select 1 from ${table} where org_id = $1`, people.orgId)).toEqual([]);
     }

@@ -107,7 +107,8 @@ describe('deliveryExecutions.acquire', () => {
     expect(stopped.execution.stopRequested).toMatchObject({ by: { name: 'Ana' } });
     const heldByBen = { executionId: execution.id, leaseToken: ben.leaseToken };
     const { signals } = await people.ben.deliveryExecutions.renew(heldByBen);
-    expect(signals.map(({ kind }) => kind)).toEqual(['stop_requested']);
+    expect(signals).toMatchObject([{ kind: 'stop_requested', data: { reason: null, by: { name: 'Ana' } } }]);
+    expect(await people.ben.deliveryExecutions.renew(heldByBen)).toMatchObject({ signals });
     await people.ben.deliveryExecutions.release(heldByBen);
     await expect(people.ben.deliveryExecutions.acquire(target)).rejects.toMatchObject({
       body: { details: { reason: 'stop_requested' } },

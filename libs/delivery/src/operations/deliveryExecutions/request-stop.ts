@@ -20,8 +20,9 @@ export async function requestStop(context: HandlerContext<typeof registry.delive
   const held = heldLease(lease);
   if (held !== null && can('requestStop', execution.state)) {
     const seq = execution.last_event_seq + 1;
-    const stop = { seq, by: caller.actor, reason, at: now, holder: held.holder };
-    const taken = step(execution, 'requestStop', { now, sets: { stop_requested: stop }, data: { reason } });
+    const said = { reason, by: caller.actor };
+    const stop = { seq, ...said, at: now, holder: held.holder };
+    const taken = step(execution, 'requestStop', { now, sets: { stop_requested: stop }, data: said });
     writeStep(context, taken, lease);
     emit('execution.stopRequested', aboutTarget(target), { executionId });
     return after(taken);
