@@ -3,54 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { newId, workerActor } from '@muster/database';
 import { deliveryHandlers } from '@muster/delivery';
 import { notify, notificationsHandlers } from '@muster/notifications';
-import { type Person, useWorld } from '@muster/testing';
+import { useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from './board.ts';
-import { longestPauseMillis, shortestPauseMillis, sweep } from '../src/sweep.ts';
+import { endsIn } from './ends.ts';
+import { longestPauseMillis, shortestPauseMillis } from '../src/sweep.ts';
 
 const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notify]);
-
-const acquire = async (who: Person, story = 1) => {
-  const { execution, leaseToken } = await who.deliveryExecutions.acquire({
-    targetType: 'story',
-    targetId: `WEB-${story}`,
-  });
-  return { executionId: execution.id, leaseToken };
-};
-
-/** All leases that somebody holds are past their time. */
-const timePasses = (orgId: string) =>
-  world.rows(
-    `update leases set expires_at = clock_timestamp() - interval '1 second' where org_id = $1 and state = 'held'`,
-    orgId,
-  );
-
-const sweepOnce = () => sweep(world.database.app);
-
-const expiries = (orgId: string) =>
-  world.rows<{ execution_id: string; seq: number }>(
-    `select execution_id, seq from execution_events where org_id = $1 and kind = 'expired' order by execution_id, seq`,
-    orgId,
-  );
-
-/** Who was told what, in the order of names. */
-const told = (orgId: string) =>
-  world.rows<{ name: string; kind: string; title: string }>(
-    `select m.name, n.kind, n.title from notifications n join members m on m.org_id = n.org_id and m.id = n.member_id
-     where n.org_id = $1 order by m.name collate "C", n.id`,
-    orgId,
-  );
-
-const assign = ({ people, projectId, storyIds }: Board, who: Person, groupId?: string) =>
-  world.rows(
-    `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id)
-     values ($1, $2, $3, $4, $5, $6)`,
-    people.orgId,
-    groupId === undefined ? 'story' : 'delivery_group',
-    groupId ?? storyIds[0],
-    projectId,
-    who.me.agentId === null ? who.me.memberId : null,
-    who.me.agentId,
-  );
+const { acquire, timePasses, sweepOnce, expiries, told } = endsIn(world);
 
 describe('an expiry', () => {
   it('is an event of the execution and of the project, in the numbers of both', async () => {
@@ -237,70 +196,6 @@ describe('an expiry', () => {
     ]);
   });
 });
-
-describe('an expiry is told', () => {
-  const tell = async (board: Board, holder: Person): Promise<string[]> => {
-    await acquire(holder);
-    await timePasses(board.people.orgId);
-    await sweepOnce();
-    await sweepOnce();
-    return (await told(board.people.orgId))
-      .filter(({ kind }) => kind === 'lease_expired')
-      .map(({ name, title }) => `${name}: ${title}`);
-  };
-
-  it('to the holder, and to nobody else where nobody is assigned', async () => {
-    const board = await arrangeBoard(world);
-    expect(await tell(board, board.people.chloe)).toEqual([
-      'Chloé: Your time with WEB-1 is over: others may take it',
-    ]);
-  });
-
-  it('to the member whose agent held it, and to the one who is assigned', async () => {
-    const board = await arrangeBoard(world);
-    await assign(board, board.people.ben);
-    expect(await tell(board, board.people.robo)).toEqual([
-      'Ben: Robo’s time with WEB-1 is over: others may take it',
-      'Chloé: Robo’s time with WEB-1 is over: others may take it',
-    ]);
-  });
-
-  it('to the member whose agent is assigned', async () => {
-    const board = await arrangeBoard(world);
-    await assign(board, board.people.robo);
-    expect(await tell(board, board.people.ben)).toEqual([
-      'Ben: Your time with WEB-1 is over: others may take it',
-      'Chloé: Ben’s time with WEB-1 is over: others may take it',
-    ]);
-  });
-
-  it('to the member who is assigned to the group', async () => {
-    const board = await arrangeBoard(world);
-    const { people } = board;
-    const { group } = await people.ana.deliveryGroups.create({
-      projectId: board.projectId,
-      name: 'Passkeys',
-      storyIds: ['WEB-1'],
-    });
-    await assign(board, people.ben, group.id);
-    await people.chloe.deliveryExecutions.acquire({ targetType: 'delivery_group', targetId: group.id });
-    await timePasses(people.orgId);
-    await sweepOnce();
-    expect((await told(people.orgId)).map(({ name, title }) => `${name}: ${title}`)).toEqual([
-      'Ben: Chloé’s time with Passkeys is over: others may take it',
-      'Chloé: Your time with Passkeys is over: others may take it',
-    ]);
-  });
-
-  it('once to who is both', async () => {
-    const board = await arrangeBoard(world);
-    await assign(board, board.people.chloe);
-    expect(await tell(board, board.people.robo)).toEqual([
-      'Chloé: Robo’s time with WEB-1 is over: others may take it',
-    ]);
-  });
-});
-
 describe('sweeps', () => {
   const storiesEach = 120;
 

@@ -1,0 +1,50 @@
+/** Leases that end, and what a sweep makes of them. */
+import { type Person, type World } from '@muster/testing';
+import { sweep } from '../src/sweep.ts';
+import { type Board } from './board.ts';
+
+export function endsIn(world: World) {
+  const acquire = async (who: Person, story = 1) => {
+    const { execution, leaseToken } = await who.deliveryExecutions.acquire({
+      targetType: 'story',
+      targetId: `WEB-${story}`,
+    });
+    return { executionId: execution.id, leaseToken };
+  };
+
+  /** All leases that somebody holds are past their time. */
+  const timePasses = (orgId: string) =>
+    world.rows(
+      `update leases set expires_at = clock_timestamp() - interval '1 second' where org_id = $1 and state = 'held'`,
+      orgId,
+    );
+
+  const sweepOnce = () => sweep(world.database.app);
+
+  const expiries = (orgId: string) =>
+    world.rows<{ execution_id: string; seq: number }>(
+      `select execution_id, seq from execution_events where org_id = $1 and kind = 'expired' order by execution_id, seq`,
+      orgId,
+    );
+
+  /** Who was told what, in the order of names. */
+  const told = (orgId: string) =>
+    world.rows<{ name: string; kind: string; title: string }>(
+      `select m.name, n.kind, n.title from notifications n join members m on m.org_id = n.org_id and m.id = n.member_id
+       where n.org_id = $1 order by m.name collate "C", n.id`,
+      orgId,
+    );
+
+  const assign = ({ people, projectId, storyIds }: Board, who: Person, groupId?: string) =>
+    world.rows(
+      `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id)
+       values ($1, $2, $3, $4, $5, $6)`,
+      people.orgId,
+      groupId === undefined ? 'story' : 'delivery_group',
+      groupId ?? storyIds[0],
+      projectId,
+      who.me.agentId === null ? who.me.memberId : null,
+      who.me.agentId,
+    );
+  return { acquire, timePasses, sweepOnce, expiries, told, assign };
+}

@@ -1,0 +1,73 @@
+/** Whom a sweep tells of the end of a lease. */
+import { describe, expect, it } from '@jest/globals';
+import { deliveryHandlers } from '@muster/delivery';
+import { notify, notificationsHandlers } from '@muster/notifications';
+import { type Person, useWorld } from '@muster/testing';
+import { arrangeBoard, type Board } from './board.ts';
+import { endsIn } from './ends.ts';
+
+const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notify]);
+const { acquire, timePasses, sweepOnce, told, assign } = endsIn(world);
+
+describe('an expiry is told', () => {
+  const tell = async (board: Board, holder: Person): Promise<string[]> => {
+    await acquire(holder);
+    await timePasses(board.people.orgId);
+    await sweepOnce();
+    await sweepOnce();
+    return (await told(board.people.orgId))
+      .filter(({ kind }) => kind === 'lease_expired')
+      .map(({ name, title }) => `${name}: ${title}`);
+  };
+
+  it('to the holder, and to nobody else where nobody is assigned', async () => {
+    const board = await arrangeBoard(world);
+    expect(await tell(board, board.people.chloe)).toEqual([
+      'Chloé: Your time with WEB-1 is over: others may take it',
+    ]);
+  });
+
+  it('to the member whose agent held it, and to the one who is assigned', async () => {
+    const board = await arrangeBoard(world);
+    await assign(board, board.people.ben);
+    expect(await tell(board, board.people.robo)).toEqual([
+      'Ben: Robo’s time with WEB-1 is over: others may take it',
+      'Chloé: Robo’s time with WEB-1 is over: others may take it',
+    ]);
+  });
+
+  it('to the member whose agent is assigned', async () => {
+    const board = await arrangeBoard(world);
+    await assign(board, board.people.robo);
+    expect(await tell(board, board.people.ben)).toEqual([
+      'Ben: Your time with WEB-1 is over: others may take it',
+      'Chloé: Ben’s time with WEB-1 is over: others may take it',
+    ]);
+  });
+
+  it('to the member who is assigned to the group', async () => {
+    const board = await arrangeBoard(world);
+    const { people } = board;
+    const { group } = await people.ana.deliveryGroups.create({
+      projectId: board.projectId,
+      name: 'Passkeys',
+      storyIds: ['WEB-1'],
+    });
+    await assign(board, people.ben, group.id);
+    await people.chloe.deliveryExecutions.acquire({ targetType: 'delivery_group', targetId: group.id });
+    await timePasses(people.orgId);
+    await sweepOnce();
+    expect((await told(people.orgId)).map(({ name, title }) => `${name}: ${title}`)).toEqual([
+      'Ben: Chloé’s time with Passkeys is over: others may take it',
+      'Chloé: Your time with Passkeys is over: others may take it',
+    ]);
+  });
+
+  it('once to who is both', async () => {
+    const board = await arrangeBoard(world);
+    await assign(board, board.people.chloe);
+    expect(await tell(board, board.people.robo)).toEqual([
+      'Chloé: Robo’s time with WEB-1 is over: others may take it',
+    ]);
+  });
+});
