@@ -1508,7 +1508,6 @@ CREATE INDEX imports_project ON public.imports USING btree (org_id, project_id, 
 CREATE INDEX invitations_accounts ON public.invitations USING btree (lower(email) COLLATE "C") WHERE (state = 'pending'::text);
 CREATE INDEX invitations_address ON public.invitations USING btree (org_id, lower(email), sent_at);
 CREATE INDEX leases_agent ON public.leases USING btree (org_id, agent_id) WHERE ((state = 'held'::text) AND (agent_id IS NOT NULL));
-CREATE INDEX leases_due ON public.leases USING btree (expires_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_live ON public.leases USING btree (org_id, project_id) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_looked_at ON public.leases USING btree (due_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_member ON public.leases USING btree (org_id, member_id) WHERE (state = 'held'::text);
@@ -2772,10 +2771,15 @@ CREATE OR REPLACE FUNCTION app.keep_blocked_by()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  is_gone constant boolean := tg_op = 'DELETE'
+    and not exists (select from stories b where b.org_id = old.org_id and b.id = old.blocker_id);
 begin
   update stories s
     set blocked_by = array(
-      select b.blocker_id from story_blockers b where b.org_id = s.org_id and b.story_id = s.id order by b.blocker_id)
+        select b.blocker_id from story_blockers b where b.org_id = s.org_id and b.story_id = s.id order by b.blocker_id),
+      version = s.version + is_gone::int,
+      updated_at = case when is_gone then now() else s.updated_at end
     where s.org_id = coalesce(new.org_id, old.org_id) and s.id = coalesce(new.story_id, old.story_id);
   return null;
 end $function$
@@ -2992,10 +2996,6 @@ CREATE OR REPLACE FUNCTION app.let_go_of_story()
 AS $function$
 begin
   if not app.project_stays(old.org_id, old.project_id) then return old; end if;
-  -- Their blocked_by follows when the row that says so is gone.
-  update stories s set version = s.version + 1, updated_at = now()
-    from story_blockers b
-    where b.org_id = old.org_id and b.blocker_id = old.id and s.org_id = b.org_id and s.id = b.story_id;
   update locks l set story_id = null where l.org_id = old.org_id and l.project_id = old.project_id and l.story_id = old.id;
   update agent_runs r set story_id = null where r.org_id = old.org_id and r.story_id = old.id;
   update contract_versions v set story_id = null where v.org_id = old.org_id and v.story_id = old.id;

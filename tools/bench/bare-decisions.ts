@@ -4,7 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { type Statement } from '@muster/database';
-import { bareStatements, trailOf } from './bare-statements.ts';
+import { bareStatements, createStory, trailOf } from './bare-statements.ts';
 import { checkpointed, execution, executionColumns, renewal } from './bare-leases.ts';
 
 /** What the bodies of writes name. */
@@ -61,8 +61,8 @@ const lockStory = ({ orgId, storyId }: Body): Statement => ({
 const firstColumn = `(select f.id from board_columns f where f.org_id = $1 and f.project_id = $2 and f.status = 'backlog'
   and f.archived_at is null order by f.position, f.id limit 1)`;
 
-const createStory: Write = {
-  text: bareStatements['/stories/create'].text.replace(`nextval('bare.number')`, '$9::int'),
+const createNumbered: Write = {
+  text: createStory('$9::int'),
   values: [...bareStatements['/stories/create'].values, 'number'],
 };
 
@@ -118,9 +118,7 @@ const noHolder = `state = 'free', token_hash = null, holder = null, member_id = 
 
 /** The trail by the story's own key. */
 const trail = (kind: string, operation: string, target: string): string =>
-  trailOf(kind, operation)
-    .replace(`'BARE-' ||`, `s.key || '-' ||`)
-    .replace(`'${operation}', s.id`, `'${operation}', ${target}`);
+  trailOf(kind, operation, { key: `s.key || '-' || s.number`, target });
 
 const byHolder = ['orgId', 'actor', 'executionId', 'unitId'] as const;
 const grant = ['epoch', 'tokenHash'] as const;
@@ -263,7 +261,7 @@ export const decisions = {
       },
     ],
     decide: (_body, looked) => ({
-      write: createStory,
+      write: createNumbered,
       known: { number: first(looked, 1)['number'], columnId: first(looked, 2)['id'] },
     }),
   },

@@ -25,17 +25,34 @@ const summary = `s.id, 'BARE-' || s.number as key, s.number, s.project_id as "pr
   s.created_by as "createdBy", s.completed_at as "completedAt", s.created_at as "createdAt",
   s.updated_at as "updatedAt", s.version`;
 
+/** What the trail says of the story of the CTE `s`, in SQL. */
+interface About {
+  readonly key: string;
+  /** Of the audit entry. */
+  readonly target: string;
+}
+const aboutBare: About = { key: `'BARE-' || s.number`, target: 's.id' };
+
 /** Activity, outbox and audit of a write to the story of the CTE `s`; `$1` is the organization, `$2` the actor. */
-export const trailOf = (kind: string, operation: string): string => `
+export const trailOf = (kind: string, operation: string, { key, target }: About = aboutBare): string => `
   a as (insert into bare.activity (org_id, seq, id, kind, actor, member_id, project_id, story_id, subject, data)
     select $1::uuid, nextval('bare.activity_seq'), uuidv7(), '${kind}', $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, s.project_id, s.id,
-      jsonb_build_object('type', 'story', 'id', s.id, 'key', 'BARE-' || s.number, 'title', s.title),
+      jsonb_build_object('type', 'story', 'id', s.id, 'key', ${key}, 'title', s.title),
       jsonb_build_object('to', s.status) from s),
   o as (insert into bare.outbox (org_id, id, topic, payload)
     select $1::uuid, uuidv7(), 'event', jsonb_build_object('kind', '${kind}') from s),
   u as (insert into bare.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, request_id)
-    select $1::uuid, nextval('bare.audit_seq'), uuidv7(), $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, '${operation}', s.id, 'allowed',
+    select $1::uuid, nextval('bare.audit_seq'), uuidv7(), $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, '${operation}', ${target}, 'allowed',
       '127.0.0.1', 'bare' from s)`;
+
+/** A story with that number. */
+export const createStory = (number: string): string => `with n as materialized (select ${number} as number),
+  s as (insert into bare.stories (org_id, id, project_id, number, title, description, status, column_id, rank,
+      priority, labels, created_by)
+    select $1::uuid, uuidv7(), $3::uuid, n.number, $4::text, $5::text, 'backlog', $6::uuid, 'z' || n.number, $7::text, $8::text[], $2::jsonb
+    from n returning *),
+  ${trailOf('story.created', 'stories.create')}
+  select ${summary}, s.description from s`;
 
 /** Statements by the path they answer at, and how their values are found in the body. */
 export const bareStatements = {
@@ -62,13 +79,7 @@ export const bareStatements = {
     answer: 'items',
   },
   '/stories/create': {
-    text: `with n as materialized (select nextval('bare.number') as number),
-      s as (insert into bare.stories (org_id, id, project_id, number, title, description, status, column_id, rank,
-          priority, labels, created_by)
-        select $1::uuid, uuidv7(), $3::uuid, n.number, $4::text, $5::text, 'backlog', $6::uuid, 'z' || n.number, $7::text, $8::text[], $2::jsonb
-        from n returning *),
-      ${trailOf('story.created', 'stories.create')}
-      select ${summary}, s.description from s`,
+    text: createStory(`nextval('bare.number')`),
     values: ['orgId', 'actor', 'projectId', 'title', 'description', 'columnId', 'priority', 'labels'],
     answer: 'story',
   },

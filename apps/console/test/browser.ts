@@ -28,7 +28,7 @@ export async function launch(flags: readonly string[] = []): Promise<Browser | u
 /** The browser cuts off all that is on its way when an interface of the machine comes or goes, as when a container starts. */
 const networkChanged = 'net::ERR_NETWORK_CHANGED';
 /** A page that was cut off ends at one of the browser's own, and on the way there it takes the place of the next try. */
-const isCut = /net::ERR_NETWORK_CHANGED|chrome-error:/;
+const isCut = new RegExp(`${networkChanged}|chrome-error:`);
 
 /** To a page, with all of its files. */
 export async function goTo(page: Page, address: string): Promise<void> {
@@ -132,10 +132,13 @@ async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion
   return true;
 }
 
+/** A script that presses keys within one turn of the page. */
+export const pressing = (...keys: readonly string[]): string => `for (const key of ${JSON.stringify(keys)})
+  document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`;
+
 /** Presses two keys that belong together: they do where little time lies between them, and a busy machine may take more. */
 export const pressBoth = (page: Page, ...keys: readonly [string, string]): Promise<unknown> =>
-  page.evaluate(`for (const key of ${JSON.stringify(keys)})
-    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`);
+  page.evaluate(pressing(...keys));
 
 /** Drags on at a point until that is shown: a hand is never quite still, and what it is over is asked when it moves. */
 export async function dragUntil(

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { intercept, journey, pressBoth } from './browser.ts';
+import { intercept, journey, pressBoth, pressing } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -246,8 +246,7 @@ export function keysJourneys(house: House): void {
     // The menu opens before the column tells that it was scrolled.
     const scrolled = `new Promise((resolve) => {
       document.addEventListener('scroll', () => requestAnimationFrame(() => requestAnimationFrame(() => resolve(''))), { capture: true, once: true });
-      for (const key of ['End', 'p'])
-        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+      ${pressing('End', 'p')}
     })`;
     await page.evaluate(scrolled);
     expect(await menu(page).count()).toBe(1);

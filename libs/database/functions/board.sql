@@ -1,11 +1,17 @@
 -- Keeps stories.blocked_by, oldest first. Also when a blocker is deleted and its rows go with it: that is the owner's
--- doing, to whom forced row security shows nothing, so the door does this.
+-- doing, to whom forced row security shows nothing, so the door does this. Then it is a change of the story; any other is part
+-- of one that counts itself.
 create or replace function app.keep_blocked_by() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  is_gone constant boolean := tg_op = 'DELETE'
+    and not exists (select from stories b where b.org_id = old.org_id and b.id = old.blocker_id);
 begin
   update stories s
     set blocked_by = array(
-      select b.blocker_id from story_blockers b where b.org_id = s.org_id and b.story_id = s.id order by b.blocker_id)
+        select b.blocker_id from story_blockers b where b.org_id = s.org_id and b.story_id = s.id order by b.blocker_id),
+      version = s.version + is_gone::int,
+      updated_at = case when is_gone then now() else s.updated_at end
     where s.org_id = coalesce(new.org_id, old.org_id) and s.id = coalesce(new.story_id, old.story_id);
   return null;
 end $$;

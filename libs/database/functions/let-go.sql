@@ -12,10 +12,6 @@ create or replace function app.let_go_of_story() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if not app.project_stays(old.org_id, old.project_id) then return old; end if;
-  -- Their blocked_by follows when the row that says so is gone.
-  update stories s set version = s.version + 1, updated_at = now()
-    from story_blockers b
-    where b.org_id = old.org_id and b.blocker_id = old.id and s.org_id = b.org_id and s.id = b.story_id;
   update locks l set story_id = null where l.org_id = old.org_id and l.project_id = old.project_id and l.story_id = old.id;
   update agent_runs r set story_id = null where r.org_id = old.org_id and r.story_id = old.id;
   update contract_versions v set story_id = null where v.org_id = old.org_id and v.story_id = old.id;

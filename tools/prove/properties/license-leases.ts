@@ -131,9 +131,9 @@ export const licenseLeases: Property = {
       run: (setting) => run(setting, alone, [stillLent, 'm.offline_until is not null']),
     },
     {
-      name: 'a slot is given away a second early',
+      name: 'a slot is given away early',
       run: (setting) =>
-        run(setting, alone, [stillLent, `m.offline_until > clock_timestamp() + interval '1 second'`]),
+        run(setting, alone, [stillLent, `m.offline_until > clock_timestamp() + interval '1.5 seconds'`]),
     },
   ],
 };
