@@ -2773,7 +2773,7 @@ CREATE OR REPLACE FUNCTION app.keep_blocked_by()
 AS $function$
 declare
   is_gone constant boolean := tg_op = 'DELETE'
-    and not exists (select from stories b where b.org_id = old.org_id and b.id = old.blocker_id);
+    and not exists (select 1 from stories b where b.org_id = old.org_id and b.id = old.blocker_id);
 begin
   update stories s
     set blocked_by = array(

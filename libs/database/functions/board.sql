@@ -5,7 +5,7 @@ create or replace function app.keep_blocked_by() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   is_gone constant boolean := tg_op = 'DELETE'
-    and not exists (select from stories b where b.org_id = old.org_id and b.id = old.blocker_id);
+    and not exists (select 1 from stories b where b.org_id = old.org_id and b.id = old.blocker_id);
 begin
   update stories s
     set blocked_by = array(
