@@ -282,9 +282,16 @@ describe('teams.members', () => {
 
   it('are listed in the order in which they came, page by page', async () => {
     const people = await world.org();
-    const { ana, ben, dan } = people;
+    const { ana, ben, chloe, dan } = people;
     const { teamId } = await arrangeTeam(people);
     await ana.teams.members.add({ teamId, memberId: ben.me.memberId });
+    // Two calls may be of the same millisecond, or the clock be set in between.
+    for (const [day, { me }] of [chloe, dan, ben].entries())
+      await world.rows(
+        `update team_members set created_at = timestamptz '2026-01-01' + make_interval(days => $2) where member_id = $1`,
+        me.memberId,
+        day,
+      );
     const { items, nextCursor } = await dan.teams.members.list({ teamId, limit: 2 });
     expect(items.map(({ name, role }) => `${name} ${role}`)).toEqual(['Chloé lead', 'Dan member']);
     const rest = await dan.teams.members.list({ teamId, limit: 2, cursor: nextCursor ?? '' });
