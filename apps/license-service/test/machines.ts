@@ -55,7 +55,8 @@ export async function openMachines(): Promise<Machines> {
     close: async () => {
       middle.close();
       await world.close();
-      await rm(folder, { recursive: true });
+      // A renewal that was stopped on its way may still keep its answer.
+      await rm(folder, { recursive: true, maxRetries: 5 });
     },
   };
 }
