@@ -4123,7 +4123,7 @@ CREATE TRIGGER epics_not_searched AFTER DELETE ON public.epics FOR EACH ROW EXEC
 CREATE TRIGGER epics_searched AFTER INSERT ON public.epics FOR EACH ROW EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER epics_searched_anew AFTER UPDATE OF title, description ON public.epics FOR EACH ROW WHEN (((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description))) EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER executions_let_go BEFORE DELETE ON public.executions FOR EACH ROW EXECUTE FUNCTION app.let_go_of_execution();
-CREATE TRIGGER leases_looked_at BEFORE UPDATE OF expires_at ON public.leases FOR EACH ROW EXECUTE FUNCTION app.keep_look();
+CREATE TRIGGER leases_look_kept BEFORE UPDATE OF expires_at ON public.leases FOR EACH ROW EXECUTE FUNCTION app.keep_look();
 CREATE TRIGGER members_end_runs AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.end_runs();
 CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION app.drop_documents('member');
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();

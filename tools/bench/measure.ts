@@ -62,7 +62,7 @@ export async function measure(
 }
 
 /**
- * V8 optimizes what was called often: at 10 connections a renewal took Node 713 µs of processor time in the first 2,000 calls,
+ * V8 optimizes what was called often: with 32 callers a renewal took Node 713 µs of processor time in the first 2,000 calls,
  * 530 after 6,000 and 450 after 12,000, and no less after 20,000. Operations that are slow have so many seconds instead.
  */
 const [warmCalls, mostWarmSeconds] = [12_000, 20];

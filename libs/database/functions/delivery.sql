@@ -44,7 +44,7 @@ begin
   new.due_at := case when old.state = 'held' then least(new.due_at, new.expires_at) else coalesce(new.expires_at, new.due_at) end;
   return new;
 end $$;
-create or replace trigger leases_looked_at before update of expires_at on leases for each row execute function app.keep_look();
+create or replace trigger leases_look_kept before update of expires_at on leases for each row execute function app.keep_look();
 
 -- The state of an execution as readers see it: time may have passed since it was written. What the table of states says
 -- (libs/delivery/src/leases/states.ts), for statements; a spec compares the two.

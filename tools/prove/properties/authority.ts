@@ -4,6 +4,7 @@
  * too small; a viewer stands beside for the roles. Records need not be there: whoever may is answered what becomes of the
  * example, and that is not a 401 or 403.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { createToken, grantPlatform } from '@muster/organizations';
 import {
   groundsOf,
@@ -259,8 +260,10 @@ async function tryAll(
     async (operation, params) => {
       let heard = await callers.call(api.url, token, operation, params);
       // Six calls at a time wait for each other, on a busy machine for longer than the API lets them: that says of no right.
-      for (let again = 0; asksToComeAgain(heard) && again < mostAgain; again += 1)
+      for (let again = 0; asksToComeAgain(heard) && again < mostAgain; again += 1) {
+        await pause(Number(heard.retryAfter) * 1_000);
         heard = await callers.call(api.url, token, operation, params);
+      }
       return heard;
     };
   const { owner, other, who, tokenOf } = await makeTokens(database);
