@@ -85,15 +85,21 @@ export function renewAndAnswer(
   return { execution: toExecution(isNews ? taken.row : execution, lease, now), signals };
 }
 
-/** Writes the holder's last transition while its grant still holds, and frees lease and locks as the transition does. */
+/**
+ * Writes the holder's last transition while its grant still holds, and frees lease and locks as the transition does.
+ * `hadLanded`: the merge was seen while it was held, and completes it now.
+ */
 export function endLease(
   context: Writer,
   { execution, lease, claim, now }: Held<LockedRows>,
   call: string,
   transition: TransitionName,
-  facts: Pick<StepFacts, 'sets' | 'data'>,
+  { hadLanded = false, ...facts }: Pick<StepFacts, 'sets' | 'data'> & { readonly hadLanded?: boolean },
 ): Execution {
   const taken = step(execution, transition, { ...facts, now, tellsHolder: true });
   writeStep(context, taken, lease, { claim, call });
-  return toExecution(taken.row, undefined, now);
+  if (!hadLanded) return toExecution(taken.row, undefined, now);
+  const completed = step(taken.row, 'observeMerge', { now, tellsHolder: true });
+  writeStep(context, completed, undefined);
+  return toExecution(completed.row, undefined, now);
 }

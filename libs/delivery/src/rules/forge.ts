@@ -7,7 +7,9 @@ import {
   type ForgeAspect,
   type ForgeFact,
   type ForgeState,
+  needsVerifiedMerge,
   type ObservationKind,
+  type Policy,
   type SeenHead,
 } from '@muster/registry';
 
@@ -60,6 +62,26 @@ export function fold(
 }
 
 export const isMerged = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_merged';
+
+/** Whether its merge completes the work: where the policy asks for the forge's own word, one that the forge itself told of. */
+export const isLanded = (
+  policy: Policy,
+  {
+    forge,
+    merge_verified_at: verifiedAt,
+  }: { readonly forge: ForgeState; readonly merge_verified_at: string | null },
+): boolean => (needsVerifiedMerge(policy) ? verifiedAt !== null : isMerged(forge));
+
+/** Whether what is handed in or given back with this pull request had landed before: a merge of another lands nothing of it. */
+export const hadLanded = (
+  policy: Policy,
+  work: Parameters<typeof isLanded>[1],
+  pullRequest: { readonly number: number } | null,
+): boolean => {
+  const merged = work.forge.pullRequest?.number ?? null;
+  const isAnother = pullRequest !== null && merged !== null && pullRequest.number !== merged;
+  return isLanded(policy, work) && !isAnother;
+};
 
 /** Closed without having been merged. */
 export const isClosed = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_closed';

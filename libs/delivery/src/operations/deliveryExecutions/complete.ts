@@ -3,6 +3,7 @@ import { handle } from '@muster/runtime';
 import { mayHold } from '../../data/executions.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
 import { asHolder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
+import { hadLanded } from '../../rules/forge.ts';
 import { claimOf } from '../../rules/lease-tokens.ts';
 
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
@@ -51,8 +52,10 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   }
 
   const about = aboutTarget(holder.target);
+  const landed = outcome === 'submitted' && hadLanded(policy, holder.execution, pullRequest);
   if (outcome === 'submitted') emit('execution.submitted', about, { executionId });
-  else emit('execution.completed', about, { executionId, outcome });
+  if (landed) emit('execution.completed', about, { executionId, outcome: 'succeeded' });
+  if (outcome !== 'submitted') emit('execution.completed', about, { executionId, outcome });
   const execution = endLease(context, holder, call, outcome === 'submitted' ? 'submit' : 'finish', {
     sets: {
       outcome,
@@ -61,6 +64,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       pull_request: pullRequest,
     },
     data: { outcome },
+    hadLanded: landed,
   });
   return { execution };
 });

@@ -31,7 +31,7 @@ import { aboutTarget } from '../../data/targets.ts';
 import { can, type TransitionName } from '../../leases/states.ts';
 import { type ExecutionChanges, step } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
-import { fold, isClosed, isMerged, needsRework, seenHead } from '../../rules/forge.ts';
+import { fold, isClosed, isLanded, needsRework, seenHead } from '../../rules/forge.ts';
 
 /** What recording asks of its context; a forge's own delivery has it too. */
 type Context = Pick<
@@ -82,8 +82,10 @@ export async function observe(
   const headSha = head && headAfter(db, codes, head);
   const seen = { kind: fact.kind, news, ref: fact.ref, number: fact.number, trust };
   const merges = mergesAfter(execution, forge, fact, trust);
-  const isLanded = needsVerifiedMerge(policy) ? merges.merge_verified_at !== null : isMerged(forge);
-  const { transition, sets } = follows(execution, forge, { news: news ? fact : undefined, isLanded });
+  const { transition, sets } = follows(execution, forge, {
+    news: news ? fact : undefined,
+    isLanded: isLanded(policy, { forge, ...merges }),
+  });
   const completes = transition === 'observeMerge';
   const git = gitAfter(execution, { news: news ? fact : undefined, headSha });
   const taken = step(execution, transition, {

@@ -2,12 +2,18 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { aboutTarget } from '../../data/targets.ts';
 import { asHolder, endLease, standing } from '../../leases/execution-holder.ts';
+import { hadLanded } from '../../rules/forge.ts';
 
 export const release = handle(registry.deliveryExecutions.release, async (context) => {
-  const { params, emit } = context;
+  const { params, policy: askPolicy, emit } = context;
   const holder = await asHolder(context, params, 'release');
   if (holder.kind === 'repeated') return { execution: standing(holder) };
-  emit('execution.released', aboutTarget(holder.target), { executionId: params.executionId });
+  const { execution, target } = holder;
+  const isMerged = execution.merged_at !== null;
+  const landed = isMerged && hadLanded(await askPolicy(), execution, execution.pull_request);
+  const about = aboutTarget(target);
+  emit('execution.released', about, { executionId: execution.id });
+  if (landed) emit('execution.completed', about, { executionId: execution.id, outcome: 'succeeded' });
   const data = { reason: params.reason ?? null };
-  return { execution: endLease(context, holder, 'release', 'release', { data }) };
+  return { execution: endLease(context, holder, 'release', 'release', { data, hadLanded: landed }) };
 });
