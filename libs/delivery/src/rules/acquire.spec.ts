@@ -27,6 +27,7 @@ const decide = (facts: Partial<AcquireFacts>) =>
     takeOver: false,
     own: null,
     rivals: [],
+    rivalExecutions: [],
     execution: null,
     ...facts,
   });
@@ -93,6 +94,20 @@ describe('who may have a lease', () => {
     expect(decide({ caller: ben, rivals: [group] })).toMatchObject({ kind: 'grant', freed: [] });
     const expired = lease(ben, past, 'delivery_group');
     expect(decide({ rivals: [expired] })).toMatchObject({ kind: 'grant', freed: [expired] });
+  });
+
+  it('is nobody but the addressee while the group is offered, not even a lead who takes over', () => {
+    const offer = offeredTo('ben', null);
+    expect(decide({ rivalExecutions: [offer] })).toMatchObject({ reason: 'reserved', offer: offer.offer });
+    expect(decide({ rivalExecutions: [offer], isLead: true, takeOver: true })).toMatchObject({
+      reason: 'reserved',
+    });
+    expect(decide({ caller: ben, rivalExecutions: [offer] })).toMatchObject({
+      kind: 'grant',
+      offered: false,
+    });
+    const lapsed = { ...offer, offer: { ...offer.offer, expiresAt: past } };
+    expect(decide({ rivalExecutions: [lapsed] })).toMatchObject({ kind: 'grant' });
   });
 });
 

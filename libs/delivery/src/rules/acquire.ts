@@ -72,6 +72,8 @@ export interface AcquireFacts {
   /** The leases of units that exclude this one: a story's group, a group's stories. */
   readonly rivals: readonly HeldLease[];
   readonly execution: OpenExecution | null;
+  /** What is open of those units: an offer of one reserves the other as well. */
+  readonly rivalExecutions: readonly OpenExecution[];
 }
 
 export type AcquireDecision =
@@ -88,10 +90,11 @@ export type AcquireDecision =
       readonly freed: readonly HeldLease[];
     }
   | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: HeldLease }
-  | { readonly kind: 'refuse'; readonly reason: 'reserved' | 'stop_requested' | 'take_over_forbidden' };
+  | { readonly kind: 'refuse'; readonly reason: 'reserved'; readonly offer: OpenExecution['offer'] }
+  | { readonly kind: 'refuse'; readonly reason: 'stop_requested' | 'take_over_forbidden' };
 
 export function decideAcquire(facts: AcquireFacts): AcquireDecision {
-  const { now, caller, own, rivals, execution, isLead, takeOver } = facts;
+  const { now, caller, own, rivals, execution, rivalExecutions, isLead, takeOver } = facts;
   const isLive = (lease: HeldLease): boolean => lease.expiresAt > now;
   const isOurs = (lease: HeldLease): boolean => isSameHolder(lease.holder, caller);
 
@@ -103,20 +106,22 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const others = rivals.filter((lease) => !isOurs(lease));
   const inTheWay = others.find(isLive);
   if (inTheWay !== undefined) return { kind: 'refuse', reason: 'lease_held', by: inTheWay };
+  const reservesToo = rivalExecutions.find((rival) => isReservedFromOthers(rival, caller, now));
+  if (reservesToo !== undefined) return { kind: 'refuse', reason: 'reserved', offer: reservesToo.offer };
 
   const ownIsLive = own !== null && isLive(own);
   if (ownIsLive && !takeOver) return { kind: 'refuse', reason: 'lease_held', by: own };
   const isOffered = execution !== null && isReserved(execution, now);
-  const isAddressee = isOffered && execution.offer !== null && isOfferedTo(execution.offer, caller);
-  if (isOffered && !isAddressee && !takeOver) return { kind: 'refuse', reason: 'reserved' };
-  if ((ownIsLive || (isOffered && !isAddressee)) && !isLead) {
+  const isAnothers = execution !== null && isReservedFromOthers(execution, caller, now);
+  if (isAnothers && !takeOver) return { kind: 'refuse', reason: 'reserved', offer: execution.offer };
+  if ((ownIsLive || isAnothers) && !isLead) {
     return { kind: 'refuse', reason: 'take_over_forbidden' };
   }
   return {
     kind: 'grant',
     superseded: own,
     takenOverLive: ownIsLive,
-    offered: isAddressee,
+    offered: isOffered && !isAnothers,
     freed: others,
   };
 }
@@ -124,6 +129,9 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
 const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>
   state === 'offered' &&
   shownState(state, { now, leaseExpiresAt: null, offerExpiresAt: offer?.expiresAt ?? null }) === 'offered';
+
+const isReservedFromOthers = (execution: OpenExecution, caller: Holder, now: string): boolean =>
+  isReserved(execution, now) && (execution.offer === null || !isOfferedTo(execution.offer, caller));
 
 /** A member accepts in person, an agent by its own token. */
 export const isOfferedTo = (

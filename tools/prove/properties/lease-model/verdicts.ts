@@ -72,9 +72,14 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
   const rivals = rivalsOf(call.target)
     .map((name) => model.targets[name])
     .filter(({ lease: other }) => other !== null && !isSame(other.holder, holder));
-  const isOffered = open?.state === 'offered' && open.offer?.lapsed === false;
-  const isAddressee = isOffered && open.offer?.to === holder.person;
+  const isReserved = (work: Execution | null): boolean =>
+    work?.state === 'offered' && work.offer?.lapsed === false;
+  const isOffered = isReserved(open);
+  const isAddressee = isOffered && open?.offer?.to === holder.person;
   if (!isOwn) {
+    const offersBeside = rivalsOf(call.target).map((name) => openOf(model.targets[name]));
+    if (offersBeside.some((work) => isReserved(work) && work?.offer?.to !== holder.person))
+      reasons.push('reserved');
     if (rivals.some(({ lease: other }) => other?.expired === false)) reasons.push('lease_held');
     if (lease?.expired === false) reasons.push(...byForce(call, 'lease_held'));
     if (isOffered && !isAddressee) reasons.push(...byForce(call, 'reserved'));
@@ -263,10 +268,14 @@ export const handoff = (model: Model, call: HolderCall, to: Name): Verdict =>
     });
   });
 
+/** A merge that was seen while it was held ends the work once its holder lets go. */
+const isMerged = ({ pullRequest }: Execution): boolean => pullRequest?.kind === 'pr_merged';
+
 export const release = (model: Model, call: HolderCall): Verdict =>
   asHolder(model, call, 'release', (held) =>
     done(() => {
-      Object.assign(held.execution, { state: 'available', lock: null });
+      if (isMerged(held.execution)) finish(held.execution, 'succeeded');
+      else Object.assign(held.execution, { state: 'available', lock: null });
       return letGo(held, 'release');
     }),
   );
@@ -276,14 +285,14 @@ export const complete = (model: Model, call: HolderCall, outcome: string, pullRe
     const { execution, target, person } = held;
     if (outcome === 'submitted' && !pullRequest && !execution.hasBranch) return refused('branch_required');
     if (outcome === 'succeeded') {
-      const isMerged = execution.pullRequest?.kind === 'pr_merged';
       if (isAgent(person) && !model.policy.agentsMayComplete) return refused('policy');
-      if (model.policy.requireMergeProof && !isMerged) return refused('policy');
+      if (model.policy.requireMergeProof && !isMerged(execution)) return refused('policy');
     }
     return done(() => {
       if (pullRequest) execution.hasBranch = true;
-      if (outcome === 'submitted') Object.assign(execution, { state: 'submitted', lock: null, outcome });
-      else finish(execution, outcome);
+      const awaitsForge = outcome === 'submitted' && !isMerged(execution);
+      if (awaitsForge) Object.assign(execution, { state: 'submitted', lock: null, outcome });
+      else finish(execution, outcome === 'submitted' ? 'succeeded' : outcome);
       execution.needsRework = false;
       const isHandedIn = outcome === 'submitted' || outcome === 'succeeded';
       if (isHandedIn && isStory(target.name) && model.status[target.name] === 'in_progress') {
@@ -319,9 +328,9 @@ export interface Fact {
 /** Whether the policy lets somebody call a story done: by whom it is, and by what the forge showed of its newest work. */
 export function mayBeDone(model: Model, story: StoryName, person: Name): boolean {
   const { agentsMayComplete, requireMergeProof } = model.policy;
-  const isMerged =
-    model.landedWithGroup[story] || model.targets[story].execution?.pullRequest?.kind === 'pr_merged';
-  return (agentsMayComplete || !isAgent(person)) && (isMerged || !requireMergeProof);
+  const { execution } = model.targets[story];
+  const hasLanded = model.landedWithGroup[story] || (execution !== null && isMerged(execution));
+  return (agentsMayComplete || !isAgent(person)) && (hasLanded || !requireMergeProof);
 }
 
 const failures = ['checks_failed', 'changes_requested', 'merge_conflict'];
@@ -337,7 +346,7 @@ export function observe(model: Model, person: Name, executionId: string, fact: F
     const isNewest = fact.at > execution.lastFactAt;
     execution.lastFactAt = Math.max(fact.at, execution.lastFactAt);
     const known = execution.pullRequest;
-    const wasMerged = known?.kind === 'pr_merged';
+    const wasMerged = isMerged(execution);
     if (fact.kind.startsWith('pr_') && !wasMerged) {
       if (fact.kind === 'pr_merged' || known === null || fact.at > known.at) execution.pullRequest = fact;
     }
@@ -361,7 +370,7 @@ export function observe(model: Model, person: Name, executionId: string, fact: F
 function fold(execution: Execution, fact: Fact, isNewest: boolean): void {
   const { state, pullRequest } = execution;
   if (state === 'leased' || state === 'waiting_input') return;
-  if (pullRequest?.kind === 'pr_merged') {
+  if (isMerged(execution)) {
     finish(execution, 'succeeded');
     return;
   }

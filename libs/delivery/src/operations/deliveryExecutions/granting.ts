@@ -90,6 +90,7 @@ export function decide(context: Granting, facts: Acquiring, wanted: Wanted, rank
     own: heldLease(lease),
     rivals: facts.rivals,
     execution: toOpenExecution(facts.execution),
+    rivalExecutions: facts.rivalExecutions.map(toOpenExecution).filter((rival) => rival !== null),
   });
 }
 
@@ -105,7 +106,7 @@ function refusalOf(
     return forbidden('take_over', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
   }
   if (decision.reason === 'lease_held') return refuse('lease_held', heldDetails(decision.by));
-  if (decision.reason === 'reserved') return refuse('reserved', { offer: facts.execution?.offer ?? null });
+  if (decision.reason === 'reserved') return refuse('reserved', { offer: decision.offer });
   const { stop_requested: stop } = facts.execution ?? {};
   return refuse('stop_requested', {
     stopRequested: stop && { by: stop.by, reason: stop.reason, at: stop.at },

@@ -168,6 +168,7 @@ export class NextSearch {
         own: heldLease(work.lease ?? undefined),
         rivals: [],
         execution: toOpenExecution(state === null ? undefined : { state, offer, stop_requested }),
+        rivalExecutions: [],
       }),
     });
   }
