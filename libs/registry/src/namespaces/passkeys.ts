@@ -28,6 +28,7 @@ export const passkeys = {
     summary: 'Call one of your passkeys by another name',
     keywords: 'webauthn security key device',
     description: `The name is for you alone: it says which device this is.`,
+    auditsRefusal: true,
     params: z.strictObject({ passkeyId: Id, name: PasskeyName }),
     result: z.object({ passkey: Passkey }),
     example: { passkeyId, name: 'My laptop' },

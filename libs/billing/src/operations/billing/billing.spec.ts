@@ -162,7 +162,8 @@ describe('billing.updateSeats', () => {
     expect(preview.subscription).toMatchObject({ seats: 25, version: 1 });
     expect(preview.usage.purchased).toBe(25);
     expect(await ledgerOf(orgId)).toEqual([]);
-    expect(await world.rows('select from activity where org_id = $1', orgId)).toEqual([]);
+    for (const trail of ['activity', 'audit'])
+      expect(await world.rows(`select from ${trail} where org_id = $1`, orgId)).toEqual([]);
     const done = await ana.billing.updateSeats({ seats: 30, expectedVersion: preview.subscription.version });
     expect(done.proration).toEqual(preview.proration);
   });

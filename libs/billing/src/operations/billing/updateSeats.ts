@@ -15,7 +15,7 @@ import { type SeatPrices } from '../../rules/prices.ts';
 import { prorate } from '../../rules/proration.ts';
 
 export const updateSeats = (prices: SeatPrices) =>
-  handle(registry.billing.updateSeats, async ({ params, caller, db, access, emit, refuse }) => {
+  handle(registry.billing.updateSeats, async ({ params, caller, db, access, emit, refuse, changedNothing }) => {
     const { seats: wanted, expectedVersion, preview } = params;
     const [seats, subscription, byRole, { at }] = await Promise.all([
       // A preview gives nothing away, so no caller waits for it.
@@ -36,6 +36,7 @@ export const updateSeats = (prices: SeatPrices) =>
       usage: toSeatUsage(seats, byRole, at),
       proration,
     };
+    if (preview) changedNothing();
     if (change.from === change.to) return asItIs;
     const { seats: most } = planLimits(plan);
     if (most !== null && wanted > most) throw refuse('limit_exceeded', { plan, limit: most });
