@@ -5,6 +5,7 @@ export type Range = readonly [from: number, to: number];
 export type CodePoints = readonly Range[];
 
 const last = 0x10_ffff;
+export const dot = 0x2e;
 
 /** What can stand in a segment of a path: all but NUL, the slash, and surrogates, which no valid text has. */
 const slash = 0x2f;

@@ -2,7 +2,7 @@
  * Whether some path matches two globs, decided exactly: the product of the two automata is searched for a way through
  * both at once, and what was read on the way is a path that proves it. Shortest ways first, so the witness is short.
  */
-import { intersect, sample } from './code-points.ts';
+import { dot, intersect, sample } from './code-points.ts';
 import { type Glob, type Segment } from './glob-syntax.ts';
 import { type Automaton, automatonOf } from './segment-automaton.ts';
 
@@ -109,7 +109,6 @@ function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | und
   return chars?.join('');
 }
 
-const dot = 0x2e;
 const withoutDot = ([from, to]: readonly [number, number]): [number, number][] => {
   if (dot < from || to < dot) return [[from, to]];
   const parts: [number, number][] = [];

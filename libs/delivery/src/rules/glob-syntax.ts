@@ -4,7 +4,7 @@
  * character as it is. `**` is a whole segment and stands for zero or more of them, at the end for one or more.
  * Case counts, and files that begin with a dot are like others.
  */
-import { anyCodePoint, codePoint, codePointClass, type CodePoints, type Range } from './code-points.ts';
+import { anyCodePoint, codePoint, codePointClass, type CodePoints, dot, type Range } from './code-points.ts';
 
 /** One piece of a segment. */
 export type Piece =
@@ -27,20 +27,62 @@ export class MalformedGlob extends Error {
 
 const anySegment: Segment = [{ kind: 'one', of: anyCodePoint }, { kind: 'any' }];
 
-/** Takes a pattern apart, or throws MalformedGlob with what is wrong about it. */
+/** Takes a pattern apart, or throws MalformedGlob with what is wrong about how it is written. */
 export function parseGlob(pattern: string): Glob {
+  const glob = splitAtSlashes(pattern).map(readSegment);
+  // At the end one or more: zero or more, and then one.
+  return glob.at(-1) === null ? [...glob, anySegment] : glob;
+}
+
+const readSegment = (text: string): Segment | null =>
+  text === '**' ? null : new SegmentReader(text).segment();
+
+/**
+ * Throws MalformedGlob where a pattern cannot be asked for: it is not well written, or a segment of it spells what no
+ * segment of a path is, nothing, `.` or `..`. With braces a segment spells one text for each way to choose, and one such
+ * text is too many: `{.,x}`, `{,x}`, `.{.,a}`. An escaped dot and the class `[.]` are dots. A text with `*`, `?` or a
+ * class of more characters spells none of the three, although it may match them: `.*`, `[.a]`, `*` are good.
+ */
+export function checkGlob(pattern: string): void {
   if (pattern === '') throw new MalformedGlob('must not be empty');
   if (pattern.startsWith('/')) throw new MalformedGlob('must be relative to the root of the repository');
-  const texts = splitAtSlashes(pattern);
-  const glob: (Segment | null)[] = texts.map((text) => {
-    if (text === '') throw new MalformedGlob('must not have an empty segment, nor end in a slash');
-    if (text === '.' || text === '..') throw new MalformedGlob('must not have a segment . or ..');
-    return text === '**' ? null : new SegmentReader(text).segment();
-  });
-  // At the end one or more: zero or more, and then one.
-  if (glob.at(-1) === null) glob.push(anySegment);
-  return glob;
+  for (const text of splitAtSlashes(pattern)) {
+    const [dots] = dotsSpelledBy(readSegment(text) ?? anySegment);
+    if (dots === undefined) continue;
+    const problem =
+      dots === 0 ? 'must not have an empty segment, nor end in a slash' : 'must not have a segment . or ..';
+    const spelled = '.'.repeat(dots);
+    const how = text === spelled ? '' : `: ${text} can be ${spelled === '' ? 'empty' : spelled}`;
+    throw new MalformedGlob(problem + how);
+  }
 }
+
+const mostDots = 2;
+
+/** How many dots, at most two, those texts have that pieces spell and that are nothing but dots. */
+function dotsSpelledBy(pieces: Segment): number[] {
+  let counts = [0];
+  for (const piece of pieces) {
+    const more = dotsOf(piece);
+    const sums = counts.flatMap((count) => more.map((dots) => count + dots));
+    counts = [...new Set(sums)].filter((dots) => dots <= mostDots);
+  }
+  return counts;
+}
+
+function dotsOf(piece: Piece): number[] {
+  switch (piece.kind) {
+    case 'one':
+      return isDot(piece.of) ? [1] : [];
+    case 'any':
+      return [];
+    case 'choice':
+      return [...new Set(piece.options.flatMap(dotsSpelledBy))];
+  }
+}
+
+const isDot = ([first, ...others]: CodePoints): boolean =>
+  others.length === 0 && first?.[0] === dot && first[1] === dot;
 
 /** A slash always separates; escaped or in brackets it is an error, since no segment can hold one. */
 function splitAtSlashes(pattern: string): string[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { commonPath, Effort, TooIntricate } from './glob-intersection.ts';
-import { MalformedGlob, parseGlob } from './glob-syntax.ts';
+import { checkGlob, MalformedGlob, parseGlob } from './glob-syntax.ts';
 
 const witness = (a: string, b: string): string | undefined =>
   commonPath(parseGlob(a), parseGlob(b), new Effort(1_000_000));
@@ -10,6 +10,16 @@ const witness = (a: string, b: string): string | undefined =>
 /** An independent matcher. It writes `[^a]` for `[!a]`, and takes `a/**` for `a` too, on which no witness depends. */
 const matches = (pattern: string, path: string): boolean =>
   picomatch(pattern.replaceAll('[!', '[^'), { dot: true, noextglob: true, nonegate: true, flags: 'u' })(path);
+
+const problemOf = (pattern: string): string | undefined => {
+  try {
+    checkGlob(pattern);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MalformedGlob) return error.message;
+    throw error;
+  }
+};
 
 describe('two globs clash exactly if some path matches both', () => {
   it.each([
@@ -64,12 +74,12 @@ describe('two globs clash exactly if some path matches both', () => {
 const piece = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('a', 'b', '.', 'ab') },
   { weight: 3, arbitrary: fc.constantFrom('*', '?', '[ab]', '[!a]', '[a-b]') },
-  { weight: 1, arbitrary: fc.constantFrom('{a,b}', '{a,bb}', '{ab,?}') },
+  { weight: 1, arbitrary: fc.constantFrom('{a,b}', '{a,bb}', '{ab,?}', '{.,b}', '{,a}') },
 );
 const segment = fc
   .array(piece, { minLength: 1, maxLength: 4 })
   .map((pieces) => pieces.join('').replaceAll(/\*+/g, '*'))
-  .filter((text) => text !== '.' && text !== '..');
+  .filter((text) => problemOf(text) === undefined);
 const glob = fc
   .array(fc.oneof({ weight: 3, arbitrary: segment }, { weight: 1, arbitrary: fc.constant('**') }), {
     minLength: 1,
@@ -148,6 +158,9 @@ describe('a pattern that is no glob over repository paths is refused', () => {
     '../a',
     'a/../b',
     'a/.',
+    '.',
+    '..',
+    '/',
     'a**',
     '**b/c',
     '{a}',
@@ -164,9 +177,116 @@ describe('a pattern that is no glob over repository paths is refused', () => {
     '{**,a}',
     '{'.repeat(9) + 'a,b' + '}'.repeat(9),
   ])('%s', (pattern) => {
-    expect(() => parseGlob(pattern)).toThrow(MalformedGlob);
+    expect(() => checkGlob(pattern)).toThrow(MalformedGlob);
   });
 });
+
+describe('a segment of a glob', () => {
+  it.each([
+    ['\\./a', 'must not have a segment . or ..: \\. can be .'],
+    ['\\.\\./a', 'must not have a segment . or ..: \\.\\. can be ..'],
+    ['a/\\../b', 'must not have a segment . or ..: \\.. can be ..'],
+    ['a/{..,x}/a', 'must not have a segment . or ..: {..,x} can be ..'],
+    ['{.,x}/a', 'must not have a segment . or ..: {.,x} can be .'],
+    ['{x,{y,\\.}}/a', 'must not have a segment . or ..: {x,{y,\\.}} can be .'],
+    ['.{.,a}', 'must not have a segment . or ..: .{.,a} can be ..'],
+    ['{,x}.', 'must not have a segment . or ..: {,x}. can be .'],
+    ['{,a}{.,b}{.,c}', 'must not have a segment . or ..: {,a}{.,b}{.,c} can be ..'],
+    ['[.]', 'must not have a segment . or ..: [.] can be .'],
+    ['[.][.-.]/a', 'must not have a segment . or ..: [.][.-.] can be ..'],
+    ['{..,*}', 'must not have a segment . or ..: {..,*} can be ..'],
+    ['{,x}/a', 'must not have an empty segment, nor end in a slash: {,x} can be empty'],
+    ['a/{,x}/b', 'must not have an empty segment, nor end in a slash: {,x} can be empty'],
+    ['a/{,x}', 'must not have an empty segment, nor end in a slash: {,x} can be empty'],
+    ['{,*}', 'must not have an empty segment, nor end in a slash: {,*} can be empty'],
+    ['..', 'must not have a segment . or ..'],
+    ['a/', 'must not have an empty segment, nor end in a slash'],
+  ])(
+    'is refused where braces, escapes or classes spell what no segment of a path is: %s',
+    (pattern, problem) => {
+      expect(problemOf(pattern)).toBe(problem);
+    },
+  );
+
+  it.each([
+    ...[
+      '{a,b}.ts',
+      'src/{a,b}/**',
+      '.github/**',
+      '.{eslintrc,prettierrc}',
+      'a{,b}/c',
+      '{,b}a',
+      '...',
+      '.{..,a}',
+    ],
+    ...[
+      '*',
+      '?',
+      '??',
+      '.*',
+      '.?',
+      '[a-z.]',
+      '[.a][.a]',
+      '[!a]',
+      '*{,x}',
+      '{*,x}',
+      '{.a,b.}',
+      '\\*',
+      '**/a',
+      '**',
+    ],
+  ])('is good where it spells names alone, or may only match something else: %s', (pattern) => {
+    expect(problemOf(pattern)).toBeUndefined();
+  });
+
+  it('is refused exactly where one of the texts that its braces can be is nothing, . or ..', () => {
+    const tally = { refused: 0, good: 0 };
+    fc.assert(
+      fc.property(spelling, ({ text, texts }) => {
+        const isRefused = texts.some((one) => ['', '.', '..'].includes(one));
+        tally[isRefused ? 'refused' : 'good'] += 1;
+        expect([text, problemOf(text) !== undefined]).toEqual([text, isRefused]);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(tally.refused, tally.good)).toBeGreaterThan(200);
+  });
+});
+
+/** A piece of a segment, and every text that it is without its braces, escapes and classes of one character. */
+interface Spelling {
+  readonly text: string;
+  readonly texts: readonly string[];
+}
+const inARow = (parts: readonly Spelling[]): Spelling => ({
+  text: parts.map(({ text }) => text).join(''),
+  texts: parts.reduce<readonly string[]>(
+    (heads, { texts }) => heads.flatMap((head) => texts.map((tail) => head + tail)),
+    [''],
+  ),
+});
+const inBraces = (options: readonly Spelling[]): Spelling => ({
+  text: `{${options.map(({ text }) => text).join(',')}}`,
+  texts: options.flatMap(({ texts }) => texts),
+});
+const character: fc.Arbitrary<Spelling> = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('.', '\\.', '[.]').map((text) => ({ text, texts: ['.'] })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('a', '?', '[.a]', '[!.]').map((text) => ({ text, texts: [text] })),
+  },
+);
+const sequenceOf = (part: fc.Arbitrary<Spelling>, minLength: number): fc.Arbitrary<Spelling> =>
+  fc.array(part, { minLength, maxLength: 3 }).map(inARow);
+const bracesOf = (part: fc.Arbitrary<Spelling>): fc.Arbitrary<Spelling> =>
+  fc.array(sequenceOf(part, 0), { minLength: 2, maxLength: 3 }).map(inBraces);
+const spelling = sequenceOf(
+  fc.oneof(
+    character,
+    bracesOf(fc.oneof({ weight: 4, arbitrary: character }, { weight: 1, arbitrary: bracesOf(character) })),
+  ),
+  1,
+);
 
 describe('patterns made to be slow', () => {
   it('are given up, never taken for no clash', () => {

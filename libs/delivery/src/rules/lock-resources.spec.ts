@@ -54,6 +54,11 @@ describe('two resources', () => {
 });
 
 describe('what cannot be locked', () => {
+  it('is compared for what it can match where it was locked before it was refused', () => {
+    expect(witness('{..,x}/a', '*/a')).toBe('x/a');
+    expect(witness('{,x}/a', 'a')).toBeUndefined();
+  });
+
   it('is named with its place', () => {
     const issues = issuesOf(['src/**', '/etc', 'a/../b', 'name:', 'name: x', 'name:a\nb', 'name:ok', '[']);
     expect(issues.map(({ path }) => path)).toEqual([1, 2, 3, 4, 5, 7].map((index) => `resources[${index}]`));
@@ -61,6 +66,9 @@ describe('what cannot be locked', () => {
       path: 'resources[1]',
       message: 'must be relative to the root of the repository',
     });
+    expect(issuesOf(['{..,x}/a', 'x/a'])).toEqual([
+      { path: 'resources[0]', message: 'must not have a segment . or ..: {..,x} can be ..' },
+    ]);
     expect(issuesOf([`name:${'é'.repeat(200)}`, `name:${'é'.repeat(201)}`])).toHaveLength(1);
   });
 });

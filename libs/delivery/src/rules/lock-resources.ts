@@ -6,7 +6,7 @@
 import { type Issue, type LockMode } from '@muster/registry';
 import { codePoint } from './code-points.ts';
 import { commonPath, type Effort, TooIntricate } from './glob-intersection.ts';
-import { type Glob, MalformedGlob, parseGlob } from './glob-syntax.ts';
+import { checkGlob, type Glob, MalformedGlob, parseGlob } from './glob-syntax.ts';
 
 const namePrefix = 'name:';
 const longestName = 200;
@@ -29,7 +29,7 @@ const isName = (text: string): boolean => text.startsWith(namePrefix);
 export function problemOf(text: string): string | undefined {
   if (isName(text)) return problemOfName(text.slice(namePrefix.length));
   try {
-    parseGlob(text);
+    checkGlob(text);
     return undefined;
   } catch (error) {
     if (error instanceof MalformedGlob) return error.message;
