@@ -136,8 +136,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/contracts': {
-    sha256: '8b57b917975773e0908210fdd9943d24d1978e00d2e6c58e91314db0776f3e52',
-    since: '2026-11-26',
+    sha256: '357bb3e5cbf3914622f53e93eaa169e8bfdd5e80d8fffc8a0419164945c29ec5',
+    since: '2026-11-27',
   },
   'reference/search': {
     sha256: 'a376003d53d4590084b9c6c2475213323ac9abe81fc1aa28727ca8c3a0b067a4',

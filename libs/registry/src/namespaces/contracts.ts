@@ -13,7 +13,7 @@ export const contracts = {
     idempotent: true,
     summary: 'Publish an interface that stories agree on',
     keywords: 'api schema openapi interface share types',
-    description: `Each change is a new version, and versions never change. The content and kind that are current already make none (created: false). With baseVersion, what another member published since is not passed over; baseVersion 0 means that there is none yet. With storyId it is among the contracts of that story from then on. openapi and json_schema must be a JSON object.`,
+    description: `Each change is a new version, and versions never change. The content and kind that are current already make none (created: false). With baseVersion, what another member published since is not passed over; baseVersion 0 means that there is none yet. With storyId it is among the contracts of that story from then on. openapi must be a JSON object, json_schema a JSON object or boolean.`,
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,

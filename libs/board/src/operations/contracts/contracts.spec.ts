@@ -126,14 +126,22 @@ describe('contracts.publish', () => {
     expect(new Set(items.map((item) => item.id)).size).toBe(1);
   });
 
-  it('takes JSON kinds only as a JSON object, and other kinds as they are', async () => {
-    for (const kind of ['openapi', 'json_schema'] as const) {
-      for (const content of ['openapi: 3.1.0', '[]', 'null', '1', '{"a": }', '"{}"']) {
+  it('takes JSON kinds only as a JSON object, a schema as a boolean too, and other kinds as they are', async () => {
+    const noKind = ['openapi: 3.1.0', '[]', 'null', '1', '{"a": }', '"{}"', '"true"', '[true]'];
+    for (const [kind, contents] of [
+      ['openapi', [...noKind, 'true', 'false']],
+      ['json_schema', noKind],
+    ] as const) {
+      for (const content of contents) {
         await expect(publish(content, { kind })).rejects.toMatchObject({
           status: 422,
           body: { details: { reason: 'malformed_content', kind } },
         });
       }
+    }
+    for (const content of ['true', ' false\n']) {
+      const { contract } = await publish(content, { kind: 'json_schema', slug: 'anything' });
+      expect(contract).toMatchObject({ kind: 'json_schema', content });
     }
     for (const kind of contractKinds) {
       expect(
