@@ -18,6 +18,16 @@ beforeEach(async () => {
 const everyLock = () =>
   world.rows<{ id: string }>('select * from locks where org_id = $1 order by id', people.orgId);
 
+/** Who stands in the trail of an operation, in its order. */
+const auditOf = async (operation: string) =>
+  (
+    await world.rows<{ name: string }>(
+      `select actor ->> 'name' as name from audit where org_id = $1 and operation = $2 order by seq`,
+      people.orgId,
+      operation,
+    )
+  ).map(({ name }) => name);
+
 describe('locks.acquire', () => {
   it('grants a lock, and shows it to all who may see the project', async () => {
     const { lock, extended, conflicts } = await acquire(people.chloe, ['src/auth/**', 'name:db'], {
@@ -146,6 +156,15 @@ describe('locks.acquire', () => {
     const counters = await world.rows('select * from lock_counters where org_id = $1', people.orgId);
     const events = await world.rows('select * from activity where org_id = $1', people.orgId);
     expect([counters, events]).toEqual([[], []]);
+    expect(await auditOf('locks.acquire')).toEqual([]);
+  });
+
+  it('leaves an audit entry where it grants or extends, and none where a dryRun answers that it would', async () => {
+    await acquire(people.chloe, ['src/**']);
+    await acquire(people.chloe, ['src/**']);
+    for (const resources of [['src/a.ts'], ['docs/**']])
+      await people.ben.locks.acquire({ projectId: 'WEB', resources, dryRun: true });
+    expect(await auditOf('locks.acquire')).toEqual(['Chloé', 'Chloé']);
   });
 
   it('is refused in an archived project, and locks nothing there', async () => {

@@ -77,7 +77,10 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   if (execution?.held === false) throw refuse('stale_lease', { currentEpoch: execution.epoch });
 
   const conflicts = await conflictsOf(context, resources, others);
-  if (dryRun) return { lock: null, extended: false, leftOut: null, ...withShortLists({ conflicts }) };
+  if (dryRun) {
+    context.changedNothing();
+    return { lock: null, extended: false, leftOut: null, ...withShortLists({ conflicts }) };
+  }
   if (conflicts.length > 0) throw refuse('lock_held', { conflicts });
 
   const before = own.find((lock) => isSameSet(lock.resources, resources));
