@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
@@ -40,9 +41,92 @@ it('leaves what is missing as it is, and clears what is null', async () => {
 
 it('says in the stream what was cleared', async () => {
   const { deliveryExecutions: api } = people.chloe;
+  await api.update({ ...held, progress: 40, git: { branch: 'login' } });
   await api.update({ ...held, phase: null, progress: null, git: null });
-  const { items } = await api.eventsSince({ executionId: held.executionId, afterSeq: 1 });
+  const { items } = await api.eventsSince({ executionId: held.executionId, afterSeq: 2 });
   expect(items).toMatchObject([
     { kind: 'updated', data: { fields: ['phase', 'progress', 'git'], phase: null, progress: 0 } },
   ]);
+});
+
+/** What a change leaves behind. */
+const traces = async () => {
+  const { executionId } = held;
+  const { execution } = await people.dan.deliveryExecutions.get({ executionId });
+  const { items } = await people.dan.deliveryExecutions.eventsSince({ executionId });
+  const activity = await world.rows<{ data: { fields: string[] } }>(
+    `select data from activity where org_id = $1 and kind = 'execution.updated' order by seq`,
+    people.orgId,
+  );
+  return {
+    version: execution.version,
+    updatedAt: execution.updatedAt,
+    events: items.map(({ kind }) => kind),
+    activity: activity.map(({ data }) => data.fields),
+  };
+};
+
+/** By SQL, since comments are not of this world. */
+async function askQuestion(): Promise<string> {
+  const questionId = newId();
+  await world.rows(
+    `insert into comments (org_id, id, story_id, kind, body, author, author_member_id)
+     values ($1, $2, $3, 'question', 'Which?', $4, $5)`,
+    people.orgId,
+    questionId,
+    storyId,
+    { kind: 'member', memberId: people.ana.me.memberId, agentId: null, name: 'Ana' },
+    people.ana.me.memberId,
+  );
+  return questionId;
+}
+
+it('makes no version and no event of what stands already, renews the lease, and tells what others did', async () => {
+  const { deliveryExecutions: api } = people.chloe;
+  const waitingFor = { questionId: await askQuestion() };
+  const git = { branch: 'login', ...code };
+  const first = await api.update({ ...held, phase: 'testing', progress: 5, git, waitingFor });
+  const before = await traces();
+  const again = [
+    { progress: 5 },
+    { phase: 'testing' as const, git: { branch: 'login' } },
+    { git, waitingFor },
+  ];
+  for (const said of again) {
+    await world.rows(`update leases set expires_at = now() where org_id = $1`, people.orgId);
+    const { execution } = await api.update({ ...held, ...said });
+    expect(execution).toEqual({ ...first.execution, lease: execution.lease });
+    expect(await traces()).toEqual(before);
+    // Past its time it was stalled; renewed it waits again.
+    const seen = await api.get({ executionId: held.executionId });
+    expect(seen.execution.state).toBe('waiting_input');
+  }
+
+  await people.ben.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
+  const { signals } = await api.update({ ...held, progress: 5 });
+  expect(signals).toMatchObject([{ kind: 'stop_requested' }]);
+  expect((await traces()).events).toEqual([...before.events, 'stop_requested']);
+});
+
+it('makes a version and an event of what changes alone, and names only that', async () => {
+  const { deliveryExecutions: api } = people.chloe;
+  const first = await api.update({ ...held, phase: 'testing', progress: 5, git: { branch: 'login' } });
+  const { execution } = await api.update({ ...held, phase: 'testing', progress: 6, waitingFor: null });
+  expect(execution).toMatchObject({ progress: 6, version: first.execution.version + 1 });
+  const { items } = await api.eventsSince({ executionId: held.executionId, afterSeq: 2 });
+  expect(items.map(({ data }) => data)).toEqual([{ fields: ['progress'], progress: 6 }]);
+  expect((await traces()).activity).toEqual([['phase', 'progress', 'git'], ['progress']]);
+});
+
+it('makes an event of a head that was said before, after another was told of', async () => {
+  const { deliveryExecutions: api } = people.chloe;
+  await api.update({ ...held, git: code });
+  await world.rows(
+    `update stories set code = code || '{"headSha": "ffff", "diffHash": "two"}' where id = $1`,
+    storyId,
+  );
+  await api.update({ ...held, git: code });
+  await api.update({ ...held, git: code });
+  expect(await codeOf()).toMatchObject(code);
+  expect((await traces()).activity).toEqual([['git'], ['git']]);
 });

@@ -1,6 +1,6 @@
 import { type Db, of, sql } from '@muster/database';
-import { codeSaid, mergeGit, nothingKnown, registry } from '@muster/registry';
-import { handle, type HandlerContext, notFound } from '@muster/runtime';
+import { codeSaid, registry } from '@muster/registry';
+import { changedFields, changedGit, cleared, handle, type HandlerContext, notFound } from '@muster/runtime';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { aboutTarget } from '../../data/targets.ts';
 import { asHolder, renewAndAnswer, standing } from '../../leases/execution-holder.ts';
@@ -32,24 +32,34 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
     if (question === undefined) throw notFound();
     if (!question.open) throw refuse('invalid_transition', { questionId });
   }
-  const fields = Object.entries({ phase, progress, git, waitingFor })
-    .filter(([, value]) => value !== undefined)
-    .map(([field]) => field);
+  const { execution: before, now } = holder;
+  const wanted = {
+    phase,
+    progress: cleared(progress, 0),
+    git: git && changedGit(before.git, git).git,
+    waitingFor: waitingFor && waitingFor.questionId,
+  };
+  const fields = changedFields({ ...before, waitingFor: before.waiting_for }, wanted);
+  if (code !== undefined) {
+    const told = changeCode(db, codes, (known) => codeSaid(known, code, now));
+    // What was said before may be said again, after others told of other code.
+    const isNews = codes.some((known, index) => known.code !== told[index]);
+    if (isNews && !fields.includes('git')) fields.push('git');
+  }
   if (fields.length === 0) return renewAndAnswer(context, holder, 'renew');
-  if (code !== undefined) changeCode(db, codes, (known) => codeSaid(known, code, holder.now));
   emit('execution.updated', aboutTarget(holder.target), { executionId, fields });
   const transition = waitingFor === undefined ? 'update' : waitingFor === null ? 'waitNoMore' : 'wait';
   return renewAndAnswer(context, holder, transition, {
     sets: {
       ...(phase !== undefined && { phase }),
-      ...(progress !== undefined && { progress: progress ?? 0 }),
-      ...(git !== undefined && { git: git && mergeGit(holder.execution.git ?? nothingKnown, git) }),
+      ...(wanted.progress !== undefined && { progress: wanted.progress }),
+      ...(wanted.git !== undefined && { git: wanted.git }),
       ...(questionId !== undefined && { waiting_for: questionId }),
     },
     data: {
       fields,
-      ...(phase !== undefined && { phase }),
-      ...(progress !== undefined && { progress: progress ?? 0 }),
+      ...(fields.includes('phase') && { phase }),
+      ...(fields.includes('progress') && { progress: wanted.progress }),
     },
   });
 }
