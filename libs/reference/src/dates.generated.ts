@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
-    sha256: 'afd1e674a4ea3fb6b1bcc6b2a4f9fe7749f990140f0b266257f8f4716af8d7e4',
+    sha256: '176133bc83d5d7c47240a826cc126029f6b16f7ac3fcb68d613a9d0dba5f381d',
     since: '2026-11-27',
   },
   'reference/deliveryGroups': {
@@ -208,7 +208,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/event-kinds': {
-    sha256: 'd203a53489b98d5f15efbc12fa280e388184388fb9920751e09b6381e80bed9d',
-    since: '2026-11-23',
+    sha256: '39924d63506141c8d37db912b0747c221342b1baea04b372ca6db096bcf68fa4',
+    since: '2026-11-27',
   },
 };
