@@ -4025,8 +4025,9 @@ CREATE OR REPLACE FUNCTION app.touch_tokens(hashes bytea[])
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update public.tokens set last_used_at = now()
-  where hash = any (hashes) and (last_used_at is null or last_used_at < now() - interval '1 minute');
+  update public.tokens set last_used_at = least(now(), revoked_at)
+  where hash = any (hashes)
+    and (last_used_at is null or last_used_at < least(now(), revoked_at) - interval '1 minute');
   update sign_in.sessions s set last_seen_at = now(), expires_at = least(now() + interval '30 days', s.ends_at)
   from (select k.id from sign_in.sessions k
     where k.id in (select t.session_id from public.tokens t where t.hash = any (hashes) and t.session_id is not null)

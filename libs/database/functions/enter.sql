@@ -222,10 +222,12 @@ grant execute on function app.enter_by_invitation(bytea) to muster_app;
 
 -- Notes when tokens were last used. Called in batches, at most once a minute per token. A session that is used lasts for
 -- another thirty days, and no longer than it ever may; its token is told once a day, since each telling begins an epoch.
+-- What is noted after a token's end was a use before it.
 create or replace function app.touch_tokens(hashes bytea[]) returns void
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-  update public.tokens set last_used_at = now()
-  where hash = any (hashes) and (last_used_at is null or last_used_at < now() - interval '1 minute');
+  update public.tokens set last_used_at = least(now(), revoked_at)
+  where hash = any (hashes)
+    and (last_used_at is null or last_used_at < least(now(), revoked_at) - interval '1 minute');
   update sign_in.sessions s set last_seen_at = now(), expires_at = least(now() + interval '30 days', s.ends_at)
   from (select k.id from sign_in.sessions k
     where k.id in (select t.session_id from public.tokens t where t.hash = any (hashes) and t.session_id is not null)

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { useWorld } from '@muster/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type People, type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { createAuthenticator, hashToken, isWellFormedToken, newTokenSecret } from './tokens.ts';
 
@@ -123,32 +123,47 @@ describe('the authenticator', () => {
     await authenticator.close();
   });
 
-  it('notes when a token was used, at most once a minute', async () => {
-    const { ana, ben } = await world.org();
-    const use = async () => {
+  describe('the last use of a token', () => {
+    let people: People;
+    beforeEach(async () => {
+      people = await world.org();
+    });
+    const use = async (meanwhile: () => Promise<unknown> = async () => undefined) => {
       const authenticator = createAuthenticator(world.database.app);
-      await authenticator.authenticate(ana.me.token);
+      await authenticator.authenticate(people.ana.me.token);
+      await meanwhile();
       await authenticator.close();
     };
-    const lastUse = async (memberId: string) =>
-      (
-        await world.rows<{ at: string | null }>(
-          'select last_used_at as at from tokens where member_id = $1',
-          memberId,
-        )
-      )[0]?.at;
-    expect(await lastUse(ana.me.memberId)).toBeNull();
-    await use();
-    const first = await lastUse(ana.me.memberId);
-    expect(first).not.toBeNull();
-    await use();
-    expect(await lastUse(ana.me.memberId)).toBe(first);
-    await world.rows(
-      `update tokens set last_used_at = last_used_at - interval '61 seconds' where member_id = $1`,
-      ana.me.memberId,
-    );
-    await use();
-    expect((await lastUse(ana.me.memberId)) ?? '' >= (first ?? '')).toBeTruthy();
-    expect(await lastUse(ben.me.memberId)).toBeNull();
+    const timesOf = async ({ me }: Person) => {
+      const [times] = await world.rows<{ used: string | null; revoked: string | null }>(
+        'select last_used_at as used, revoked_at as revoked from tokens where member_id = $1',
+        me.memberId,
+      );
+      return times;
+    };
+    const lastUse = async (person: Person) => (await timesOf(person))?.used;
+    const change = (set: string) =>
+      world.rows(`update tokens set ${set} where member_id = $1`, people.ana.me.memberId);
+
+    it('is noted at most once a minute', async () => {
+      expect(await lastUse(people.ana)).toBeNull();
+      await use();
+      const first = await lastUse(people.ana);
+      expect(first).not.toBeNull();
+      await use();
+      expect(await lastUse(people.ana)).toBe(first);
+      await change(`last_used_at = last_used_at - interval '61 seconds'`);
+      const before = await lastUse(people.ana);
+      await use();
+      expect(await lastUse(people.ana)).not.toBe(before);
+      expect(await lastUse(people.ben)).toBeNull();
+    });
+
+    it('is never after its end, whenever it is written', async () => {
+      await use(() => change(`revoked_at = now() - interval '10 seconds'`));
+      const times = await timesOf(people.ana);
+      expect(times?.used).not.toBeNull();
+      expect(times?.used).toBe(times?.revoked);
+    });
   });
 });
