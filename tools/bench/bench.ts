@@ -184,8 +184,8 @@ async function runCourses(
   const warm = new Set<Work>();
   for (const { course } of samples) {
     if (warm.has(course.work)) continue;
-    await warmUp((time) => ours(course, time));
-    await warmUp((time) => theirs(course, time));
+    await warmUp((time) => ours(course, time), seconds);
+    await warmUp((time) => theirs(course, time), seconds);
     warm.add(course.work);
   }
   for (let round = 1; round <= rounds; round += 1) {

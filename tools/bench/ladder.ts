@@ -123,7 +123,7 @@ export async function climb(
         const lanes = rung === ladder.service ? asked.lanes : (asked.bareLanes ?? asked.lanes);
         const run = (time: number): Promise<Sample> =>
           measure(bench, `${asked.name}, ${name}`, url, lanes, time);
-        if (round === 0) await warmUp(run);
+        if (round === 0) await warmUp(run, seconds);
         else byRung.get(name)?.push(await run(seconds));
       }
     }

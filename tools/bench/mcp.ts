@@ -99,8 +99,8 @@ export async function measureMcp(services: Services, { rounds, seconds, say }: E
     others: [] as Sample[],
   }));
   for (const { ours, theirs } of samples) {
-    await warmUp(ours);
-    await warmUp(theirs);
+    await warmUp(ours, seconds);
+    await warmUp(theirs, seconds);
   }
   say('Warmed up');
   for (let round = 1; round <= rounds; round += 1) {

@@ -63,16 +63,18 @@ export async function measure(
 
 /**
  * V8 optimizes what was called often: with 32 callers a renewal took Node 713 µs of processor time in the first 2,000 calls,
- * 530 after 6,000 and 450 after 12,000, and no less after 20,000. Operations that are slow have so many seconds instead.
+ * 530 after 6,000 and 450 after 12,000, and no less after 20,000. Operations that are slow have so many seconds instead, and
+ * at most so many times what a round has: a run for a fifth of a second is one that tries the benchmark.
  */
-const [warmCalls, mostWarmSeconds] = [12_000, 20];
+const [warmCalls, mostWarmSeconds, mostWarmRounds] = [12_000, 20, 16];
 const stretchSeconds = 2;
 
-/** Runs what is to be measured until it takes no less time by being run. */
-export async function warmUp(run: (seconds: number) => Promise<Sample>): Promise<void> {
-  let sent = 0;
-  for (let ran = 0; sent < warmCalls && ran < mostWarmSeconds; ran += stretchSeconds)
-    sent += (await run(stretchSeconds)).sent;
+/** Runs what is to be measured, for rounds of so many seconds, until it takes no less time by being run. */
+export async function warmUp(run: (seconds: number) => Promise<Sample>, seconds: number): Promise<void> {
+  const most = Math.min(mostWarmSeconds, mostWarmRounds * seconds);
+  const stretch = Math.min(stretchSeconds, most);
+  for (let sent = 0, ran = 0; sent < warmCalls && ran + stretch <= most; ran += stretch)
+    sent += (await run(stretch)).sent;
 }
 
 /** What was cut off at the end of a run is finished before the next begins: servers go on for callers that left. */
