@@ -31,6 +31,8 @@ begin
   -- A token of an agent is a token of its member.
   update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
   perform app.release_assignments(org, member, own_agents);
+  -- Nor does an agent act for whoever is gone.
+  update agents set retired_at = now() where org_id = org and member_id = member and retired_at is null;
   delete from team_members where org_id = org and member_id = member;
   delete from project_members where org_id = org and member_id = member;
   -- A request that is waited for no more; what was decided stays.

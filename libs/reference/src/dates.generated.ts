@@ -52,8 +52,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/members': {
-    sha256: '925137be1531a9a29398a26adb43fb2cf31e8aa1d2aade5c31c1f43b4a29fabc',
-    since: '2026-11-26',
+    sha256: '5aab01d94398ccf7233c3bdf0fa0d794c6cb92738cad3796840fda4a3d8be7b5',
+    since: '2026-11-27',
   },
   'reference/invitations': {
     sha256: 'cb351ad1581109f3ab3343883bcfe90f9f2970b4bd234627ab654838fda9ae83',

@@ -21,6 +21,7 @@ import {
   subjectOf,
 } from '@muster/registry';
 import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
+import { isClaimant } from './claimants.ts';
 
 type Event = ParamsOf<Registry['agents']['runEvent']>;
 
@@ -57,6 +58,8 @@ export interface ClaimedRun {
   readonly run: RunRow;
   /** This event began it. */
   readonly begun: boolean;
+  /** Who began it was let go of at the same moment: then it must not be. */
+  readonly isRefused: boolean;
   /** Its dedupeKey is among the newest. */
   readonly isKnown: boolean;
   /** By the database's clock, when the run was locked. */
@@ -65,8 +68,9 @@ export interface ClaimedRun {
 
 /**
  * Makes the run if there is none of its id in the project, else locks the one that there is. The insert waits for
- * a transaction that begins the same one, and the read after it sees what that one left. Whether the agent is the caller's
- * own is asked beside it.
+ * a transaction that begins the same one, and the read after it sees what that one left. One that begins holds its member
+ * and its agent, as what is claimed does: their end ends it, or comes before it. Whether the agent is the caller's own is
+ * asked beside it.
  */
 export async function claimRun(
   db: Db,
@@ -75,16 +79,19 @@ export async function claimRun(
   event: Event,
   agentId: string | null,
 ): Promise<ClaimedRun | undefined> {
-  const [made, row] = await Promise.all([
+  const id = newId();
+  const isBegun = sql.part`exists (select from agent_runs n where ${of('n')} and n.id = ${id}::uuid)`;
+  const [made, mayBegin, row] = await Promise.all([
     db.find(
       sql<{
         id: string;
       }>`insert into agent_runs (org_id, id, project_id, run_id, member_id, agent_id, state, last_event)
-         select p.org_id, ${newId()}::uuid, p.id, ${event.runId}, ${caller.memberId}::uuid, ${agentId}::uuid, 'running', 'null'
+         select p.org_id, ${id}::uuid, p.id, ${event.runId}, ${caller.memberId}::uuid, ${agentId}::uuid, 'running', 'null'
          from projects p where ${of('p')} and p.id = ${projectId}
          on conflict (org_id, project_id, run_id) do update set run_id = excluded.run_id where false
          returning id`,
     ),
+    isClaimant(db, { memberId: caller.memberId, agentId }, isBegun),
     db.find(
       sql<RunRow & { known: boolean; now: string }>`select ${runs.list},
            jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) as member,
@@ -97,7 +104,8 @@ export async function claimRun(
   ]);
   if (row === undefined) return undefined;
   const { known, now, ...run } = row;
-  return { run, begun: made !== undefined, isKnown: known, now };
+  const begun = made !== undefined;
+  return { run, begun, isRefused: begun && !mayBegin, isKnown: known, now };
 }
 
 /** Writes a locked run as it is after an event. */

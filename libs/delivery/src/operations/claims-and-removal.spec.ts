@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { organizationsHandlers } from '@muster/organizations';
-import { type People, useWorld } from '@muster/testing';
+import { type People, type Person, refusalOf, useWorld } from '@muster/testing';
 import { acquire, workOn } from '../../test/locks.ts';
 import { arrangeStories } from '../../test/stories.ts';
 import { type ExecutionRow } from '../data/executions.ts';
@@ -8,7 +8,8 @@ import { deliveryHandlers, executionReactions } from '../index.ts';
 import { type TransitionName } from '../leases/states.ts';
 import { step } from '../leases/step.ts';
 
-const world = useWorld({ ...deliveryHandlers, ...organizationsHandlers }, [executionReactions]);
+const agents = { ...organizationsHandlers.agents, ...deliveryHandlers.agents };
+const world = useWorld({ ...deliveryHandlers, ...organizationsHandlers, agents }, [executionReactions]);
 
 let people: People;
 let projectId: string;
@@ -22,11 +23,27 @@ const holdings = async (): Promise<unknown[]> => [
   ...(await world.rows(`select unit_type from leases where org_id = $1 and state = 'held'`, people.orgId)),
   ...(await world.rows('select id from locks where org_id = $1', people.orgId)),
   ...(await world.rows(`select id from executions where org_id = $1 and state = 'offered'`, people.orgId)),
+  ...(await world.rows('select run_id from agent_runs where org_id = $1 and ended_at is null', people.orgId)),
 ];
+const begin = (who: Person, runId = 'run-1') =>
+  who.agents.runEvent({ projectId: 'WEB', runId, kind: 'started' }).catch(refusedAsGone);
+/** Who is let go of meanwhile is told so, and nothing else. */
+const refusedAsGone = (error: unknown) => {
+  expect(error).toMatchObject({ status: 401 });
+};
 
-/** Who claims has passed the door and waits for a row; meanwhile Chloé is removed. */
-async function meet(row: { table: string; where: string; id: string }, claim: () => Promise<unknown>) {
-  const { ana, chloe, orgId } = people;
+const removeChloe = (): Promise<unknown> =>
+  people.ana.members.removeMember({ memberId: people.chloe.me.memberId });
+const retireRobo = (): Promise<unknown> =>
+  people.ana.agents.retire({ agentId: people.robo.me.agentId ?? '' });
+
+/** Who claims has passed the door and waits for a row; meanwhile Chloé is removed, or her agent retired. */
+async function meet(
+  row: { table: string; where: string; id: string },
+  claim: () => Promise<unknown>,
+  remove = removeChloe,
+) {
+  const { orgId } = people;
   const holder = await world.database.owner.connect();
   try {
     await holder.query('begin');
@@ -36,7 +53,7 @@ async function meet(row: { table: string; where: string; id: string }, claim: ()
     ]);
     const claiming = claim();
     await world.waiting(1);
-    const removing = ana.members.removeMember({ memberId: chloe.me.memberId });
+    const removing = remove();
     await Promise.race([world.waiting(2), removing]);
     await holder.query('rollback');
     await Promise.allSettled([claiming, removing]);
@@ -82,15 +99,76 @@ describe('a member who is removed while claiming work', () => {
     expect(await holdings()).toEqual([]);
   });
 
+  it('begins no run', async () => {
+    await meet({ table: 'projects', where: 'id = $2', id: projectId }, () => begin(people.chloe));
+    expect(await holdings()).toEqual([]);
+  });
+
+  it('begins no run by an agent', async () => {
+    await meet({ table: 'projects', where: 'id = $2', id: projectId }, () => begin(people.robo));
+    expect(await holdings()).toEqual([]);
+  });
+
   it('claims nothing once the removal is under way', async () => {
     const outcomes = await world.contend<unknown>(
       { table: 'members', id: people.chloe.me.memberId },
-      () => people.ana.members.removeMember({ memberId: people.chloe.me.memberId }),
+      removeChloe,
       () => people.chloe.deliveryExecutions.acquire(story),
       () => acquire(people.chloe, ['src/**']),
+      () => begin(people.chloe),
     );
     expect(outcomes[0]?.status).toBe('fulfilled');
     expect(await holdings()).toEqual([]);
+  });
+
+  it.each(['agent', 'removal'])(
+    'has no agent left that is made at the same moment, the %s first',
+    async (first) => {
+      const { chloe, orgId } = people;
+      const calls = [() => chloe.agents.create({ name: 'Late' }).catch(refusedAsGone), removeChloe];
+      if (first === 'removal') calls.reverse();
+      await world.contend<unknown>({ table: 'members', id: chloe.me.memberId }, ...calls);
+      expect(
+        await world.rows('select name from agents where org_id = $1 and retired_at is null', orgId),
+      ).toEqual([]);
+    },
+  );
+});
+
+describe('an agent that is retired while it begins a run', () => {
+  it('begins none', async () => {
+    await meet({ table: 'projects', where: 'id = $2', id: projectId }, () => begin(people.robo), retireRobo);
+    expect(await holdings()).toEqual([]);
+  });
+
+  it('begins none by the word of its member either', async () => {
+    const { chloe, robo } = people;
+    const agentId = robo.me.agentId ?? '';
+    let refusal: unknown;
+    await meet(
+      { table: 'projects', where: 'id = $2', id: projectId },
+      async () => {
+        const started = { projectId: 'WEB', runId: 'run-1', kind: 'started', agentId } as const;
+        refusal = await refusalOf(chloe.agents.runEvent(started));
+      },
+      retireRobo,
+    );
+    expect(refusal).toMatchObject({ status: 404 });
+    expect(await holdings()).toEqual([]);
+  });
+
+  it('ends the run that came before its retirement', async () => {
+    const { orgId, robo } = people;
+    await begin(robo);
+    await world.contend<unknown>(
+      { table: 'agents', id: robo.me.agentId ?? '' },
+      () => begin(robo, 'run-2'),
+      retireRobo,
+    );
+    expect(await holdings()).toEqual([]);
+    expect(
+      await world.rows(`select state from agent_runs where org_id = $1 and run_id = 'run-1'`, orgId),
+    ).toEqual([{ state: 'canceled' }]);
   });
 });
 

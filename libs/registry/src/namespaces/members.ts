@@ -91,7 +91,7 @@ export const members = {
     destructive: true,
     summary: 'Remove a member from the organization',
     keywords: 'kick delete user person fire deactivate rid off',
-    description: `At once: tokens are revoked, the agents' too; assignments, memberships, devices, offers of work and the invitations they sent end. What the member did stays. Only the owner removes an admin.`,
+    description: `At once: tokens are revoked and agents retired, with theirs; leases, locks, runs, assignments, memberships, devices, offers of work and the invitations they sent end. What the member did stays. Only the owner removes an admin.`,
     access: org('admin'),
     params: z.strictObject({ memberId: Id }),
     result: Deleted,

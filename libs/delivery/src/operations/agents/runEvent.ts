@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { registry, unauthorized } from '@muster/registry';
 import { forbidden, handle, nothingAt } from '@muster/runtime';
 import {
   aboutRun,
@@ -24,6 +24,7 @@ export const runEvent = handle(registry.agents.runEvent, async (context) => {
   if (agentMember === undefined) throw nothingAt('agentId');
   if (agentMember !== memberId) throw notOwnAgent();
   if (claimed === undefined) throw nothingAt('projectId');
+  if (claimed.isRefused) throw params.agentId === undefined ? unauthorized() : nothingAt('agentId');
   if (work.isElsewhere) throw refuse('mismatched_project');
 
   const { run, begun, isKnown, now } = claimed;

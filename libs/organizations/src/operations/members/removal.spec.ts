@@ -102,6 +102,11 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
       chloe.me.memberId,
     );
     expect(tokens).toEqual([]);
+    const acting = await world.rows<{ name: string }>(
+      'select name from agents where org_id = $1 and retired_at is null',
+      orgId,
+    );
+    expect(acting).toEqual([{ name: 'Bert' }]);
     expect(await leftOf(orgId)).toEqual(
       [
         ...bensAlone,
