@@ -13,25 +13,30 @@ import { roomFor } from './room.ts';
 type Context = Pick<HandlerContext<typeof registry.stories.reorder>, 'caller' | 'db' | 'access' | 'emit'> &
   Pick<HandlerContext<typeof inside.beginStory>, 'refuse'>;
 
-/** The column that the story is to be in; null: it is to be canceled. Throws where there is none. */
-async function columnOf(
+/** Throws where the column or the story that a move names is not there for it. */
+export async function requireNamed(
   context: Context,
   { story, columns, place }: Move,
+  { columnId, anchor }: Destination,
+): Promise<void> {
+  const column = columns.find(({ id }) => id === columnId);
+  if (columnId !== undefined && column === undefined) {
+    const named = { ref: columnId, path: 'columnId' };
+    throw await notInProject(context, story.project_id, 'board_columns', named);
+  }
+  if (anchor !== undefined && place.anchor_id === null) {
+    const named = { ref: anchor.ref, path: `${anchor.side}StoryId` };
+    throw await notInProject(context, story.project_id, 'stories', named);
+  }
+  if (column !== undefined && column.archived_at !== null) throw nothingAt('columnId');
+}
+
+/** The column that the story is to be in; null: it is to be canceled. Throws where there is none. */
+function columnOf(
+  { refuse }: Context,
+  { story, columns, place }: Move,
   to: Destination,
-): Promise<LockedColumn | null> {
-  const { refuse } = context;
-  if (to.columnId !== undefined && !columns.some(({ id }) => id === to.columnId)) {
-    throw await notInProject(context, story.project_id, 'board_columns', {
-      ref: to.columnId,
-      path: 'columnId',
-    });
-  }
-  if (to.anchor !== undefined && place.anchor_id === null) {
-    throw await notInProject(context, story.project_id, 'stories', {
-      ref: to.anchor.ref,
-      path: `${to.anchor.side}StoryId`,
-    });
-  }
+): LockedColumn | null {
   if (to.columnId !== undefined && place.column_id !== to.columnId) {
     throw refuse('invalid_transition', { columnId: to.columnId, anchorColumnId: place.column_id });
   }
@@ -40,14 +45,14 @@ async function columnOf(
     if (to.status === 'canceled') return null;
     throw refuse('invalid_transition', { from: story.status, to: to.status ?? null });
   }
-  if (column.archived_at !== null) throw to.columnId === undefined ? notFound() : nothingAt('columnId');
+  if (column.archived_at !== null) throw notFound();
   if (to.status !== undefined && column.status !== to.status) {
     throw refuse('invalid_transition', { from: story.status, to: to.status, columnStatus: column.status });
   }
   return column;
 }
 
-/** Moves a locked story to its place, if the workflow, the policy and the column's limit let it. */
+/** Moves a locked story to its place, which is there, if the workflow, the policy and the column's limit let it. */
 export async function moveStory(
   context: Context,
   move: Move,
@@ -57,7 +62,7 @@ export async function moveStory(
   const { caller, db, access, emit, refuse } = context;
   const { story, place } = move;
   const { at } = await access();
-  const column = await columnOf(context, move, to);
+  const column = columnOf(context, move, to);
   const status: StoryStatus = column?.status ?? 'canceled';
 
   if (status !== story.status) {

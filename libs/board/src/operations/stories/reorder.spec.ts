@@ -159,7 +159,8 @@ describe('stories.reorder', () => {
       { beforeStoryId: newId() },
       { afterStoryId: 'WEB-99' },
     ]) {
-      await expect(move(place)).rejects.toMatchObject({ code: 'not_found' });
+      for (const read of [{}, { expectedVersion: 9 }])
+        await expect(move({ ...place, ...read })).rejects.toMatchObject({ code: 'not_found' });
     }
     await expect(move({ columnId: board.columns.ready, beforeStoryId: 'WEB-2' })).rejects.toMatchObject({
       reason: 'invalid_transition',

@@ -240,7 +240,8 @@ describe('stories.update', () => {
       blocked(people.dan.me.memberId),
       blocked(foreign.ben.me.memberId),
     ]) {
-      await expect(change(params)).rejects.toMatchObject({ code: 'not_found' });
+      for (const read of [{}, { expectedVersion: 9 }])
+        await expect(change({ ...params, ...read })).rejects.toMatchObject({ code: 'not_found' });
     }
     expect(await changes()).toEqual([]);
   });

@@ -27,7 +27,6 @@ export const update = handle(registry.stories.update, async (context) => {
     findStories(db, blockedBy ?? []),
     blocked == null ? true : isActiveMember(db, blocked.unblockerMemberId),
   ]);
-  requireVersion(story, expectedVersion);
   if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id)) {
     throw await notInProject(context, story.project_id, 'epics', { ref: epicId, path: 'epicId' });
   }
@@ -36,6 +35,7 @@ export const update = handle(registry.stories.update, async (context) => {
     blockedBy === undefined
       ? story.blocked_by
       : await blockersIn(context, story.project_id, blockedBy, named);
+  requireVersion(story, expectedVersion);
   if (blockedBy !== undefined && (await closesCircle(db, story.id, blockers)))
     throw refuse('blocking_circle');
 

@@ -144,14 +144,15 @@ describe('stories.updateStatus', () => {
     const { ana } = people;
     const other = await arrangeBoard(world, people.orgId, { key: 'API' });
     const story = await make();
-    const move = (columnId: string, status: StoryStatus = 'ready') =>
-      ana.stories.updateStatus({ storyId: story.id, status, columnId });
+    const move = (columnId: string, status: StoryStatus = 'ready', read: object = {}) =>
+      ana.stories.updateStatus({ storyId: story.id, status, columnId, ...read });
     await expect(move(board.columns.done)).rejects.toMatchObject({ reason: 'invalid_transition' });
     await expect(move(board.columns.ready, 'canceled')).rejects.toMatchObject({
       reason: 'invalid_transition',
     });
     await expect(move(other.columns.ready)).rejects.toMatchObject({ reason: 'mismatched_project' });
-    await expect(move(newId())).rejects.toMatchObject({ code: 'not_found' });
+    for (const read of [{}, { expectedVersion: 9 }])
+      await expect(move(newId(), 'ready', read)).rejects.toMatchObject({ code: 'not_found' });
     const foreign = await world.org();
     const away = await arrangeBoard(world, foreign.orgId);
     await expect(move(away.columns.ready)).rejects.toMatchObject({ code: 'not_found' });
