@@ -124,8 +124,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/reviewers': {
-    sha256: '7a643e9d98883c79f18269067c11660907ef814d662e528f458cc5cea2c11f23',
-    since: '2026-11-26',
+    sha256: '7e89c086a0a3ed6f25ed29db678d8d8e9c7820ede4c060d1820bd9d1f11c8a9d',
+    since: '2026-11-27',
   },
   'reference/prompts.org': {
     sha256: '6867fad42b86d384d53235aead5758d2b13ac57f4f301d471864475c6e58ee04',
@@ -200,8 +200,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/records': {
-    sha256: 'c5795f08c21e499cd8c62acabb77ce3e09589d3c57fb0790baefbf161c37541d',
-    since: '2026-11-26',
+    sha256: '1ceb14eb805f040a411aac9dc139ed31136fb49b097857fb25bd00f6d0452976',
+    since: '2026-11-27',
   },
   'reference/errors': {
     sha256: '85df65714f400adfea0e5bf14231fb1f57b306da3fe537906da3c1078e700069',

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import {
   type Authors,
   countFresh,
+  type Given,
   type Giver,
   isStale,
-  type Review,
   type Reviewable,
   reviewed,
   unmetForVerdict,
@@ -25,8 +25,9 @@ const code = fc
 const now = fc.record<Reviewable>({ specVersion, code });
 const verdict = fc.constantFrom(...verdicts);
 const weighing = fc.constantFrom('approved', 'changes_requested');
-const review = fc.record<Review>({
+const review = fc.record<Given>({
   verdict,
+  isActive: fc.boolean(),
   specVersion: nullable(specVersion),
   codeSeq: nullable(codeSeq),
   headSha: nullable(headSha),
@@ -38,8 +39,9 @@ const story = (is: Partial<CodeUnderReview> = {}, version = 1): Reviewable => ({
   specVersion: version,
   code: { ...noCode, ...is },
 });
-const given = (is: Reviewable, what: Parameters<typeof reviewed>[0] = {}): Review => ({
+const given = (is: Reviewable, what: Parameters<typeof reviewed>[0] = {}): Given => ({
   verdict: 'approved',
+  isActive: true,
   ...reviewed(what, is, at).reviewed,
 });
 
@@ -58,6 +60,11 @@ describe('a verdict', () => {
     expect(isStale(approval, back)).toBe(true);
   });
 
+  it('is stale once who gave it is gone', () => {
+    for (const verdict of ['approved', 'changes_requested'] as const)
+      expect(isStale({ ...given(story()), verdict, isActive: false }, story())).toBe(true);
+  });
+
   it('is never stale where nothing was decided', () => {
     fc.assert(
       fc.property(review, now, (one, is) => {
@@ -72,7 +79,7 @@ describe('a verdict', () => {
       fc.property(
         weighing,
         now,
-        (said, is) => !isStale({ verdict: said, ...reviewed({}, is, at).reviewed }, is),
+        (said, is) => !isStale({ verdict: said, isActive: true, ...reviewed({}, is, at).reviewed }, is),
       ),
     );
   });
@@ -111,7 +118,8 @@ describe('what was reviewed', () => {
           is.code,
         );
         const isOtherSpec = part.specVersion !== undefined && part.specVersion !== is.specVersion;
-        expect(isStale({ verdict: said, ...about }, { ...is, code: after })).toBe(isOther || isOtherSpec);
+        const one = { verdict: said, isActive: true, ...about };
+        expect(isStale(one, { ...is, code: after })).toBe(isOther || isOtherSpec);
         // What was named is kept as it was named.
         expect(about).toMatchObject(part);
       }),
@@ -175,7 +183,6 @@ describe('the way into done', () => {
           all.filter(
             (one) =>
               one.verdict === said &&
-              one.isActive &&
               !isStale(one, is) &&
               unmetForVerdict(one.verdict, one, of, rules).length === 0,
           ).length;

@@ -27,11 +27,17 @@ export interface Review extends Reviewed {
   readonly verdict: Verdict;
 }
 
-/** Whether the story has moved on from what the verdict is about, so that the verdict says nothing any more. */
-export const isStale = (review: Review, now: Reviewable): boolean => reviewStates[stateOf(review, now)].stale;
+/** A verdict, and whether who gave it is a member still. */
+export type Given = Review & Pick<Giver, 'isActive'>;
 
-const stateOf = (review: Review, now: Reviewable) =>
-  reviewState(review.verdict, review.specVersion !== now.specVersion || review.codeSeq !== now.code.seq);
+/**
+ * Whether the story has moved on from what the verdict is about, or who gave it is gone, so that the verdict says nothing any
+ * more.
+ */
+export const isStale = (review: Given, now: Reviewable): boolean => reviewStates[stateOf(review, now)].stale;
+
+const stateOf = ({ verdict, specVersion, codeSeq, isActive }: Given, now: Reviewable) =>
+  reviewState(verdict, specVersion !== now.specVersion || codeSeq !== now.code.seq || !isActive);
 
 /** What a reviewer names of what was reviewed. */
 export interface Named {
@@ -122,9 +128,7 @@ export function countFresh(
   policy: ReviewPolicy,
 ): Pick<Gates, 'freshApprovals' | 'freshChangesRequested'> {
   const weights = reviews
-    .filter(
-      (review) => review.isActive && unmetForVerdict(review.verdict, review, authors, policy).length === 0,
-    )
+    .filter((review) => unmetForVerdict(review.verdict, review, authors, policy).length === 0)
     .map((review) => reviewStates[stateOf(review, now)].weighs);
   return {
     freshApprovals: weights.filter((weight) => weight === 'for').length,

@@ -46,7 +46,7 @@ export const reviewers = {
     effect: 'read',
     summary: 'List the reviewers of a story with their verdicts',
     keywords: 'who reviews reviewed approvals approved',
-    description: `In the order in which they were asked. An approval or a request for changes is stale once the spec has a newer version, or the code under review is another one, told by a member, the holder or the forge. By the hash of the diff where it is told, else by the head commit; code where there was none is another, too. What is stale stays stale. underReview says what there is to review now.`,
+    description: `In the order in which they were asked. An approval or a request for changes is stale once the spec has a newer version, or the code under review is another one, told by a member, the holder or the forge. By the hash of the diff where it is told, else by the head commit; code where there was none is another, too. What is stale stays stale. So is what a member decided, or an agent of theirs, who is gone. underReview says what there is to review now.`,
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef, ...page }),
     result: pageOf(Reviewer),

@@ -37,7 +37,11 @@ export const Reviewer = z
     projectId: Id,
     reviewer: ReviewerRef,
     verdict: Verdict,
-    stale: z.boolean().describe('The spec or the code has moved on from what was approved or turned down'),
+    stale: z
+      .boolean()
+      .describe(
+        'The spec or the code has moved on from what was approved or turned down, or who decided is no member any more',
+      ),
     note: z.string().nullable(),
     specVersion: z.int().min(0).nullable().describe('Of the spec that was reviewed; null while pending'),
     headSha: z.string().nullable().describe('The head commit that was reviewed, where known'),

@@ -159,17 +159,21 @@ describe('the gate into done', () => {
     await expect(ana.stories.create({ projectId, title: 'x', status: 'done' })).rejects.toMatchObject(no);
   });
 
-  it('counts nothing that a removed member said, for or against', async () => {
+  it('counts nothing that a removed member said, for or against, which is stale', async () => {
     const { ben, chloe, orgId } = people;
     await ask(ben, chloe);
     await say(ben, 'changes_requested');
     await say(chloe);
+    const stale = async () =>
+      (await people.ana.reviewers.list({ storyId: story.id })).items.map((item) => item.stale);
     const remove = (person: Person) =>
       world.rows(`update members set status = 'removed' where org_id = $1 and id = $2`, orgId, idOf(person));
     await expect(finish()).rejects.toMatchObject({ reason: 'policy' });
     await remove(chloe);
     await expect(finish()).rejects.toMatchObject(shut(noApproval, { gate: 'changesRequested', fresh: 1 }));
+    expect(await stale()).toEqual([false, true]);
     await remove(ben);
+    expect(await stale()).toEqual([true, true]);
     await setPolicy({ requiredApprovals: 0 });
     expect((await finish()).story.status).toBe('done');
   });
