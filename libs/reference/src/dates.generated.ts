@@ -60,8 +60,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/policy': {
-    sha256: '5a5ab3c1b362570a93406b95eb4bc079f5b4f55fb6e3b88e1f4a366879e1667a',
-    since: '2026-11-26',
+    sha256: '0c21db13be0eea8b25e8745a2182d77b83161cb485bc240360ae59dced00779a',
+    since: '2026-11-27',
   },
   'reference/teams': {
     sha256: '09f4d3296757f151663c3eb9d4ae3af9c0a2d04d6097027bfd3aacf181a1a4b8',

@@ -26,7 +26,7 @@ export const policy = {
     idempotent: true,
     summary: 'Change the rules of the organization',
     keywords: 'settings rules require approvals configure change limits',
-    description: `Fields left out stay as they are; null brings back the default. A default lease longer than the longest is refused, and so are a longer audit than the plan keeps and an identity provider that speaks for no proven domain. What is asked of sessions holds from their next call on.`,
+    description: `Fields left out stay as they are; null brings back the default. A default lease longer than the longest is refused, and so are more days of audit than the plan keeps, unless they stand already, and an identity provider that speaks for no proven domain. What is asked of sessions holds from their next call on.`,
     access: org('admin'),
     params: z.strictObject({
       defaultLeaseTtlSeconds: change(shape.defaultLeaseTtlSeconds),

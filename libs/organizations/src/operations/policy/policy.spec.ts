@@ -115,7 +115,13 @@ describe('policy.update', () => {
       reason: 'limit_exceeded',
       body: { details: { plan: 'free', limit: 90 } },
     });
+    // What was read is sent back as it is.
+    const { version: _version, ...read } = (await ana.policy.get({})).policy;
+    expect(read.auditRetentionDays).toBe(365);
+    const { policy } = await ana.policy.update({ ...read, requiredApprovals: 3 });
+    expect(policy).toMatchObject({ ...read, requiredApprovals: 3 });
     await ana.policy.update({ auditRetentionDays: 90 });
+    await expect(ana.policy.update(read)).rejects.toMatchObject({ reason: 'limit_exceeded' });
     await ana.policy.update({ auditRetentionDays: null });
     const { ana: rich } = await world.org({ plan: 'enterprise' });
     expect((await rich.policy.update({ auditRetentionDays: 3_650 })).policy.auditRetentionDays).toBe(3_650);

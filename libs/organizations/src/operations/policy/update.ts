@@ -14,13 +14,13 @@ export const update = handle(registry.policy.update, async ({ params, db, emit, 
   const { expectedVersion, ...changes } = params;
   const [org, plan] = await Promise.all([lockOrg(db), getPlan(db)]);
   requireVersion({ version: org.policy_version }, expectedVersion);
-  const { auditRetentionDays: limit } = planLimits(plan);
-  if (isAuditTooLong(changes.auditRetentionDays, limit)) throw refuse('limit_exceeded', { plan, limit });
-
   const stored = withPolicyChanges(org.policy, changes);
   const wanted = Policy.parse(stored);
   const fields = changedFields(Policy.parse(org.policy), wanted);
   if (fields.length === 0) return { policy: toPolicy(org) };
+  const { auditRetentionDays: limit } = planLimits(plan);
+  if (fields.includes('auditRetentionDays') && isAuditTooLong(changes.auditRetentionDays, limit))
+    throw refuse('limit_exceeded', { plan, limit });
   const unmet = contradictions(wanted);
   if (unmet.length > 0) throw refuse('policy', { unmet });
   if (fields.includes('allowedIdentityProviders')) {
