@@ -41,6 +41,8 @@ function readinessText(readiness: unknown): string {
 function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
   const { issues, didYouMean, currentVersion, holder, expiresAt, unmet, conflicts, readiness, offer, path } =
     details;
+  if (details.retryAt !== undefined)
+    return `Call again with the same arguments at ${details.retryAt}, and not before.`;
   if (issues !== undefined && issues.length > 0)
     return `Correct ${issues.map(({ path, message }) => `${path} (${message})`).join('; ')} and call again.`;
   if (Array.isArray(didYouMean) && didYouMean.length > 0) return `Did you mean ${didYouMean.join(' or ')}?`;

@@ -1,7 +1,7 @@
 export const dates = {
   reference: {
-    sha256: '6a3a84990ff60d0af41db828d25c7766c3e85f7c96a3de8f428d6254d21f4188',
-    since: '2026-11-23',
+    sha256: 'e041d5a8cd3e0a613d4d093ee6a64e2eefbfc4ca2688b511bcf2d27dd8a97c32',
+    since: '2026-11-27',
   },
   'reference/deliveryExecutions': {
     sha256: '176133bc83d5d7c47240a826cc126029f6b16f7ac3fcb68d613a9d0dba5f381d',
@@ -204,8 +204,8 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/errors': {
-    sha256: '85df65714f400adfea0e5bf14231fb1f57b306da3fe537906da3c1078e700069',
-    since: '2026-11-26',
+    sha256: 'cf3a3f50b02c5460d12fb130005ab1427fb01ce48310ab365595630c107f0b9f',
+    since: '2026-11-27',
   },
   'reference/event-kinds': {
     sha256: '39924d63506141c8d37db912b0747c221342b1baea04b372ca6db096bcf68fa4',

@@ -165,7 +165,8 @@ function errorsPage(): Page {
   const all = (Object.keys(reasons) as Reason[])
     .map(refusalOf)
     .toSorted((a, b) => (a.reason < b.reason ? -1 : 1));
-  const summary = 'Every error has a code and a status; details.reason names the exact case.';
+  const summary =
+    'Every error has a code and a status; details.reason names the exact case. Where details name retryAt, the same call can succeed from then on, whatever its reason.';
   const section = ({ reason, code: ofCode, status, meaning, remedy, retryable }: Refusal): string =>
     [
       `## ${reason}`,

@@ -60,10 +60,17 @@ const because = <Code extends ErrorCode>(
 
 const soon = 1;
 
-/** A refusal by its reason; code, message and retryability come from the catalogue. */
+/**
+ * A refusal by its reason; code, message and retryability come from the catalogue. One that holds until a time that it names
+ * is retryable, whatever its reason.
+ */
 export const refusal = (reason: ReasonOf<'conflict' | 'unprocessable'>, details: Facts = {}): ApiError => {
   const { code, retryable } = reasons[reason];
-  return because(code, reason, { details, ...(retryable && { retryAfter: soon }) });
+  const passes = details['retryAt'] === undefined ? {} : { retryable: true };
+  return because(code, reason, {
+    details: { ...passes, ...details },
+    ...(retryable && { retryAfter: soon }),
+  });
 };
 
 export const notFound = (message?: string, details: Facts = {}): ApiError =>

@@ -50,6 +50,10 @@ export const ErrorBody = z
         held: RoleOrScope.describe('The role or scopes that you have instead'),
         leftOut: LeftOut.optional(),
         retryable: z.boolean().optional().describe('Whether the same call can succeed later unchanged'),
+        retryAt: z
+          .string()
+          .optional()
+          .describe('From when on the same call can succeed, where that is known'),
       })
       .optional(),
   })

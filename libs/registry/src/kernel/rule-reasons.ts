@@ -23,7 +23,7 @@ export const conflict = {
   },
   already_resolved: {
     meaning: 'It was decided before.',
-    remedy: 'Read what was decided, and go on from there.',
+    remedy: 'Read what was decided, and go on from there; where details name retryAt, call again then.',
   },
   idempotency_in_flight: {
     meaning: 'The first call with this key is still running.',
@@ -121,7 +121,8 @@ export const unprocessable = {
   },
   limit_exceeded: {
     meaning: 'The plan or a fixed limit allows no more.',
-    remedy: 'Remove what is not needed, or take a larger plan where details name one.',
+    remedy:
+      'Remove what is not needed, or take a larger plan where details name one; where they name retryAt, call again then.',
   },
   agent_retired: {
     meaning: 'The agent was retired; it acts no more.',

@@ -170,7 +170,7 @@ describe('invitations.resend', () => {
     }
     await passTime(60);
     await expect(again()).rejects.toMatchObject({
-      body: { details: { retryAt: expect.stringMatching(/Z$/) } },
+      body: { details: { retryAt: expect.stringMatching(/Z$/), retryable: true } },
     });
     // Nor by another invitation.
     await people.ana.invitations.revoke({ invitationId: made.id });

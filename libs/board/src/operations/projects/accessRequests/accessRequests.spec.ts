@@ -69,7 +69,7 @@ describe('projects.requestAccess', () => {
     await expect(eve.projects.requestAccess({ projectId, role: 'viewer' })).rejects.toMatchObject({
       status: 409,
       reason: 'already_resolved',
-      body: { details: { state: 'denied', retryAt: expect.stringMatching(/Z$/) } },
+      body: { details: { state: 'denied', retryAt: expect.stringMatching(/Z$/), retryable: true } },
     });
     expect(await eventsOf(orgId)).toHaveLength(2);
     await world.rows(
