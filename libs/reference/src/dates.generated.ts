@@ -105,7 +105,7 @@ export const dates = {
   },
   'reference/stories': {
     sha256: '42c60523ef55d3142e586807460b8f938361688c452541a5dd92a8145f147d1b',
-    since: '2026-11-26',
+    since: '2026-11-27',
   },
   'reference/storySpec': {
     sha256: '399ccbfcdd060b0f4d6f100f6e9ac6105e9212df00754be2ae283d51f4029a23',
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/records': {
-    sha256: '1ceb14eb805f040a411aac9dc139ed31136fb49b097857fb25bd00f6d0452976',
+    sha256: '381e92405efe7c64f1c6b2ed7a83e0162176de25d68eebbbcd4fea3d9dde0bbc',
     since: '2026-11-27',
   },
   'reference/errors': {

@@ -1,5 +1,5 @@
 /** What the audit keeps of a call. */
-import { type AuditFacts } from '@muster/database';
+import { type AuditFacts, type DomainEvent } from '@muster/database';
 import { type Operation } from '@muster/registry';
 import { type Call } from './execute.ts';
 
@@ -18,9 +18,26 @@ function subjectOf({ target, params: { shape } }: Operation, params: unknown): s
   return typeof subject === 'string' ? subject.slice(0, 200) : null;
 }
 
-export const auditFacts = (operation: Operation, call: Call): AuditFacts => ({
+/** What a call did, where it did something. */
+interface Done {
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly domainEvents: readonly DomainEvent[];
+}
+
+const idOf = (record: unknown): string | null =>
+  typeof record === 'object' && record !== null && 'id' in record && typeof record.id === 'string'
+    ? record.id
+    : null;
+
+/** The record that was made or changed where the call names none: the one that it is answered, else what its event is about. */
+function outcomeOf({ result, domainEvents }: Done): string | null {
+  const answered = Object.values(result).find((record) => idOf(record) !== null);
+  return idOf(answered ?? domainEvents[0]?.subject);
+}
+
+export const auditFacts = (operation: Operation, call: Call, done?: Done): AuditFacts => ({
   operation: operation.name,
-  target: subjectOf(operation, call.params),
+  target: subjectOf(operation, call.params) ?? (done === undefined ? null : outcomeOf(done)),
   tokenId: call.token.identity.tokenId,
   ip: call.ip,
   userAgent: call.userAgent,

@@ -258,7 +258,7 @@ async function transact(
     throw new Error(`${operation.name} said an event, and that nothing changed`);
   if (!said.isUnchanged) {
     const { orgId, actor } = caller;
-    const facts = auditFacts(operation, call);
+    const facts = auditFacts(operation, call, { result, domainEvents });
     await conclude(session, { orgId, actor, domainEvents, facts }, environment.reactions);
   }
   return { json, replayed: false, awaits: null };

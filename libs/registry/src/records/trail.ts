@@ -31,7 +31,12 @@ export const AuditEntry = z
     actor: Actor,
     tokenId: Id.nullable(),
     operation: z.string(),
-    target: z.string().nullable().describe('The record named by the first parameter'),
+    target: z
+      .string()
+      .nullable()
+      .describe(
+        'The record named by the first parameter that names one; where none does, the one that was made or changed',
+      ),
     outcome: z.enum(['allowed', 'denied']),
     reason: z.string().nullable(),
     ip: z.string().nullable(),
