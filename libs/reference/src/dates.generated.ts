@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '42c60523ef55d3142e586807460b8f938361688c452541a5dd92a8145f147d1b',
+    sha256: '210b4a28fee43a0cc92843eb5cf097c8eefa4a2516b49880fce9f9c9d4740a8f',
     since: '2026-11-27',
   },
   'reference/storySpec': {

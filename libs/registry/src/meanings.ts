@@ -54,7 +54,8 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'stories.select:storyId': "The story's id or key; null selects none",
   'stories.create:columnId': 'The column in which the story begins; instead of status',
   'stories.updateStatus:columnId': 'The column to which it goes; left out, the first of that status',
-  'stories.reorder:columnId': 'The column to which the story goes; left out, it stays in its own',
+  'stories.reorder:columnId':
+    'The column to which the story goes; left out, that of the story it goes before or after, else its own',
   'stories.create:epicId': 'The epic to which the story belongs',
   'stories.update:epicId': 'The epic to which the story belongs; null takes it out',
   'deliveryExecutions.acquireNext:epicId': 'Only stories of this epic',

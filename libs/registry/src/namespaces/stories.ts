@@ -182,7 +182,7 @@ export const stories = {
     idempotent: true,
     summary: 'Put a story at a place in a column',
     keywords: 'rank prioritize top order ticket card column drag',
-    description: `Right before or after another story, else at the end of the column. To a column of another status it is a status change, with the same rules.`,
+    description: `Right before or after another story, in the column of that one, else at the end of the column. To a column of another status it is a status change, with the same rules.`,
     access: project('contributor'),
     params: z
       .strictObject({
