@@ -60,7 +60,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/policy': {
-    sha256: '0c21db13be0eea8b25e8745a2182d77b83161cb485bc240360ae59dced00779a',
+    sha256: '94cadf76f6511266b9241786115226fabc6c70a4b5402578ec4d9c2938d939c5',
     since: '2026-11-27',
   },
   'reference/teams': {

@@ -243,7 +243,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   maxLeaseTtlSeconds: 'The longest lease, in seconds',
   maxLockTtlSeconds: 'The longest lock, in seconds',
   requiredApprovals: 'How many approvals a story needs before it is done',
-  requireSpecToStart: 'Whether a story needs a spec before work begins',
+  requireSpecToStart: 'Whether a story needs a spec that says something before work begins',
   requireMergeProof: 'Whether a story needs proof of its merge before it is done',
   mergeProof: 'Whose word of a merge counts: that of a token, or only that of a connected forge',
   agentsMayReview: 'Whether agents may give verdicts',

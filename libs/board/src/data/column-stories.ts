@@ -2,19 +2,20 @@
 import { type Db, of, type Query, sql } from '@muster/database';
 import { type ColumnStatus } from '@muster/registry';
 import { isFinished } from '../rules/workflow.ts';
+import { hasSpec } from './specs.ts';
 import { type StoryRow } from './stories.ts';
 
 /** What a story's way into another column goes by. */
 export type ColumnStory = Pick<
   StoryRow,
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'rank' | 'spec_version' | 'code' | 'completed_at'
->;
+> & { readonly has_spec: boolean };
 
 /** Locks all stories of a locked column; from top to bottom. */
 export async function lockStoriesIn(db: Db, columnId: string): Promise<ColumnStory[]> {
   const stories = await db.all(
     sql<ColumnStory>`select s.id, s.project_id, p.key as project_key, s.number, s.title, s.rank, s.spec_version, s.code,
-         s.completed_at
+         s.completed_at, ${hasSpec(sql.part`s`)} as has_spec
        from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
        where ${of('s')} and s.column_id = ${columnId}
          and s.project_id = (select c.project_id from board_columns c where ${of('c')} and c.id = ${columnId})

@@ -8,6 +8,7 @@ import { type Selectable } from 'kysely';
 import { longestRank, rankAfresh, rankBetween } from '../rules/ranks.ts';
 import { lockCounters } from './project-counters.ts';
 import { findReviews, noReviews, type Reviews } from './reviews.ts';
+import { hasSpec } from './specs.ts';
 import { lockStory, type StoryRow } from './stories.ts';
 
 export type LockedColumn = Pick<
@@ -30,6 +31,8 @@ export interface Place {
   readonly lower: string | null;
   readonly upper: string | null;
   readonly anchor_id: string | null;
+  /** Whether the spec of the story says something. */
+  readonly has_spec: boolean;
 }
 
 const lockedColumn = sql.part`c.id, c.status, c.wip_limit, c.story_count, c.archived_at`;
@@ -93,7 +96,7 @@ export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise
     db.find(to.anchor === undefined ? endPlace(storyId, to) : anchoredPlace(storyId, to.anchor)),
     mayFinish(to) ? findReviews(db, storyId) : noReviews,
   ]);
-  const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null };
+  const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null, has_spec: false };
   const isLocked = (id: string | null): boolean => id === null || columns.some((column) => column.id === id);
   const leaves = story.status === 'canceled' ? held !== undefined : isLocked(story.column_id);
   if (!leaves || (found.column_id !== to.columnId && !isLocked(found.column_id))) return undefined;
@@ -134,7 +137,7 @@ function columnsLockOf(storyId: Id, to: Destination) {
 }
 
 const storyColumn = (storyId: Id): Part =>
-  sql.part`select m.id, m.project_id, m.column_id from stories m where ${of('m')} and m.id = ${storyId}`;
+  sql.part`select m.id, m.project_id, m.column_id, m.spec_version from stories m where ${of('m')} and m.id = ${storyId}`;
 
 /** After all others of the column. */
 function endPlace(storyId: Id, to: Destination) {
@@ -142,8 +145,8 @@ function endPlace(storyId: Id, to: Destination) {
   if (to.columnId !== undefined) column = sql.part`${to.columnId}::uuid`;
   else if (to.status !== undefined) column = firstColumn(sql.part`m.project_id`, to.status);
   return sql<Place>`select t.column_id, ${nearest(sql.part`t.project_id`, sql.part`t.column_id`, sql.part`n.id <> t.id`, 'desc')} as lower,
-       null as upper, null as anchor_id
-     from (select m.id, m.project_id, ${column} as column_id from (${storyColumn(storyId)}) m) t`;
+       null as upper, null as anchor_id, ${hasSpec(sql.part`t`)} as has_spec
+     from (select m.id, m.project_id, m.spec_version, ${column} as column_id from (${storyColumn(storyId)}) m) t`;
 }
 
 /** Right before or after another story of the same project. */
@@ -157,7 +160,8 @@ function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) 
   );
   const own = sql.part`a.rank`;
   const [lower, upper] = isBefore ? [next, own] : [own, next];
-  return sql<Place>`select a.column_id, ${lower} as lower, ${upper} as upper, a.id as anchor_id
+  return sql<Place>`select a.column_id, ${lower} as lower, ${upper} as upper, a.id as anchor_id,
+       ${hasSpec(sql.part`m`)} as has_spec
      from (${storyColumn(storyId)}) m
      join stories a on ${of('a')} and a.project_id = m.project_id and a.id = ${storyIdOf(anchor.ref)}`;
 }

@@ -3,12 +3,13 @@ import { of, type Part, sql } from '@muster/database';
 import { type Readiness, type StoryStatus } from '@muster/registry';
 import { type ReadinessFacts } from '../rules/readiness.ts';
 import { firstColumn } from './ranks.ts';
+import { hasSpec } from './specs.ts';
 
 export interface BoardFactsRow {
   readonly archived: boolean;
   readonly status: StoryStatus;
   readonly is_blocked: boolean;
-  readonly spec_version: number;
+  readonly has_spec: boolean;
   readonly blockers: Readiness['openBlockers'] | null;
   readonly column_id: string | null;
   readonly wip_limit: number | null;
@@ -17,7 +18,7 @@ export interface BoardFactsRow {
 
 export const boardFactsColumns: Part = sql.part`p.archived_at is not null as archived, s.status,
   exists (select from members u where ${of('u')} and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
-    and u.status = 'active') as is_blocked, s.spec_version,
+    and u.status = 'active') as is_blocked, ${hasSpec(sql.part`s`)} as has_spec,
   c.id as column_id, c.wip_limit, c.story_count,
   (select json_agg(json_build_object('id', o.id, 'key', p.key || '-' || o.number, 'title', o.title, 'status', o.status) order by o.id)
     from story_blockers b join stories o on ${of('o')} and o.id = b.blocker_id
@@ -30,7 +31,7 @@ export const toBoardFacts = (row: BoardFactsRow): Omit<ReadinessFacts, 'leaseHel
   archived: row.archived,
   status: row.status,
   isBlocked: row.is_blocked,
-  specVersion: row.spec_version,
+  hasSpec: row.has_spec,
   blockers: row.blockers ?? [],
   column: row.column_id === null ? null : { wipLimit: row.wip_limit, storyCount: row.story_count ?? 0 },
 });

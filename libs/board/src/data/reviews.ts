@@ -19,12 +19,12 @@ export const noReviews: Reviews = { verdicts: [], authors: new Set(), mergeSeen:
 
 /** What the gates on a story's way are judged by. */
 export const gatesOf = (
-  story: Pick<StoryRow, 'spec_version' | 'code'>,
+  story: Pick<StoryRow, 'spec_version' | 'code'> & { readonly has_spec: boolean },
   { verdicts, authors, mergeSeen }: Reviews,
   policy: Policy,
   caller: Caller,
 ): Gates => ({
-  specVersion: story.spec_version,
+  hasSpec: story.has_spec,
   ...countFresh(verdicts, reviewable(story), authors, policy),
   mergeSeen,
   isAgent: caller.agentId !== null,

@@ -9,6 +9,7 @@ import {
   of,
   organization,
   pageOfRows,
+  type Part,
   type Query,
   sql,
 } from '@muster/database';
@@ -59,6 +60,14 @@ export async function getSpec(db: Db, storyId: Id, version?: number): Promise<Sp
   if (row === undefined || row.version === null) throw notFound();
   return toSpec(row);
 }
+
+/** SQL for whether the spec of a story says something: an empty one, or a blank one, is as good as none. */
+export const hasSpec = (story: Part): Part =>
+  sql.part`(${story}.spec_version > 0 and not exists (select from story_specs b where ${of('b')} and b.story_id = ${story}.id
+    and b.version = ${story}.spec_version and b.content !~ '\\S'))`;
+
+/** The same of what is to be written. */
+export const saysSomething = (content: string): boolean => /\S/.test(content);
 
 const HistoryCursor = z.tuple([CursorCount]);
 

@@ -7,7 +7,7 @@ const ready: ReadinessFacts = {
   archived: false,
   status: 'ready',
   isBlocked: false,
-  specVersion: 1,
+  hasSpec: true,
   blockers: [],
   column: { wipLimit: null, storyCount: 3 },
   leaseHeld: false,
@@ -33,7 +33,7 @@ describe('readiness', () => {
     ['finished', { status: 'canceled' }, {}],
     ['blocked_by', { blockers: [blocker('in_review')] }, {}],
     ['blocked', { isBlocked: true }, {}],
-    ['spec_missing', { specVersion: 0 }, { requireSpecToStart: true }],
+    ['spec_missing', { hasSpec: false }, { requireSpecToStart: true }],
     ['no_column', { column: null }, {}],
     ['wip_limit', { column: full }, { wipLimits: 'block' }],
     ['lease_held', { leaseHeld: true }, {}],
@@ -45,14 +45,14 @@ describe('readiness', () => {
   it('is there where nothing does, by the rules of the move itself', () => {
     expect(canMove('ready', 'in_progress')).toBe(true);
     expect(reasonsOf({})).toEqual([]);
-    expect(reasonsOf({ specVersion: 0 })).toEqual([]);
+    expect(reasonsOf({ hasSpec: false })).toEqual([]);
     expect(reasonsOf({ column: full }, { wipLimits: 'warn' })).toEqual([]);
     expect(reasonsOf({ blockers: [blocker('done'), blocker('canceled')] })).toEqual([]);
   });
 
   it('asks nothing of the way in of work that has begun', () => {
     for (const status of ['in_progress', 'in_review'] as const) {
-      const facts = { status, specVersion: 0, column: full };
+      const facts = { status, hasSpec: false, column: full };
       expect(reasonsOf(facts, { requireSpecToStart: true, wipLimits: 'block' })).toEqual([]);
     }
   });

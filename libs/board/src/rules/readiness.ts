@@ -6,7 +6,7 @@ export interface ReadinessFacts {
   readonly archived: boolean;
   readonly status: StoryStatus;
   readonly isBlocked: boolean;
-  readonly specVersion: number;
+  readonly hasSpec: boolean;
   readonly blockers: Readiness['openBlockers'];
   /** The column that the story would go to; null: the board has none for work in progress. */
   readonly column: { readonly wipLimit: number | null; readonly storyCount: number } | null;
@@ -37,7 +37,7 @@ function* obstaclesOf(
   if (openBlockers > 0) yield 'blocked_by';
   if (facts.isBlocked) yield 'blocked';
   if (moves && beforeWork.has(facts.status)) {
-    const gates = { ...nothingShown, specVersion: facts.specVersion };
+    const gates = { ...nothingShown, hasSpec: facts.hasSpec };
     for (const { gate } of unmetGates('in_progress', policy, gates)) yield ofGate[gate];
     if (facts.column === null) yield 'no_column';
     else if (wipVerdict(facts.column, policy.wipLimits) === 'refuse') yield 'wip_limit';

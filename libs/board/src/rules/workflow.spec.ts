@@ -38,11 +38,11 @@ describe('gates', () => {
     mergeProof: 'reported' as const,
     agentsMayComplete: true,
   };
-  const shut = { ...nothingShown, specVersion: 0, freshChangesRequested: 1, isAgent: true };
+  const shut = { ...nothingShown, hasSpec: false, freshChangesRequested: 1, isAgent: true };
 
   it('ask for a spec on the way into in_progress', () => {
     expect(unmetGates('in_progress', policy, shut)).toEqual([{ gate: 'requireSpecToStart' }]);
-    expect(unmetGates('in_progress', policy, { ...shut, specVersion: 1 })).toEqual([]);
+    expect(unmetGates('in_progress', policy, { ...shut, hasSpec: true })).toEqual([]);
     expect(unmetGates('in_progress', { ...policy, requireSpecToStart: false }, shut)).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe('gates', () => {
       mergeProof: 'verified' as const,
     };
     const merged = (mergeSeen: Trust | null) =>
-      unmetGates('done', strict, { ...nothingShown, specVersion: 1, mergeSeen });
+      unmetGates('done', strict, { ...nothingShown, hasSpec: true, mergeSeen });
     expect(merged(null)).toEqual([{ gate: 'requireMergeProof', needs: 'verified', seen: null }]);
     expect(merged('reported')).toEqual([{ gate: 'requireMergeProof', needs: 'verified', seen: 'reported' }]);
     expect(merged('verified')).toEqual([]);

@@ -25,7 +25,8 @@ export const isFinished = (status: StoryStatus): boolean => status === 'done' ||
 
 /** What gates are judged by. A verdict is fresh while it is about the spec and the code as they are now. */
 export interface Gates {
-  readonly specVersion: number;
+  /** That its spec says something. */
+  readonly hasSpec: boolean;
   readonly freshApprovals: number;
   readonly freshChangesRequested: number;
   /** The best word that there is of a merge of the work on it, since which no work was begun; null: there is none. */
@@ -35,7 +36,7 @@ export interface Gates {
 }
 
 /** Of a story on which no work was begun, and of which no reviewer said anything. */
-export const nothingShown: Omit<Gates, 'specVersion'> = {
+export const nothingShown: Omit<Gates, 'hasSpec'> = {
   freshApprovals: 0,
   freshChangesRequested: 0,
   mergeSeen: null,
@@ -57,10 +58,10 @@ export function unmetGates(
     Policy,
     'requireSpecToStart' | 'requiredApprovals' | 'requireMergeProof' | 'mergeProof' | 'agentsMayComplete'
   >,
-  { specVersion, freshApprovals, freshChangesRequested, mergeSeen, isAgent }: Gates,
+  { hasSpec, freshApprovals, freshChangesRequested, mergeSeen, isAgent }: Gates,
 ): Unmet[] {
   const unmet: Unmet[] = [];
-  if (to === 'in_progress' && policy.requireSpecToStart && specVersion === 0) {
+  if (to === 'in_progress' && policy.requireSpecToStart && !hasSpec) {
     unmet.push({ gate: 'requireSpecToStart' });
   }
   if (to !== 'done') return unmet;

@@ -213,6 +213,7 @@ describe('boardColumns.archive', () => {
       });
       await policyOf(orgId, { requireSpecToStart: true });
       await ana.storySpec.update({ storyId: first.id, content: 'x' });
+      await ana.storySpec.update({ storyId: second.id, content: ' ' });
       await expect(archiveInto(columns.in_progress)).rejects.toMatchObject(
         refusedFor(second.id, { gate: 'requireSpecToStart' }),
       );

@@ -117,9 +117,10 @@ describe('stories.create', () => {
     });
     const { projectId, columns } = await arrangeBoard(world, orgId);
     const make = (params: object) => ana.stories.create({ projectId, title: 'x', ...params });
-    await expect(make({ status: 'in_progress' })).rejects.toMatchObject({
-      body: { details: { reason: 'policy', unmet: [{ gate: 'requireSpecToStart' }] } },
-    });
+    for (const spec of ['', ' \n\t'])
+      await expect(make({ status: 'in_progress', spec })).rejects.toMatchObject({
+        body: { details: { reason: 'policy', unmet: [{ gate: 'requireSpecToStart' }] } },
+      });
     await make({ status: 'in_progress', spec: 'x' });
     await expect(make({ status: 'done' })).rejects.toMatchObject({
       body: { details: { reason: 'policy', unmet: [{ gate: 'requiredApprovals', required: 1, fresh: 0 }] } },

@@ -5,7 +5,7 @@ import { notInProject } from '../../data/elsewhere.ts';
 import { findEpic } from '../../data/story-epics.ts';
 import { takeStoryNumber } from '../../data/project-counters.ts';
 import { lockEnd } from '../../data/ranks.ts';
-import { firstSpecRow, setSpec } from '../../data/specs.ts';
+import { firstSpecRow, saysSomething, setSpec } from '../../data/specs.ts';
 import { aboutStory, stories, type StoryRow, toStory } from '../../data/stories.ts';
 import { rankBetween } from '../../rules/ranks.ts';
 import { isFinished, nothingShown, unmetGates, wipVerdict } from '../../rules/workflow.ts';
@@ -37,7 +37,7 @@ export const create = handle(registry.stories.create, async (context) => {
   const specVersion = spec === '' ? 0 : 1;
   const unmet = unmetGates(column.status, policy, {
     ...nothingShown,
-    specVersion,
+    hasSpec: saysSomething(spec),
     isAgent: caller.agentId !== null,
   });
   if (unmet.length > 0) throw refuse('policy', { unmet });

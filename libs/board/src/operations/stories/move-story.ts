@@ -68,7 +68,11 @@ export async function moveStory(
   if (status !== story.status) {
     if (!canMove(story.status, status))
       throw refuse('invalid_transition', { from: story.status, to: status });
-    const unmet = unmetGates(status, policy, gatesOf(story, move.reviews, policy, caller));
+    const unmet = unmetGates(
+      status,
+      policy,
+      gatesOf({ ...story, has_spec: place.has_spec }, move.reviews, policy, caller),
+    );
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
   const warnings: Warning[] = [];

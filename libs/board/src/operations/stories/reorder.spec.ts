@@ -115,6 +115,13 @@ describe('stories.reorder', () => {
     await expect(
       ana.stories.reorder({ storyId: 'WEB-4', columnId: board.columns.in_progress }),
     ).rejects.toMatchObject({ reason: 'policy' });
+    // A spec without a word in it is none, also where a neighbour says the column; one with a word is.
+    const begun = await make({ status: 'in_progress', spec: 'x' });
+    const blank = await make({ spec: ' ' });
+    const beside = { storyId: blank.id, afterStoryId: begun.id };
+    await expect(ana.stories.reorder(beside)).rejects.toMatchObject({ reason: 'policy' });
+    await world.rows(`update story_specs set content = 'x' where story_id = $1`, blank.id);
+    expect((await ana.stories.reorder(beside)).story.status).toBe('in_progress');
     await expect(
       ana.stories.reorder({ storyId: 'WEB-4', columnId: board.columns.ready }),
     ).rejects.toMatchObject({ reason: 'wip_limit' });
