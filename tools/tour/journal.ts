@@ -35,6 +35,10 @@ export interface Call {
   result: unknown;
 }
 
+/** Whether it only asks what a write would do: a preview, or a dry run. */
+export const onlyAsks = ({ params }: Pick<Call, 'params'>): boolean =>
+  params['preview'] === true || params['dryRun'] === true;
+
 /** Everything that was asked of the API on the tour, and what it answered. The checks hold the API to it. */
 export class Journal {
   readonly calls: Call[] = [];
@@ -58,7 +62,7 @@ export class Journal {
   /** The writes that were acknowledged and happened then, not before. */
   writes(): Call[] {
     return this.calls.filter(
-      ({ operation, status, replayed }) => operation.effect === 'write' && status === 200 && !replayed,
+      (call) => call.operation.effect === 'write' && call.status === 200 && !call.replayed && !onlyAsks(call),
     );
   }
 

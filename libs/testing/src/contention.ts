@@ -21,6 +21,7 @@ export async function contend<Result>(
   calls: readonly (() => Promise<Result>)[],
 ): Promise<PromiseSettledResult<Result>[]> {
   const holder = await owner.connect();
+  let isOver = false;
   try {
     await holder.query('begin');
     await holder.query(
@@ -31,9 +32,11 @@ export async function contend<Result>(
     const settled = Promise.allSettled(running);
     await allWait(calls.length, rows);
     await holder.query('rollback');
+    isOver = true;
     return await settled;
   } finally {
-    holder.release();
+    // Its locks end with its connection: the specs that follow would wait for them.
+    holder.release(!isOver);
   }
 }
 

@@ -1,6 +1,6 @@
 import { check, type Check } from '../check.ts';
 import { checkAnswers, checkRefusals } from '../checks/answers.ts';
-import { type Call } from '../journal.ts';
+import { type Call, onlyAsks } from '../journal.ts';
 import { allPages, from } from '../pages.ts';
 import { tally } from '../attempts.ts';
 import { allEvents } from './events.ts';
@@ -63,7 +63,7 @@ async function checkAudit({ team, journal, processes, deeds }: Work): Promise<Ch
   }
   const calls = new Map<string, Call[]>();
   for (const call of journal.calls) {
-    if (call.operation.effect !== 'write' || call.key === null) continue;
+    if (call.operation.effect !== 'write' || call.key === null || onlyAsks(call)) continue;
     calls.set(call.key, [...(calls.get(call.key) ?? []), call]);
   }
   return check('every acknowledged write happened once, however often it was sent', (found) => {

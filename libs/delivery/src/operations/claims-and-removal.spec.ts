@@ -45,6 +45,7 @@ async function meet(
 ) {
   const { orgId } = people;
   const holder = await world.database.owner.connect();
+  let isOver = false;
   try {
     await holder.query('begin');
     await holder.query(`select 1 from ${row.table} where org_id = $1 and ${row.where} for update`, [
@@ -56,10 +57,11 @@ async function meet(
     const removing = remove();
     await Promise.race([world.waiting(2), removing]);
     await holder.query('rollback');
+    isOver = true;
     await Promise.allSettled([claiming, removing]);
     await removing;
   } finally {
-    holder.release();
+    holder.release(!isOver);
   }
 }
 

@@ -15,7 +15,8 @@ import { type SeatPrices } from '../../rules/prices.ts';
 import { prorate } from '../../rules/proration.ts';
 
 export const updateSeats = (prices: SeatPrices) =>
-  handle(registry.billing.updateSeats, async ({ params, caller, db, access, emit, refuse, changedNothing }) => {
+  handle(registry.billing.updateSeats, async (context) => {
+    const { params, caller, db, access, emit, refuse, changedNothing } = context;
     const { seats: wanted, expectedVersion, preview } = params;
     const [seats, subscription, byRole, { at }] = await Promise.all([
       // A preview gives nothing away, so no caller waits for it.

@@ -4,9 +4,10 @@ import { type StoryStatus } from '@muster/registry';
 import { type People, until, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { canMove } from '../../rules/workflow.ts';
+import { storySpec } from '../storySpec/handlers.ts';
 import { stories } from './handlers.ts';
 
-const world = useWorld({ stories });
+const world = useWorld({ stories, storySpec });
 
 let people: People;
 let board: Board;
@@ -227,7 +228,7 @@ describe('stories.updateStatus', () => {
     await expect(move('done')).rejects.toMatchObject({
       body: { details: { reason: 'policy', unmet: [{ gate: 'requiredApprovals', required: 2, fresh: 0 }] } },
     });
-    await world.rows('update stories set spec_version = 1 where id = $1', story.id);
+    await strict.ana.storySpec.update({ storyId: story.id, content: 'As agreed' });
     expect((await move('in_progress')).story.status).toBe('in_progress');
     expect((await move('canceled')).story.status).toBe('canceled');
   });

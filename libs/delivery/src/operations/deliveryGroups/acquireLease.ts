@@ -43,7 +43,7 @@ export const acquireLease = handle(
       own: heldLease(lease),
       rivals: [],
       execution: null,
-    rivalExecutions: [],
+      rivalExecutions: [],
     });
     if (decision.kind === 'refuse') {
       throw refuse('lease_held', decision.reason === 'lease_held' ? heldDetails(decision.by) : {});
