@@ -24,6 +24,7 @@ import { addActivationRoutes } from './activation/routes.ts';
 import { createLimiter, type Limiter, usualPrefix } from './attempts/limiter.ts';
 import { type Config } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
+import { isKey } from './key/key.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
 import { addOperatorRoutes, type OperatorsOptions } from './api/routes.ts';
 import { addPages } from './pages/routes.ts';
@@ -202,6 +203,7 @@ export function createLicenseService(
     checks: redis === undefined ? checks : [...checks, redis.check],
     mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
+    isSecret: isKey,
     toApiError,
   });
   service.metrics.pool(pool);

@@ -37,6 +37,8 @@ it('writes no key, no machine and no query string into a line, an error or the d
     await service.call(`/api/activate/check?licenseKey=${key}&machineId=${machine}&${key}=1`),
     await service.call(`/nothing/${key}?licenseKey=${key}`),
     await service.call(`/api/activate/check?licenseKey=${key}`),
+    await service.call('/nothing', { headers: { 'x-request-id': key } }),
+    await service.call('/nothing', { headers: { 'x-request-id': bare } }),
     await service.call('/api/activate', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -4,7 +4,7 @@ import { type ApiError, malformed, tooLarge, unsupportedMediaType } from '@muste
 import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type RenderedPage } from './page.ts';
-import { requestIdOf } from './request-id.ts';
+import { newRequestId } from './request-id.ts';
 
 /** Fastify's own refusals in the contract's words. */
 function ofFramework(error: Partial<FastifyError>): ApiError | undefined {
@@ -73,7 +73,7 @@ export function refuseRaw(socket: Socket, error: { code?: string }): void {
   }
   const refusal =
     rawRefusals[error.code ?? '']?.() ?? malformed('malformed_request', 'The request is malformed.');
-  const requestId = requestIdOf({ headers: {} });
+  const requestId = newRequestId();
   const body = JSON.stringify(refusal.toBody(requestId));
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -39,6 +39,8 @@ export interface ServiceOptions {
   readonly mostValues?: MostValues;
   /** The proxies whose X-Forwarded-For is believed: addresses or networks, or a number of hops; false: none. */
   readonly trustProxy: string[] | number | false;
+  /** Whether a text is a secret of this service, which no log may have: it is nobody's request id. None is, unless told. */
+  readonly isSecret?: (text: string) => boolean;
   /** Any error → what the caller is told. */
   readonly toApiError: (error: unknown) => ApiError;
   /** What a browser is shown at a path that is not there; undefined for a request that gets the error as JSON. */
@@ -124,10 +126,10 @@ const times = {
 type AnswerError = ReturnType<typeof createErrorHandler>;
 
 /** Fastify with its limits, its refusals in the contract's words, and no compilers. */
-const createFrame = ({ trustProxy }: ServiceOptions, answerError: AnswerError): FastifyInstance =>
+const createFrame = ({ trustProxy, isSecret }: ServiceOptions, answerError: AnswerError): FastifyInstance =>
   fastify({
     logger: false,
-    genReqId: requestIdOf,
+    genReqId: requestIdOf(isSecret ?? (() => false)),
     requestIdHeader: false,
     ...times,
     // Without Host Node would refuse by itself, and not in the contract's words; addPassage does.

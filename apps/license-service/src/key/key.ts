@@ -124,11 +124,17 @@ function typoAt(
 const isPrefixed = (symbols: readonly number[], prefixes: readonly string[]): boolean =>
   prefixes.includes(symbols.slice(0, prefixLength).map(symbolOf).join(''));
 
-/** Whether a text is a key of whatever product, by its own check symbols. */
-export function isKeyLike(text: string): boolean {
+/** What a text is as a key of whatever product. */
+function kindOf(text: string): ParsedKey['kind'] {
   const [prefix = ''] = /[^-\s]{5}/.exec(text.trim()) ?? [];
-  return parseKey(text, [usualPrefix, prefix.toUpperCase()]).kind !== 'none';
+  return parseKey(text, [usualPrefix, prefix.toUpperCase()]).kind;
 }
+
+/** Whether a text is a key of whatever product, by its own check symbols. */
+export const isKey = (text: string): boolean => kindOf(text) === 'key';
+
+/** Whether it is one, or was to be one and has a wrong symbol. */
+export const isKeyLike = (text: string): boolean => kindOf(text) !== 'none';
 
 /** What is stored of a key. 115 random bits need no salt (NIST SP 800-63B asks for 112). */
 export const hashOfKey = (key: Key): Buffer => hash('sha256', key, 'buffer');
