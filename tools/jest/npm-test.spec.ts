@@ -39,7 +39,7 @@ beforeAll(async () => {
             cache: true,
           },
           'typecheck-all': {
-            command: 'tsc -p libs/sums/tsconfig.json',
+            command: 'node node_modules/typescript-7/bin/tsc -p libs/sums/tsconfig.json',
             inputs: ['{workspaceRoot}/**/*'],
             cache: true,
           },

@@ -1,14 +1,13 @@
 /** Programs as people write them on top of the API: in a folder where packages are found, compiled by the real compiler. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll } from '@jest/globals';
 
 const run = promisify(execFile);
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
-const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript')), 'tsc.js');
+const tsc = path.join(workspaceRoot, 'node_modules/typescript-7/bin/tsc');
 
 /** What the compiler has to say, by file; a file with which it is content has no entry. */
 type Complaints = Readonly<Record<string, string>>;
