@@ -281,15 +281,12 @@ describe('readiness', () => {
       'update board_columns set wip_limit = 1, story_count = 1 where id = $1',
       board.columns.in_progress,
     );
-    expect((await readinessOf())?.reasons).toEqual(['spec_missing', 'wip_limit']);
-    await expect(start()).rejects.toMatchObject({ reason: 'policy' });
-    await people.chloe.storySpec.update({ storyId: story.id, content: 'x' });
-    expect((await readinessOf())?.reasons).toEqual(['wip_limit']);
-    await expect(start()).rejects.toMatchObject({ reason: 'wip_limit' });
-    await people.chloe.storySpec.update({ storyId: story.id, content: '' });
-    expect((await readinessOf())?.reasons).toEqual(['spec_missing', 'wip_limit']);
-    await expect(start()).rejects.toMatchObject({ reason: 'policy' });
-    await people.chloe.storySpec.update({ storyId: story.id, content: 'y' });
+    for (const content of ['', 'x', ' ', 'y']) {
+      const isSpec = content.trim() !== '';
+      await people.chloe.storySpec.update({ storyId: story.id, content });
+      expect((await readinessOf())?.reasons).toEqual([...(isSpec ? [] : ['spec_missing']), 'wip_limit']);
+      await expect(start()).rejects.toMatchObject({ reason: isSpec ? 'wip_limit' : 'policy' });
+    }
     await world.rows('update board_columns set wip_limit = 2 where id = $1', board.columns.in_progress);
     expect(await readinessOf()).toMatchObject({ canStart: true });
     await start();

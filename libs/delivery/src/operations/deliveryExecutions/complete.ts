@@ -54,8 +54,8 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   const about = aboutTarget(holder.target);
   const landed = outcome === 'submitted' && hadLanded(policy, holder.execution, pullRequest);
   if (outcome === 'submitted') emit('execution.submitted', about, { executionId });
-  if (landed) emit('execution.completed', about, { executionId, outcome: 'succeeded' });
-  if (outcome !== 'submitted') emit('execution.completed', about, { executionId, outcome });
+  const end = landed ? 'succeeded' : outcome;
+  if (end !== 'submitted') emit('execution.completed', about, { executionId, outcome: end });
   const execution = endLease(context, holder, call, outcome === 'submitted' ? 'submit' : 'finish', {
     sets: {
       outcome,
