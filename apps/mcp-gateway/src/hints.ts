@@ -39,10 +39,9 @@ function readinessText(readiness: unknown): string {
 
 /** Details that name what is in the way, and the next step. */
 function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
-  const { issues, didYouMean, currentVersion, holder, expiresAt, unmet, conflicts, readiness, offer, path } =
-    details;
-  if (details.retryAt !== undefined)
-    return `Call again with the same arguments at ${details.retryAt}, and not before.`;
+  const { retryAt, issues, didYouMean, currentVersion, holder, expiresAt } = details;
+  const { unmet, conflicts, readiness, offer, path } = details;
+  if (retryAt !== undefined) return `Call again with the same arguments at ${retryAt}, and not before.`;
   if (issues !== undefined && issues.length > 0)
     return `Correct ${issues.map(({ path, message }) => `${path} (${message})`).join('; ')} and call again.`;
   if (Array.isArray(didYouMean) && didYouMean.length > 0) return `Did you mean ${didYouMean.join(' or ')}?`;

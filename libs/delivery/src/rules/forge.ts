@@ -63,19 +63,20 @@ export function fold(
 
 export const isMerged = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_merged';
 
+/** What is known of the merge of work. */
+interface SeenMerge {
+  readonly forge: ForgeState;
+  readonly merge_verified_at: string | null;
+}
+
 /** Whether its merge completes the work: where the policy asks for the forge's own word, one that the forge itself told of. */
-export const isLanded = (
-  policy: Policy,
-  {
-    forge,
-    merge_verified_at: verifiedAt,
-  }: { readonly forge: ForgeState; readonly merge_verified_at: string | null },
-): boolean => (needsVerifiedMerge(policy) ? verifiedAt !== null : isMerged(forge));
+export const isLanded = (policy: Policy, { forge, merge_verified_at: verifiedAt }: SeenMerge): boolean =>
+  needsVerifiedMerge(policy) ? verifiedAt !== null : isMerged(forge);
 
 /** Whether what is handed in or given back with this pull request had landed before: a merge of another lands nothing of it. */
 export const hadLanded = (
   policy: Policy,
-  work: Parameters<typeof isLanded>[1],
+  work: SeenMerge,
   pullRequest: { readonly number: number } | null,
 ): boolean => {
   const merged = work.forge.pullRequest?.number ?? null;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { commonPath, Effort, TooIntricate } from './glob-intersection.ts';
 import { checkGlob, MalformedGlob, parseGlob } from './glob-syntax.ts';
+import { problemOf } from './lock-resources.ts';
 
 const witness = (a: string, b: string): string | undefined =>
   commonPath(parseGlob(a), parseGlob(b), new Effort(1_000_000));
@@ -10,16 +11,6 @@ const witness = (a: string, b: string): string | undefined =>
 /** An independent matcher. It writes `[^a]` for `[!a]`, and takes `a/**` for `a` too, on which no witness depends. */
 const matches = (pattern: string, path: string): boolean =>
   picomatch(pattern.replaceAll('[!', '[^'), { dot: true, noextglob: true, nonegate: true, flags: 'u' })(path);
-
-const problemOf = (pattern: string): string | undefined => {
-  try {
-    checkGlob(pattern);
-    return undefined;
-  } catch (error) {
-    if (error instanceof MalformedGlob) return error.message;
-    throw error;
-  }
-};
 
 describe('two globs clash exactly if some path matches both', () => {
   it.each([

@@ -66,9 +66,8 @@ const soon = 1;
  */
 export const refusal = (reason: ReasonOf<'conflict' | 'unprocessable'>, details: Facts = {}): ApiError => {
   const { code, retryable } = reasons[reason];
-  const passes = details['retryAt'] === undefined ? {} : { retryable: true };
   return because(code, reason, {
-    details: { ...passes, ...details },
+    details: { ...(details['retryAt'] !== undefined && { retryable: true }), ...details },
     ...(retryable && { retryAfter: soon }),
   });
 };

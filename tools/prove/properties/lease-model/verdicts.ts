@@ -59,6 +59,10 @@ export interface AcquireCall {
   readonly ttl: number | undefined;
 }
 
+/** To whom work is offered, while it is; null: to no one. */
+const addresseeOf = (work: Execution | null): Name | null =>
+  work?.state === 'offered' && work.offer?.lapsed === false ? work.offer.to : null;
+
 export function acquire(model: Model, call: AcquireCall): Verdict {
   const { holder } = call;
   if (onlyLooks(holder.person)) return refused('forbidden');
@@ -72,17 +76,14 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
   const rivals = rivalsOf(call.target)
     .map((name) => model.targets[name])
     .filter(({ lease: other }) => other !== null && !isSame(other.holder, holder));
-  const isReserved = (work: Execution | null): boolean =>
-    work?.state === 'offered' && work.offer?.lapsed === false;
-  const isOffered = isReserved(open);
-  const isAddressee = isOffered && open?.offer?.to === holder.person;
+  const isAddressee = addresseeOf(open) === holder.person;
+  const isReserved = (work: Execution | null): boolean => ![null, holder.person].includes(addresseeOf(work));
   if (!isOwn) {
-    const offersBeside = rivalsOf(call.target).map((name) => openOf(model.targets[name]));
-    if (offersBeside.some((work) => isReserved(work) && work?.offer?.to !== holder.person))
+    if (rivalsOf(call.target).some((name) => isReserved(openOf(model.targets[name]))))
       reasons.push('reserved');
     if (rivals.some(({ lease: other }) => other?.expired === false)) reasons.push('lease_held');
     if (lease?.expired === false) reasons.push(...byForce(call, 'lease_held'));
-    if (isOffered && !isAddressee) reasons.push(...byForce(call, 'reserved'));
+    if (isReserved(open)) reasons.push(...byForce(call, 'reserved'));
   }
   if (reasons.length > 0) return refused(...reasons);
 
@@ -268,7 +269,7 @@ export const handoff = (model: Model, call: HolderCall, to: Name): Verdict =>
     });
   });
 
-/** A merge that was seen while it was held ends the work once its holder lets go. */
+/** Whether a merge of it was seen: while it was held, that ends it once its holder lets go. */
 const isMerged = ({ pullRequest }: Execution): boolean => pullRequest?.kind === 'pr_merged';
 
 export const release = (model: Model, call: HolderCall): Verdict =>

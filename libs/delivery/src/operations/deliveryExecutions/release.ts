@@ -9,8 +9,9 @@ export const release = handle(registry.deliveryExecutions.release, async (contex
   const holder = await asHolder(context, params, 'release');
   if (holder.kind === 'repeated') return { execution: standing(holder) };
   const { execution, target } = holder;
-  const isMerged = execution.merged_at !== null;
-  const landed = isMerged && hadLanded(await askPolicy(), execution, execution.pull_request);
+  // The policy is asked only where a merge was seen.
+  const landed =
+    execution.merged_at !== null && hadLanded(await askPolicy(), execution, execution.pull_request);
   const about = aboutTarget(target);
   emit('execution.released', about, { executionId: execution.id });
   if (landed) emit('execution.completed', about, { executionId: execution.id, outcome: 'succeeded' });
