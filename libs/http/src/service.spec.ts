@@ -237,6 +237,23 @@ describe('errors', () => {
   });
 });
 
+describe('the request id', () => {
+  it.each(['mine', 'my-id.1_2', 'must_have', 'mlt'])("is the caller's own: %s", async (own) => {
+    const { url } = await start();
+    const answer = await fetch(`${url}/answers`, { headers: { 'x-request-id': own } });
+    expect(answer.headers.get('x-request-id')).toBe(own);
+  });
+
+  it.each(['must_live_4fzX', 'must_test_4fzX', 'mlt_4fzX'])(
+    'is not what begins as the token %s does, since it is logged and answered',
+    async (token) => {
+      const { url } = await start();
+      const answer = await fetch(`${url}/answers`, { headers: { 'x-request-id': token } });
+      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+});
+
 describe('requests that Node would answer by itself', () => {
   /** Everything that comes back for this, sent as it is. */
   async function answerTo(url: string, ...lines: string[]): Promise<string> {

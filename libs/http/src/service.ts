@@ -39,7 +39,7 @@ export interface ServiceOptions {
   readonly mostValues?: MostValues;
   /** The proxies whose X-Forwarded-For is believed: addresses or networks, or a number of hops; false: none. */
   readonly trustProxy: string[] | number | false;
-  /** Whether a text is a secret of this service: as a request id it would be logged. None is, unless told. */
+  /** Whether a text is a secret of this service and no token: as a request id it would be logged. None is, unless told. */
   readonly isSecret?: (text: string) => boolean;
   /** Any error → what the caller is told. */
   readonly toApiError: (error: unknown) => ApiError;
