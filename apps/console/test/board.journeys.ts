@@ -75,6 +75,27 @@ export function boardJourneys(house: House): void {
     expect(items.map(({ title }) => title)).toEqual(['Beta']);
   });
 
+  journey('scrolls a column while a card is held at its edge', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => `Card ${index + 1}`);
+    await arrange(house, people, { backlog: many, ready: [], in_progress: [] });
+    const page = await open(people.ana.me.token, '/p/WEB');
+    const list = column(page, 'Backlog').locator('.column-scroll');
+    const [from, edge] = [await card(page, 'Card 1').first().boundingBox(), await list.boundingBox()];
+    if (from === null || edge === null) throw new Error('neither card nor column is on the page');
+    await page.mouse.move(from.x + 40, from.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
+    let step = 0;
+    // Sixty pixels from it, where a browser by itself does not scroll yet.
+    await until(async () => {
+      step += 1;
+      await page.mouse.move(edge.x + 60 + (step % 2), edge.y + edge.height - 60);
+      return (await list.evaluate((element) => element.scrollTop)) > 400;
+    });
+    await page.mouse.up();
+    await until(async () => (await titles(page, 'Backlog')).indexOf('Card 1') > 3);
+  });
+
   journey('walks and moves by keys alone, and says where the card is', async () => {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');

@@ -4,9 +4,9 @@ import {
   dropTargetForElements,
   monitorForElements,
 } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
-import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { type Place } from '../data/lanes.ts';
+import { fetched } from '../parts/lazily.ts';
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 
@@ -21,6 +21,22 @@ export function useDraggable(element: RefObject<HTMLElement | null>, cardId: str
       onDrop: () => delete place.dataset['dragging'],
     });
   }, [element, cardId, isOff]);
+}
+
+/** Scrolls the element while a card is dragged near its edge. It is loaded after the board shows. Returns what ends it. */
+function scrollAtEdges(element: HTMLElement): () => void {
+  let end: (() => void) | undefined;
+  let isOver = false;
+  fetched(() => import('@atlaskit/pragmatic-drag-and-drop-auto-scroll/element')).then(
+    ({ autoScrollForElements }) => {
+      if (!isOver) end = autoScrollForElements({ element });
+    },
+    () => undefined,
+  );
+  return () => {
+    isOver = true;
+    end?.();
+  };
 }
 
 /** The card above whose middle the pointer is; null where it is below them all. */
@@ -53,7 +69,7 @@ export function useDropColumn(
         return { columnId, beforeId: below ?? latest.current() };
       },
     });
-    const endScroll = autoScrollForElements({ element: list });
+    const endScroll = scrollAtEdges(list);
     return () => {
       endDrop();
       endScroll();
@@ -92,7 +108,7 @@ export function useDragging(
         if (place !== null && isString(cardId)) latest.current(cardId, place);
       },
     });
-    const endScroll = board.current === null ? undefined : autoScrollForElements({ element: board.current });
+    const endScroll = board.current === null ? undefined : scrollAtEdges(board.current);
     return () => {
       endMonitor();
       endScroll?.();
