@@ -48,7 +48,8 @@ beforeAll(async () => {
       ({ name }) =>
         `select '${name}' as name, md5(string_agg(t::text, '|' order by t::text)) as sum from ${name} t where org_id = $1`,
     )
-    .join(' union all ');
+    .join(' union all ')
+    .concat(' order by name');
 });
 
 /** All that the organization has, by the sum of each table: the same before and after means nothing of it changed. */
@@ -95,8 +96,8 @@ describe('with row security switched off, the organization in every query alone'
     for (const { name } of guarded)
       await open.rows(`alter table ${name} disable row level security, no force row level security`);
     const theirs = await exampleOrg(open, { ids: 'fresh' });
+    const mine = await exampleOrg(open, { visibility: 'org' });
     for (const [title, operation, field] of fields) {
-      const mine = await exampleOrg(open, { visibility: 'org' });
       const params = (id: string) => exampleWith(operation, field, id);
       const nonexistent = await alone.call(mine.ana.me.token, operation.name, params(newId()), {
         'x-request-id': 'same',

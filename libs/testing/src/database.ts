@@ -44,10 +44,20 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   return databaseAt(databaseUrl(serverUrl(), name), name);
 }
 
+/**
+ * Connections of the owner of the tables. What triggers do for it is planned as for the services, and what it looks for by
+ * one process, since starting more takes longer than reading what a spec has.
+ */
+function ownerOf(url: string, name: string): Pool {
+  const owner = patient(createPool({ url, role: null, name, max: 4 }));
+  owner.options.options += ' -c enable_seqscan=off -c max_parallel_workers_per_gather=0';
+  return owner;
+}
+
 /** A migrated database, and the two ways into it. */
 export function databaseAt(url: string, name: string): TestDatabase {
   const app = patient(createPool({ url, role: 'muster_app', name }));
-  const owner = patient(createPool({ url, role: null, name: `${name}-owner`, max: 4 }));
+  const owner = ownerOf(url, `${name}-owner`);
   return {
     ...{ url, app, owner },
     close: async () => {
