@@ -26,38 +26,48 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex');
 }
 
-/** VitePress renders from one folder of the project, whichever the site goes to: builds of one clone take turns. */
+/** Where it is made, and served from by `npm start`. */
+const madeSite = path.join(repository, 'dist/site');
+
+/** VitePress renders from one folder of the project: builds of one clone take turns. */
 const turn = path.join(repository, 'dist/docs-build.turn');
 
-/** VitePress looks for packages above the pages, which are written beside the folder that the site goes to. */
-function refuseOutside(folder: string): void {
-  if (!folder.startsWith(repository + path.sep))
-    throw new Error(
-      `The site is made in a folder of the repository, such as dist/site: ${folder} is not in it`,
-    );
-}
-
-/** Into the folder, unless it has what would be made; what is there serves until the new one is whole. */
-export async function makeSite(folder: string): Promise<void> {
-  refuseOutside(folder);
-  const wanted = await fingerprint();
-  const note = path.join(folder, 'made-from.txt');
-  if ((await readFile(note, 'utf8').catch(() => '')) === wanted) return;
+/** In the folder, whole, in place of what was there; until then that serves. */
+async function replace(folder: string, make: (fresh: string) => Promise<void>): Promise<void> {
   const fresh = `${folder}.new-${process.pid}`;
-  const pages = `${folder}.pages-${process.pid}`;
   await mkdir(path.dirname(folder), { recursive: true });
-  try {
-    await cp(path.join(repository, 'docs'), pages, { recursive: true });
-    await writeReference(pages);
-    // The configuration is read by VitePress itself, from its own folder.
-    process.env['PAGES_FOLDER'] = pages;
-    await inTurn(turn, () => build(root, { outDir: fresh }));
-  } finally {
-    await rm(pages, { recursive: true, force: true });
-  }
-  await writeFile(path.join(fresh, 'made-from.txt'), wanted);
+  await make(fresh);
   await rm(folder, { recursive: true, force: true });
   await rename(fresh, folder);
+}
+
+async function render(wanted: string): Promise<void> {
+  // VitePress looks for packages above the pages.
+  const pages = `${madeSite}.pages`;
+  await replace(madeSite, async (fresh) => {
+    try {
+      // A build that was killed may have left some that are no more.
+      await rm(pages, { recursive: true, force: true });
+      await cp(path.join(repository, 'docs'), pages, { recursive: true });
+      await writeReference(pages);
+      // The configuration is read by VitePress itself, from its own folder.
+      process.env['PAGES_FOLDER'] = pages;
+      await build(root, { outDir: fresh });
+    } finally {
+      await rm(pages, { recursive: true, force: true });
+    }
+    await writeFile(path.join(fresh, 'made-from.txt'), wanted);
+  });
+}
+
+/** Into the folder: rendered where something changed since it was last, and else copied. */
+export async function makeSite(folder: string): Promise<void> {
+  await inTurn(turn, async () => {
+    const wanted = await fingerprint();
+    const madeFrom = await readFile(path.join(madeSite, 'made-from.txt'), 'utf8').catch(() => '');
+    if (madeFrom !== wanted) await render(wanted);
+    if (folder !== madeSite) await replace(folder, (fresh) => cp(madeSite, fresh, { recursive: true }));
+  });
 }
 
 if (process.argv[1] === import.meta.filename) {
