@@ -90,7 +90,7 @@ export function boardJourneys(house: House): void {
     await until(async () => {
       step += 1;
       await page.mouse.move(edge.x + 60 + (step % 2), edge.y + edge.height - 60);
-      return (await list.evaluate((element) => element.scrollTop)) > 400;
+      return Number(await page.evaluate(`document.querySelector('.column-scroll').scrollTop`)) > 400;
     });
     await page.mouse.up();
     await until(async () => (await titles(page, 'Backlog')).indexOf('Card 1') > 3);

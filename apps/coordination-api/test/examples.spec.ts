@@ -5,7 +5,7 @@ import { beforeAll, describe as group, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { describe, type Example, examplesOf } from '@muster/reference';
 import { type Operation, operations } from '@muster/registry';
-import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { callerOf, exampleOrgs } from '@muster/testing/examples';
 import { useApi } from './api.ts';
 import { usePrograms } from './programs.ts';
 
@@ -19,9 +19,10 @@ function exampleIn(language: Example['language'], operation: Operation): string 
   return found.code;
 }
 
-/** Whose token the example is called with, in an organization of its own. */
+const orgFor = exampleOrgs(api.world);
+/** Whose token the example is called with. */
 const tokenFor = async (operation: Operation): Promise<string> =>
-  callerOf(operation, await exampleOrg(api.world)).me.token;
+  callerOf(operation, await orgFor(operation)).me.token;
 
 /** Which fields an answer has and of which types, of the items of its lists too, where there are any; null goes for each. */
 function shapeOf(answer: unknown, path = ''): ReadonlyMap<string, string> {

@@ -1,7 +1,7 @@
 // Arguments as models send them, for every tool: taken where they have one meaning, and refused with words where not.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { operations, registry } from '@muster/registry';
-import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { callerOf, type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';
 import { asMeant } from '../src/repair.ts';
 import { type AnyTool, everyTool } from '../src/toolbox.ts';
 import { operationTool, toolNameOf } from '../src/tools.ts';
@@ -9,6 +9,7 @@ import { type Args, carelessFields, unfitting } from './arguments.ts';
 import { type ToolAnswer, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
+const orgFor = exampleOrgs(gateway.world);
 const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 const storyId = 'WEB-1';
 const nobody = '01936d5c-0000-7000-8000-00000000dead';
@@ -55,8 +56,7 @@ describe('what has one meaning', () => {
       const { stated } = operationTool(operation.name) ?? { stated: { type: 'object', properties: {} } };
       const given = carelessFields(stated, operation.example);
       for (const isCore of [false, true]) {
-        const org = await exampleOrg(gateway.world);
-        const { token } = callerOf(operation, org).me;
+        const { token } = callerOf(operation, await orgFor(operation)).me;
         const { isError, structuredContent } = isCore
           ? await gateway.tool(
               token,

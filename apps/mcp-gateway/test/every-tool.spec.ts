@@ -1,19 +1,19 @@
 // Every operation through the gateway, each with the contract's own example: a new one falls under this by being registered.
 import { expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
-import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { callerOf, exampleOrgs } from '@muster/testing/examples';
 import { toolNameOf } from '../src/tools.ts';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
+const orgFor = exampleOrgs(gateway.world);
 
 const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 
 it.each(offered.map((operation) => [toolNameOf(operation.name), operation] as const))(
   '%s does what its operation does, and answers what that declares',
   async (name, operation) => {
-    const org = await exampleOrg(gateway.world);
-    const { token } = callerOf(operation, org).me;
+    const { token } = callerOf(operation, await orgFor(operation)).me;
     // Over all organizations of this file some answers grow longer than a model wants.
     const whole = operation.effect === 'read' ? { maxBytes: 1_000_000 } : {};
     const args = { ...(operation.example as object), ...whole };

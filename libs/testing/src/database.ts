@@ -50,7 +50,7 @@ export async function cloneDatabase(): Promise<TestDatabase> {
  */
 function ownerOf(url: string, name: string): Pool {
   const owner = patient(createPool({ url, role: null, name, max: 4 }));
-  owner.options.options += ' -c enable_seqscan=off -c max_parallel_workers_per_gather=0';
+  owner.options.options = `${owner.options.options ?? ''} -c enable_seqscan=off -c max_parallel_workers_per_gather=0`;
   return owner;
 }
 
