@@ -41,7 +41,7 @@ interface Performed {
 
 const performances = new Map<Operation, Promise<Performed>>();
 
-/** Performs the example of an operation in an organization of its own; once for all who look at what came of it. */
+/** Performs the example of an operation, once for all who look at what came of it. */
 function performed(operation: Operation): Promise<Performed> {
   const perform = async (): Promise<Performed> => {
     const org = await orgFor(operation);
