@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page, type Request } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { dragUntil, goTo, intercept, journey } from './browser.ts';
+import { dragUntil, goTo, intercept, journey, pickUp } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -26,11 +26,7 @@ export function boardJourneys(house: House): void {
   /** Drags by the pointer as a hand does, and lets go once the column says that it takes the card. */
   async function drag(page: Page, title: string, name: string, above?: string): Promise<void> {
     const to = above === undefined ? column(page, name).locator('.column-scroll') : card(page, above);
-    const [from, over] = [await card(page, title).boundingBox(), await to.boundingBox()];
-    if (from === null || over === null) throw new Error('what is dragged, or where to, is not on the page');
-    await page.mouse.move(from.x + 40, from.y + 20);
-    await page.mouse.down();
-    await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
+    const over = await pickUp(page, card(page, title), to);
     const at = { x: over.x + 60, y: over.y + (above === undefined ? 300 : 6) };
     await page.mouse.move(at.x, at.y, { steps: 6 });
     await dragUntil(page, at, column(page, name).locator('.drop-line'));
@@ -80,18 +76,11 @@ export function boardJourneys(house: House): void {
     await arrange(house, people, { backlog: many, ready: [], in_progress: [] });
     const page = await open(people.ana.me.token, '/p/WEB');
     const list = column(page, 'Backlog').locator('.column-scroll');
-    const [from, edge] = [await card(page, 'Card 1').first().boundingBox(), await list.boundingBox()];
-    if (from === null || edge === null) throw new Error('neither card nor column is on the page');
-    await page.mouse.move(from.x + 40, from.y + 20);
-    await page.mouse.down();
-    await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
-    let step = 0;
-    // Sixty pixels from it, where a browser by itself does not scroll yet.
-    await until(async () => {
-      step += 1;
-      await page.mouse.move(edge.x + 60 + (step % 2), edge.y + edge.height - 60);
-      return Number(await page.evaluate(`document.querySelector('.column-scroll').scrollTop`)) > 400;
-    });
+    const over = await pickUp(page, card(page, 'Card 1').first(), list);
+    // Of a column no more cards are on the page than can be seen.
+    expect(await card(page, 'Card 30').count()).toBe(0);
+    // Sixty pixels from the edge, where a browser by itself does not scroll yet.
+    await dragUntil(page, { x: over.x + 60, y: over.y + over.height - 60 }, card(page, 'Card 30'));
     await page.mouse.up();
     await until(async () => (await titles(page, 'Backlog')).indexOf('Card 1') > 3);
   });

@@ -140,6 +140,16 @@ export const pressing = (...keys: readonly string[]): string => `for (const key 
 export const pressBoth = (page: Page, ...keys: readonly [string, string]): Promise<unknown> =>
   page.evaluate(pressing(...keys));
 
+/** Picks a thing up by the pointer, as a hand does, and answers the box of what it is to be dragged over. */
+export async function pickUp(page: Page, thing: Locator, target: Locator) {
+  const [from, over] = [await thing.boundingBox(), await target.boundingBox()];
+  if (from === null || over === null) throw new Error('what is dragged, or where to, is not on the page');
+  await page.mouse.move(from.x + 40, from.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
+  return over;
+}
+
 /** Drags on at a point until that is shown: a hand is never quite still, and what it is over is asked when it moves. */
 export async function dragUntil(
   page: Page,

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { dragUntil, journey } from './browser.ts';
+import { dragUntil, journey, pickUp } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -65,10 +65,7 @@ export function forcedJourneys(house: House): void {
       ];
       expect(await background(here)).not.toBe(await background(other));
       const target = page.getByRole('region', { name: 'Ready', exact: true });
-      const [from, over] = [await alpha.boundingBox(), await target.boundingBox()];
-      if (from === null || over === null) throw new Error('what is dragged, or where to, is not on the page');
-      await page.mouse.move(from.x + 40, from.y + 20);
-      await page.mouse.down();
+      const over = await pickUp(page, alpha, target);
       await page.mouse.move(over.x + 60, over.y + 200, { steps: 8 });
       const line = target.locator('.drop-line');
       await dragUntil(page, { x: over.x + 60, y: over.y + 200 }, line);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'vitepress';
+import { madeSite } from './made-site.ts';
 import { inTurn } from './turn.ts';
 import { writeReference } from './vitepress/reference.ts';
 
@@ -25,9 +26,6 @@ async function fingerprint(): Promise<string> {
   }
   return hash.digest('hex');
 }
-
-/** Where it is made, and served from by `npm start`. */
-const madeSite = path.join(repository, 'dist/site');
 
 /** VitePress renders from one folder of the project: builds of one clone take turns. */
 const turn = path.join(repository, 'dist/docs-build.turn');
@@ -61,7 +59,7 @@ async function render(wanted: string): Promise<void> {
 }
 
 /** Into the folder: rendered where something changed since it was last, and else copied. */
-export async function makeSite(folder: string): Promise<void> {
+async function makeSite(folder: string): Promise<void> {
   await inTurn(turn, async () => {
     const wanted = await fingerprint();
     const madeFrom = await readFile(path.join(madeSite, 'made-from.txt'), 'utf8').catch(() => '');

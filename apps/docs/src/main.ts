@@ -5,14 +5,16 @@ import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
 import { placeSite } from '@muster/http/site';
 import { createDocs } from './app.ts';
 import { readConfig } from './config.ts';
-
-const made = path.resolve(import.meta.dirname, '../../../dist/site');
+import { madeSite } from './made-site.ts';
 
 await main(async () => {
   const config = readConfig();
   await beginTracing('docs', config);
   const logger = createLogger('docs', config.LOG_LEVEL);
-  const { folder, isMadeHere } = placeSite(config.SITE_FOLDER, { beside: import.meta.dirname, made });
+  const { folder, isMadeHere } = placeSite(config.SITE_FOLDER, {
+    beside: import.meta.dirname,
+    made: madeSite,
+  });
   const service = createDocs(folder, logger);
   const stopping = new AbortController();
   stopOnSignal({

@@ -14,11 +14,10 @@ import MiniSearch from 'minisearch';
 import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
 import { createDocs } from '../src/app.ts';
+import { madeSite as site } from '../src/made-site.ts';
 import { searchOptions } from '../src/vitepress/search.ts';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
-// Where `npm start` looks for it, too: made once for each state of the pages.
-const site = path.join(repository, 'dist/site');
 /** By their addresses. */
 const pages = new Map<string, string>();
 

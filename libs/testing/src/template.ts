@@ -14,16 +14,22 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return url.href;
 }
 
-async function withLock(serverUrl: string, work: (admin: pg.Client) => Promise<void>): Promise<void> {
-  const admin = new pg.Client({ connectionString: serverUrl });
-  await admin.connect();
+async function connected(url: string, work: (owner: pg.Client) => Promise<void>): Promise<void> {
+  const owner = new pg.Client({ connectionString: url });
+  await owner.connect();
   try {
-    await admin.query('select pg_advisory_lock($1)', [templateLock]);
-    await work(admin);
+    await work(owner);
   } finally {
-    await admin.end();
+    await owner.end();
   }
 }
+
+/** The lock ends with the connection. */
+const withLock = (serverUrl: string, work: (admin: pg.Client) => Promise<void>): Promise<void> =>
+  connected(serverUrl, async (admin) => {
+    await admin.query('select pg_advisory_lock($1)', [templateLock]);
+    await work(admin);
+  });
 
 /** Makes the template on a server of which the address is a superuser's, unless it is there. */
 export const provideTemplate = (serverUrl: string): Promise<void> =>
@@ -33,13 +39,7 @@ export const provideTemplate = (serverUrl: string): Promise<void> =>
     await admin.query(`create database ${templateName}`);
     const url = databaseUrl(serverUrl, templateName);
     await migrate(url);
-    const owner = new pg.Client({ connectionString: url });
-    await owner.connect();
-    try {
-      await supposeLargeTables(owner);
-    } finally {
-      await owner.end();
-    }
+    await connected(url, supposeLargeTables);
   });
 
 /**
@@ -47,7 +47,7 @@ export const provideTemplate = (serverUrl: string): Promise<void> =>
  * index looks as good as to look one row up, and each call reads what the calls before it left. So Postgres is told of
  * ten thousand rows a page, until it counts them itself, and plans as it does for an installation at work.
  */
-async function supposeLargeTables(owner: Pick<pg.ClientBase, 'query'>): Promise<void> {
+async function supposeLargeTables(owner: pg.Client): Promise<void> {
   await owner.query(
     `select pg_restore_relation_stats('schemaname', n.nspname::text, 'relname', c.relname::text,
        'relpages', 1, 'reltuples', 10000::real)
