@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { commandLineOf } from './operators.ts';
+import { licenseProgram } from './operators.ts';
 
 const Issued = z.object({ licenses: z.array(z.object({ key: z.string() })) });
 
@@ -14,7 +14,7 @@ export async function provideDemoLicense(
 ): Promise<string> {
   if (lastKey !== null && (await isKnown(licenseUrl, lastKey))) return lastKey;
   const args = ['issue', '--plan', 'demo', '--for', '365d', '--customer', 'acme', '--json'];
-  const child = spawn(process.execPath, [commandLineOf('license-service'), ...args], {
+  const child = spawn(process.execPath, [licenseProgram, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, DATABASE_URL: databaseUrl },
   });

@@ -1,48 +1,41 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** Which process works on `.data`: one at a time, since two Postgres on one folder would destroy it. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { commandLineOf } from './foreign-process.ts';
+import { claimFile, isClaimed } from './claim.ts';
 import { dataFolder } from './repository.ts';
 
-/** Names the one process that may work on `.data`. */
-const lockFile = path.join(dataFolder, 'instance.pid');
+const claimOf = (folder: string): string => path.join(folder, 'instance.sqlite');
+/** Names the holder, for those who ask which process it is. */
+const nameOf = (folder: string): string => path.join(folder, 'instance.pid');
 
-/**
- * Makes this process the one that works on `.data`, or throws one line that says who already does. Two Postgres on
- * one folder would destroy it. The lock of a process that was killed counts for nothing.
- */
-export async function claimInstance(): Promise<{ release: () => void }> {
-  mkdirSync(dataFolder, { recursive: true });
-  for (;;) {
-    try {
-      writeFileSync(lockFile, process.pid.toString(), { flag: 'wx' });
-      return {
-        release: () => {
-          rmSync(lockFile, { force: true });
-        },
-      };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const holder = await instanceHolder();
-    if (holder !== undefined) {
-      throw new Error(
-        `Muster already runs here (process ${holder}): stop it with Ctrl-C, or with kill ${holder}`,
-      );
-    }
-    rmSync(lockFile, { force: true });
+/** Makes this process the one that works on the folder, or throws one line that says which one does already. */
+export function claimInstance(folder = dataFolder): { readonly release: () => void } {
+  mkdirSync(folder, { recursive: true });
+  const claimed = claimFile(claimOf(folder));
+  if (claimed === undefined) {
+    const holder = instanceHolder(folder);
+    throw new Error(
+      holder === undefined
+        ? 'Muster begins or ends here right now: try again'
+        : `Muster already runs here (process ${holder}): stop it with Ctrl-C, or with kill ${holder}`,
+    );
   }
+  writeFileSync(nameOf(folder), process.pid.toString());
+  return {
+    release: () => {
+      if (!claimed.isOpen) return;
+      rmSync(nameOf(folder), { force: true });
+      claimed.close();
+    },
+  };
 }
 
-/** The process that works on `.data` now. */
-export async function instanceHolder(): Promise<number | undefined> {
-  let text: string;
+/** The process that works on it now. */
+export function instanceHolder(folder = dataFolder): number | undefined {
+  if (!existsSync(claimOf(folder)) || !isClaimed(claimOf(folder))) return undefined;
   try {
-    text = readFileSync(lockFile, 'utf8');
+    return Number(readFileSync(nameOf(folder), 'utf8'));
   } catch {
     return undefined;
   }
-  const pid = Number(text);
-  // The number may belong to something else by now.
-  const commandLine = pid > 0 ? await commandLineOf(pid) : '';
-  return /tools\/dev\/(start|muster)\.ts/.test(commandLine.replaceAll('\\', '/')) ? pid : undefined;
 }

@@ -1,12 +1,34 @@
 // npm run license -- …: the operators' command line for licenses. Keys come from standard input.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { commandLineOf, runOperatorsProgram } from './operators.ts';
+import { lendDatabase, licenseProgram } from './operators.ts';
 
-await runOperatorsProgram({
-  app: 'license-service',
-  migrate: (databaseUrl) =>
-    promisify(execFile)(process.execPath, [commandLineOf('license-service'), 'migrate'], {
+async function runProgram(databaseUrl: string): Promise<number> {
+  const child = spawn(process.execPath, ['--enable-source-maps', licenseProgram, ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+  });
+  // The child hears of them too, or is told by run.mjs; we must live on to stop Postgres.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+async function run(): Promise<number> {
+  const database = await lendDatabase((databaseUrl) =>
+    promisify(execFile)(process.execPath, [licenseProgram, 'migrate'], {
       env: { ...process.env, DATABASE_URL: databaseUrl },
     }),
+  );
+  try {
+    return await runProgram(database.url);
+  } finally {
+    await database.giveBack();
+  }
+}
+
+process.exitCode = await run().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  return 1;
 });

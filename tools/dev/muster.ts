@@ -9,8 +9,8 @@ import { repositoryRoot } from './repository.ts';
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Its owner may do everything but what is for operators of the installation. */
-async function localConnection(): Promise<{ instance: { baseUrl: string; token: string } | null }> {
-  const { baseUrl = null, tokens = null } = (await runningInstance()) ?? {};
+function localConnection(): { instance: { baseUrl: string; token: string } | null } {
+  const { baseUrl = null, tokens = null } = runningInstance() ?? {};
   return { instance: baseUrl === null || tokens === null ? null : { baseUrl, token: tokens.owner } };
 }
 

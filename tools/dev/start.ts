@@ -27,7 +27,7 @@ import { Shutdown } from './shutdown.ts';
 async function start(): Promise<void> {
   let claim;
   try {
-    claim = await claimInstance();
+    claim = claimInstance();
   } catch (error) {
     say(messageOf(error));
     process.exit(1);

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { aptGet, canInstall, findProgram } from '../dev/apt.ts';
+import { claimFile } from '../dev/claim.ts';
 import { dataFolder } from '../dev/repository.ts';
 import { createPrograms } from './programs.ts';
 
@@ -63,17 +63,6 @@ export async function mountsBelow(folder: string): Promise<string[]> {
 /** More than a program here needs, and no more than any machine allows: an engine without the right to raise limits lowers them. */
 const limits = '"nofile=16384:16384", "nproc=16384:16384"';
 
-/** One run works on the store at a time. The system gives up a claim by itself when its process ends, however it ends. */
-function claim(file: string): DatabaseSync {
-  const held = new DatabaseSync(file);
-  try {
-    held.exec('BEGIN EXCLUSIVE');
-    return held;
-  } catch (error) {
-    throw new Error('npm run images already runs in this clone', { cause: error });
-  }
-}
-
 /** Brings up podman's service, which Compose talks to. */
 export async function startEngine(say: (line: string) => void): Promise<Engine> {
   if (process.platform !== 'linux') throw new Error('containers are run by podman on Linux');
@@ -83,7 +72,9 @@ export async function startEngine(say: (line: string) => void): Promise<Engine> 
   const hasTimers = existsSync('/run/systemd/system');
   const place = (name: string): string => path.join(imagesFolder, name);
   await mkdir(imagesFolder, { recursive: true });
-  const claimed = claim(place('claim.sqlite'));
+  // One run works on the store at a time.
+  const claimed = claimFile(place('claim.sqlite'));
+  if (claimed === undefined) throw new Error('npm run images already runs in this clone');
   await writeFile(
     place('containers.conf'),
     `[engine]

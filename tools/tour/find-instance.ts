@@ -1,14 +1,12 @@
-import { readDevFile } from '../dev/dev-file.ts';
-import { instanceHolder } from '../dev/instance.ts';
+import { runningInstance } from '../dev/operators.ts';
 import { mailFolder } from '../dev/repository.ts';
 import { bringUpInstance } from './own-instance.ts';
 import { type Instance } from './instance.ts';
 
 /** The one that `npm start` runs here, else one of our own that leaves nothing behind. */
 export async function findInstance(): Promise<Instance> {
-  const facts = readDevFile();
-  const holder = await instanceHolder();
-  if (facts !== undefined && holder !== undefined && facts.pid === holder && facts.baseUrl !== null) {
+  const facts = runningInstance();
+  if (facts !== undefined && facts.baseUrl !== null) {
     return {
       baseUrl: facts.baseUrl,
       mcpUrl: facts.mcpUrl,
