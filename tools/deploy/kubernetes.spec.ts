@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createLogger, createService, internal, longestStopMillis } from '@muster/http';
+import { bulkBodyLimit } from '@muster/registry';
 import { type IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { type IDeployment } from 'kubernetes-models/apps/v1';
 import { type ICronJob, type IJob } from 'kubernetes-models/batch/v1';
@@ -283,6 +284,12 @@ it('leads one address to the API and the gateway, and one each to the others', (
   expect([data['BASE_URL'], data['DOCS_URL'], data['LICENSE_URL']]).toEqual(
     routes?.map(({ host }) => `https://${host}`),
   );
+});
+
+it('lets through the largest body that a service takes', () => {
+  const [ingress] = ofKind('Ingress') as IIngress[];
+  const size = ingress?.metadata?.annotations?.['nginx.ingress.kubernetes.io/proxy-body-size'];
+  expect(size).toBe(`${bulkBodyLimit / 1024 / 1024}m`);
 });
 
 describe('the network', () => {

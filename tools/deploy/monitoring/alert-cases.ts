@@ -17,6 +17,8 @@ const services = [
   'mcp-gateway',
   'license-service',
   'sign-in',
+  'console',
+  'docs',
 ] as const;
 const started = (service: string): string => `process_start_time_seconds{service="${service}"}`;
 const ofApi = 'service="coordination-api"';
@@ -113,9 +115,9 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     ...{ alert: 'MusterMemory', firesAt: 25, quietAt: 24 },
-    series: { [`process_resident_memory_bytes{${ofApi}}`]: '300000000x9 601000000x110' },
+    series: { [`process_resident_memory_bytes{${ofApi}}`]: '300000000x9 451000000x110' },
     labels: { severity: 'warning', service: 'coordination-api' },
-    summary: 'A process of coordination-api has more than twice the memory that it needs',
+    summary: 'A process of coordination-api has half as much memory again as it needs',
   },
   {
     ...{ alert: 'MusterOutboxLate', firesAt: 12, quietAt: 11 },

@@ -10,6 +10,7 @@ import { until } from '@muster/testing';
 import { type IPrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
 import { parse } from 'yaml';
 import { repositoryRoot } from '../../dev/repository.ts';
+import { appNames } from '../apps.ts';
 import { typeFaults, validate } from '../manifests.ts';
 import { dashboard, panelsOf } from './dashboard.ts';
 import { type Series, seriesOf } from './exposition.ts';
@@ -74,15 +75,17 @@ function strayValues({ label, operator, value }: Matcher, seen: readonly string[
 function strayIn({ metric, matchers, groupedBy }: Selector, exported: readonly Series[]): string[] {
   const series = exported.filter((one) => one.metric === metric);
   if (series.length === 0) return [metric];
+  // Apps that were not started for this export it as well.
+  const ofEveryApp = metric === 'process_start_time_seconds' ? appNames : [];
   const has = (label: string): boolean => series.some(({ labels }) => label in labels);
   const labels = [...matchers.map(({ label }) => label), ...groupedBy];
   return [
     ...labels.filter((label) => !has(label)).map((label) => `${metric}{${label}}`),
     ...matchers.flatMap((matcher) =>
-      strayValues(
-        matcher,
-        series.map((one) => one.labels[matcher.label] ?? ''),
-      ).map((value) => `${metric}{${matcher.label}="${value}"}`),
+      strayValues(matcher, [
+        ...series.map((one) => one.labels[matcher.label] ?? ''),
+        ...(matcher.label === 'service' ? ofEveryApp : []),
+      ]).map((value) => `${metric}{${matcher.label}="${value}"}`),
     ),
   ];
 }
