@@ -2,6 +2,16 @@
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type Execution, type Project } from '@muster/registry';
+import { type Session } from './session.ts';
+
+/** As it was when the session began, until an event says that it changed. */
+export const orgQuery = ({ client, identity }: Session) =>
+  queryOptions({
+    queryKey: ['org'],
+    queryFn: async () => (await client.session.identity()).org,
+    initialData: identity.org,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 
 export const projectsQuery = (client: Client) =>
   queryOptions({
