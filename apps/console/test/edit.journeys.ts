@@ -207,7 +207,7 @@ export function editJourneys(house: House): void {
     await field(page, 'What has to happen').fill('Legal says yes');
     await field(page, 'Can be lifted by').selectOption({ label: 'Ben' });
     const theirs = {
-      kind: 'dependency',
+      kind: 'dependency' as const,
       note: 'The bank answers',
       unblockerMemberId: people.ben.me.memberId,
     };
