@@ -201,6 +201,27 @@ export function editJourneys(house: House): void {
     await becomes({ blocked: null, blockedBy: [] });
   });
 
+  journey('shows what another says that blocks it beside mine, in place of the form', async () => {
+    const page = await openDeaf(`/s/${storyId}`);
+    await page.getByRole('button', { name: 'Say what blocks it' }).click();
+    await field(page, 'What has to happen').fill('Legal says yes');
+    await field(page, 'Can be lifted by').selectOption({ label: 'Ben' });
+    const theirs = {
+      kind: 'dependency' as const,
+      note: 'The bank answers',
+      unblockerMemberId: people.ben.me.memberId,
+    };
+    await house.client(people.ben.me.token).stories.update({ storyId, blocked: theirs });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const met = page.getByRole('alert').filter({ hasText: 'another changed this meanwhile' });
+    await met.getByText(/The bank answers/).waitFor();
+    await met.getByText(/Legal says yes/).waitFor();
+    expect(await field(page, 'What has to happen').count()).toBe(0);
+    await met.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByText('Ben can lift it').waitFor();
+    await until(async () => (await storyNow()).blocked?.note === 'Legal says yes');
+  });
+
   journey('changes an epic, shows what another wrote of it meanwhile, and deletes it', async () => {
     const ana = house.client(people.ana.me.token);
     const { epic } = await ana.epics.create({ projectId: 'WEB', title: 'Sign up' });

@@ -4,6 +4,7 @@ import { accessJourneys } from './access.journeys.ts';
 import { boardJourneys } from './board.journeys.ts';
 import { controlsJourneys } from './controls.journeys.ts';
 import { editJourneys } from './edit.journeys.ts';
+import { focusJourneys } from './focus.journeys.ts';
 import { useHouse } from './house.ts';
 import { forcedJourneys } from './forced.journeys.ts';
 import { keysJourneys } from './keys.journeys.ts';
@@ -19,6 +20,7 @@ const house = useHouse();
 
 describe('the board', () => boardJourneys(house));
 describe('keys', () => keysJourneys(house));
+describe('the focus', () => focusJourneys(house));
 describe('a story', () => storyJourneys(house));
 describe('what is said', () => editJourneys(house));
 describe('the pages', () => pagesJourneys(house));

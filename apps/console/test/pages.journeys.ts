@@ -240,4 +240,18 @@ export function pagesJourneys(house: House): void {
       new RegExp(`Editor, registered by itself · ${as} · all projects of the person · ${ends}`),
     ).waitFor();
   });
+
+  journey('leads from a lock to its story, which has its key in the address', async () => {
+    const ben = house.client(people.ben.me.token);
+    await ben.locks.acquire({ projectId: 'WEB', resources: ['docs/**'], storyId: 'WEB-2' });
+    const page = await open(people.ana.me.token, '/agents');
+    const locks = page.getByRole('region', { name: 'Locks in Web shop' });
+    await locks.getByRole('link', { name: 'Story' }).click();
+    await page.getByRole('heading', { name: 'Delta' }).waitFor();
+    await page.waitForURL(/\/s\/WEB-2$/);
+    await page.getByRole('button', { name: 'Change the title' }).waitFor();
+    // It replaces the address that the link had.
+    await page.goBack();
+    await locks.waitFor();
+  });
 }

@@ -121,7 +121,11 @@ journey('shows one’s passkeys, names one anew and removes it', async () => {
   await goTo(page, page.url());
   await page.getByRole('button', { name: 'Rename Laptop' }).click();
   await page.getByLabel('Name: Laptop').fill('Desk');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save' }).press('Enter');
+  await page
+    .locator(':focus')
+    .and(page.getByRole('button', { name: 'Rename Desk' }))
+    .waitFor();
   await page.getByRole('button', { name: 'Remove Desk' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('heading', { name: 'No passkey yet' }).waitFor();

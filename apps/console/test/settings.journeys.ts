@@ -302,4 +302,50 @@ export function settingsJourneys(house: House): void {
     await house.go(page, '/settings/policy');
     await page.getByRole('checkbox', { name: 'Acme' }).waitFor();
   });
+
+  journey('renames the organization on every page, and leaves what another changed', async () => {
+    const [mine, theirs] = [
+      await open(people.ana.me.token, '/settings/general'),
+      await open(people.ben.me.token, '/settings/general'),
+    ];
+    await mine.getByLabel('Name', { exact: true }).fill('Acme Works');
+    await mine.getByRole('button', { name: 'Save' }).click();
+    for (const page of [mine, theirs]) {
+      await page.getByRole('navigation', { name: 'Main' }).getByText('Acme Works').first().waitFor();
+      await until(async () => (await page.getByLabel('Name', { exact: true }).inputValue()) === 'Acme Works');
+    }
+    await theirs.getByLabel('Description').fill('Makers of everything');
+    await theirs.getByRole('button', { name: 'Save' }).click();
+    await theirs.locator('.notice', { hasText: 'Saved' }).waitFor();
+    const orgNow = async () => (await house.client(people.ana.me.token).session.identity()).org;
+    expect(await orgNow()).toMatchObject({
+      ...{ name: 'Acme Works', slug: people.slug, description: 'Makers of everything' },
+    });
+    await house.go(mine, '/settings/teams');
+    await mine.getByRole('button', { name: 'Make a team' }).waitFor();
+    await house.go(mine, '/settings/general');
+    expect(await mine.getByLabel('Name', { exact: true }).inputValue()).toBe('Acme Works');
+    // Of a page that is old nothing is saved over what it does not show.
+    await intercept(mine, '**/api/session/identity', (route) => route.abort());
+    await house.client(people.ben.me.token).orgs.update({ name: 'Acme and Sons' });
+    await mine.getByLabel('Name', { exact: true }).fill('Acme Ltd');
+    await mine.getByRole('button', { name: 'Save' }).click();
+    await mine.locator('.notice', { hasText: 'changed' }).waitFor();
+    expect((await orgNow()).name).toBe('Acme and Sons');
+  });
+
+  journey('marks what it cannot copy, for a reader who copies it by hand', async () => {
+    const page = await open(people.ana.me.token, '/settings/providers');
+    await page.getByRole('button', { name: 'Add an identity provider' }).click();
+    const selected = () => page.evaluate('getSelection().toString()');
+    // As on plain http, and as where the reader's browser asks and hears no.
+    for (const clipboard of ['undefined', '{ writeText: () => Promise.reject(new Error()) }']) {
+      await page.evaluate(
+        `getSelection().empty(); Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`,
+      );
+      await page.getByRole('button', { name: 'Copy the address' }).click();
+      await until(async () => String(await selected()).includes('/auth/issuer/'));
+    }
+    await page.locator('.notice', { hasText: 'This could not be copied' }).first().waitFor();
+  });
 }

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { journey } from './browser.ts';
+import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -191,5 +191,84 @@ export function storyJourneys(house: House): void {
       .client(people.ben.me.token)
       .stories.list({ projectId: 'WEB', view: 'card' });
     expect(items.map(({ assignees }) => assignees.member?.name)).toEqual(['Ben']);
+  });
+
+  journey('shows the newest of what happened to the work first, however much that is', async () => {
+    const robo = house.client(people.robo.me.token);
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: storyId, runId: 'run-1' },
+    });
+    await house.world.rows(
+      `with more as (insert into execution_events (org_id, execution_id, seq, kind, actor)
+         select v.org_id, v.execution_id, n, 'updated', v.actor
+         from execution_events v, generate_series(2, 260) n where v.execution_id = $1 and v.seq = 1)
+       update executions set last_event_seq = 260 where id = $1`,
+      execution.id,
+    );
+    const held = { executionId: execution.id, leaseToken };
+    await robo.deliveryExecutions.checkpoint({ ...held, summary: 'The form is there' });
+    const page = await open(people.ana.me.token, `/s/${storyId}`);
+    const newest = page
+      .getByRole('list', { name: 'What happened in this work' })
+      .getByRole('listitem')
+      .first();
+    await newest.getByText('checkpointed').waitFor();
+    await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
+    await newest.getByText('stop requested').waitFor();
+  });
+
+  journey('says who is at the same files where no file is locked', async () => {
+    const { story } = await house
+      .client(people.ana.me.token)
+      .stories.create({ projectId: 'WEB', title: 'Beta' });
+    for (const [{ me }, targetId] of [
+      [people.robo, storyId],
+      [people.ben, story.key],
+    ] as const) {
+      const { deliveryExecutions } = house.client(me.token);
+      const { execution, leaseToken } = await deliveryExecutions.acquire({
+        ...{ targetType: 'story', targetId, runId: 'run-1' },
+      });
+      await deliveryExecutions.checkpoint({
+        ...{ executionId: execution.id, leaseToken, summary: 'One file moved' },
+        filesTouched: ['docs/guide.md'],
+      });
+    }
+    const page = await open(people.ana.me.token, `/s/${storyId}`);
+    await page.getByText('docs/guide.md').waitFor();
+    await page.getByText('Ben is changing it').waitFor();
+    await page.getByRole('link', { name: 'Their story' }).click();
+    await page.getByRole('heading', { name: 'Beta' }).waitFor();
+  });
+
+  journey('saves a spec that met another’s, though theirs could not be read at once', async () => {
+    const ben = house.client(people.ben.me.token);
+    await ben.storySpec.update({ storyId, content: 'Guests pay by card.\n' });
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await writeSpec(page, 'Guests pay by card, at once.\n');
+    await intercept(
+      page,
+      '**/api/storySpec/get',
+      (route) =>
+        route.fulfill({
+          ...{ status: 500, contentType: 'application/json' },
+          body: JSON.stringify({
+            code: 'internal',
+            message: 'No.',
+            status: 500,
+            requestId: 'r',
+            details: {},
+          }),
+        }),
+      { times: 1 },
+    );
+    await ben.storySpec.update({ storyId, content: 'Guests pay by invoice.\n' });
+    const save = page.getByRole('button', { name: 'Save as a version' });
+    await save.click();
+    await page.locator('.notice', { hasText: 'could not be saved' }).waitFor();
+    await save.click();
+    await page.getByText('Ben wrote version 2 while you were writing').waitFor();
+    await editor(page).getByText('at once').waitFor();
   });
 }

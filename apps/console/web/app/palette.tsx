@@ -1,7 +1,7 @@
 /** One field that leads anywhere: pages, boards, and whatever words find. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useId, useState } from 'react';
+import { useDeferredValue, useEffect, useId, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -85,6 +85,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   );
   const choices: readonly Choice[] = [...fits, ...stories];
   const chosen = Math.min(at, Math.max(0, choices.length - 1));
+  useEffect(() => {
+    document.getElementById(`${listId}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
+  }, [listId, chosen]);
   const take = (choice: Choice | undefined): void => {
     if (choice === undefined) return;
     onClose();

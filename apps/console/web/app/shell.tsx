@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { useClient, useConsole, useIdentity, useWire } from '../data/context.ts';
-import { projectsQuery, unreadQuery } from '../data/queries.ts';
+import { useClient, useConsole, useWire } from '../data/context.ts';
+import { orgQuery, projectsQuery, unreadQuery } from '../data/queries.ts';
 import { switchOrganization } from '../data/sign-in.ts';
 import { useNow } from '../parts/clock.tsx';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
@@ -117,8 +117,9 @@ function WireLine() {
 }
 
 function Foot({ onHelp }: { readonly onHelp: () => void }) {
-  const { signOut } = useConsole();
-  const { member, agent, org } = useIdentity();
+  const { session, signOut } = useConsole();
+  const { member, agent } = session.identity;
+  const { data: org } = useQuery(orgQuery(session));
   const [theme, choose] = useState<Theme>(themeNow);
   return (
     <div className="rail-foot">
@@ -154,8 +155,9 @@ function Foot({ onHelp }: { readonly onHelp: () => void }) {
 
 /** Where one is; a choice for whoever is in several. */
 function OrganizationPart() {
-  const organizations = useConsole().session.signedIn?.organizations ?? [];
-  const { org } = useIdentity();
+  const { session } = useConsole();
+  const organizations = session.signedIn?.organizations ?? [];
+  const { data: org } = useQuery(orgQuery(session));
   if (organizations.length < 2)
     return (
       <div className="rail-org">
@@ -168,7 +170,7 @@ function OrganizationPart() {
       label={`${t.wire.organizations}: ${org.name}`}
       className="rail-org rail-choice"
       items={organizations.map((one) => ({
-        ...{ id: one.id, name: one.name, isChosen: one.id === org.id },
+        ...{ id: one.id, name: one.id === org.id ? org.name : one.name, isChosen: one.id === org.id },
         run: () => switchOrganization(one),
       }))}
     >

@@ -53,8 +53,12 @@ const pageSize = 1_000;
 /** What a screen has room for comes first, and soon. */
 const firstPageSize = 200;
 const freshMillis = 1_600;
-/** While an import goes on, its board is read anew so often. */
-const importMillis = 2_000;
+/** While an import goes on, or reads fail, a board is read anew so often. */
+const soonMillis = 2_000;
+
+/** What is answered to those who may not see the project. */
+const isHidden = (failure: unknown): boolean =>
+  failure instanceof ForbiddenError || failure instanceof NotFoundError;
 
 export class Board {
   readonly #client: Client;
@@ -125,7 +129,9 @@ export class Board {
         if (!seen.has(id) && !this.#asked.has(id)) this.#cards.drop(id, first.question);
       this.#show({});
     } catch (failure) {
-      if (!isOld()) this.#show({ state: this.#view.state === 'ready' ? 'ready' : 'failed', failure });
+      if (isOld()) return;
+      if (this.#view.state !== 'ready' || isHidden(failure)) this.#show({ state: 'failed', failure });
+      else this.#readSoon();
     }
   }
 
@@ -153,12 +159,12 @@ export class Board {
     else if (event.kind.startsWith('import.')) this.#readSoon();
   }
 
-  /** An import says of many stories at once that they changed, call by call. */
+  /** After a read that failed; and an import says of many stories at once that they changed, call by call. */
   #readSoon(): void {
     this.#reading ??= setTimeout(() => {
       this.#reading = undefined;
       void this.read();
-    }, importMillis);
+    }, soonMillis);
   }
 
   /** Cards to be read anew, with all others that are asked for at about the same time. */
@@ -190,7 +196,10 @@ export class Board {
       if (others.length > 0) setTimeout(() => this.#wither(others), freshMillis);
     } catch (error) {
       // Who may not see the project any more would hear the same again.
-      if (error instanceof ForbiddenError || error instanceof NotFoundError) return;
+      if (isHidden(error)) {
+        this.#show({ state: 'failed', failure: error });
+        return;
+      }
       this.#gathered += againMillis;
       this.ask(ids);
     }

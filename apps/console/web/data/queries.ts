@@ -1,7 +1,17 @@
 /** What pages read, each under one key; events of the stream say which keys are old. */
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type Project } from '@muster/registry';
+import { type Execution, type Project } from '@muster/registry';
+import { type Session } from './session.ts';
+
+/** As it was when the session began, until an event says that it changed. */
+export const orgQuery = ({ client, identity }: Session) =>
+  queryOptions({
+    queryKey: ['org'],
+    queryFn: async () => (await client.session.identity()).org,
+    initialData: identity.org,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 
 export const projectsQuery = (client: Client) =>
   queryOptions({
@@ -55,10 +65,18 @@ export const specQuery = (client: Client, storyKey: string, version: number) =>
     queryFn: async () => (await client.storySpec.get({ storyId: storyKey, version })).spec,
   });
 
-export const timelineQuery = (client: Client, storyKey: string, executionId: string) =>
+/** The newest events; `lastEventSeq` was read a while before them, so there is room for what came since. */
+export const timelineQuery = (
+  client: Client,
+  storyKey: string,
+  { id: executionId, lastEventSeq }: Pick<Execution, 'id' | 'lastEventSeq'>,
+) =>
   queryOptions({
     queryKey: ['story', storyKey, 'timeline', executionId],
-    queryFn: async () => (await client.deliveryExecutions.eventsSince({ executionId, limit: 200 })).items,
+    queryFn: async () => {
+      const afterSeq = Math.max(0, lastEventSeq - 150);
+      return (await client.deliveryExecutions.eventsSince({ executionId, afterSeq, limit: 200 })).items;
+    },
   });
 
 const underWay = ['leased', 'waiting_input', 'stalled', 'offered'] as const;

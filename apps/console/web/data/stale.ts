@@ -13,6 +13,7 @@ export function staleBy({ kind, subject }: Event): Key[] {
   const [about = ''] = kind.split('.');
   const keys: Key[] = [['activity']];
   if (settingsAbout.has(about)) keys.push(['settings']);
+  if (about === 'org') keys.push(['org']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);

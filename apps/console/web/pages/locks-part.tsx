@@ -1,5 +1,5 @@
 /** Locks of a project as a tree, and whether a path is free: who is in the way, with a path that both are about. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isRefusal, MusterError } from '@muster/client';
@@ -11,23 +11,16 @@ import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { Tree } from '../parts/tree.tsx';
+import { useWriteOf } from '../parts/write.ts';
 import { span } from '../texts/index.ts';
 import { l } from '../texts/locks.ts';
 
 function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
   const { locks } = useClient();
   const { member } = useIdentity();
-  const queries = useQueryClient();
+  const write = useWriteOf({ about: [['work', 'locks']], failed: l.notFreed });
   const now = useNow();
   const { id: lockId, holder, mode, reason, storyId, expiresAt } = lock;
-  const free = async (): Promise<void> => {
-    try {
-      await locks.release({ lockId });
-    } catch (error) {
-      notify({ tone: 'bad', title: l.notFreed, body: reasonFor(error) });
-    }
-    await queries.invalidateQueries({ queryKey: ['work', 'locks'] });
-  };
   return (
     <span className="lock lock-line">
       <Avatar name={holder.name} kind={holder.kind} />
@@ -42,7 +35,12 @@ function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }
         </Link>
       )}
       {(isLead || holder.memberId === member.id) && (
-        <button type="button" className="button" data-kind="quiet" onClick={() => void free()}>
+        <button
+          type="button"
+          className="button"
+          data-kind="quiet"
+          onClick={() => void write(() => locks.release({ lockId }))}
+        >
           {l.free}
           <span className="sr-only"> {lock.resources.join(', ')}</span>
         </button>

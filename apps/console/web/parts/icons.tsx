@@ -47,7 +47,6 @@ const paths = {
     </>
   ),
   activity: <path d="M1.8 8h2.7l2-5 3 10 2-5h2.7" />,
-  board: <path d="M2.5 2.8v10.4M6.2 2.8v6.4M9.8 2.8v8.4M13.5 2.8v4.4" />,
   plus: <path d="M8 3v10M3 8h10" />,
   more: (
     <>
@@ -67,19 +66,10 @@ const paths = {
     </>
   ),
   thread: <path d="M2.5 3.5h11v7.5H7.3L4.5 13.4V11h-2z" />,
-  link: (
-    <path d="M6.5 9.5 9.5 6.5M5 7.2 3.4 8.8a2.6 2.6 0 0 0 3.7 3.7L8.8 11M11 8.8l1.6-1.6a2.6 2.6 0 0 0-3.7-3.7L7.2 5" />
-  ),
   eye: (
     <>
       <path d="M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8z" />
       <circle cx="8" cy="8" r="1.8" />
-    </>
-  ),
-  theme: (
-    <>
-      <circle cx="8" cy="8" r="5.5" />
-      <path d="M8 2.5v11a5.5 5.5 0 0 0 0-11z" fill="currentColor" stroke="none" />
     </>
   ),
   help: (
@@ -149,15 +139,9 @@ const statusShapes: Record<StoryStatus, { readonly tone: string; readonly shape:
   },
 };
 
-export const StatusIcon = ({
-  status,
-  size = 16,
-}: {
-  readonly status: StoryStatus;
-  readonly size?: number;
-}) => (
+export const StatusIcon = ({ status }: { readonly status: StoryStatus }) => (
   <span style={{ color: statusShapes[status].tone, display: 'inline-flex' }}>
-    <Line size={size}>{statusShapes[status].shape}</Line>
+    <Line>{statusShapes[status].shape}</Line>
   </span>
 );
 

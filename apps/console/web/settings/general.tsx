@@ -1,28 +1,39 @@
 /** How the organization and a project are called, and who may see a project. */
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Project } from '@muster/registry';
-import { useClient, useIdentity } from '../data/context.ts';
+import { useClient, useConsole } from '../data/context.ts';
+import { orgQuery } from '../data/queries.ts';
 import { s } from '../texts/settings.ts';
 import { Ask } from '../parts/ask.tsx';
 import { Choice, Form, Label, Section, useWrite } from './parts.tsx';
 import { useIsAdmin } from './rights.ts';
 
+interface Typed {
+  readonly name?: string;
+  readonly slug?: string;
+  readonly description?: string;
+}
+
 export function OrganizationGeneral() {
-  const { orgs } = useClient();
-  const { org } = useIdentity();
+  const { session } = useConsole();
+  const { orgs } = session.client;
+  const { data: org } = useQuery(orgQuery(session));
   const isAdmin = useIsAdmin();
-  const [name, setName] = useState(org.name);
-  const [slug, setSlug] = useState(org.slug);
-  const [description, setDescription] = useState(org.description ?? '');
+  /** What of it is changed here; the rest is as others leave it. */
+  const [typed, setTyped] = useState<Typed>({});
+  const { name, slug, description } = { ...org, ...typed };
+  const queries = useQueryClient();
   const { isBusy, run } = useWrite();
+  const save = async (): Promise<void> => {
+    const isDone = await run(() => orgs.update({ ...typed, expectedVersion: org.version }), s.saved);
+    await queries.invalidateQueries({ queryKey: ['org'] });
+    // What is typed since is not saved yet.
+    if (isDone) setTyped((last) => (last === typed ? {} : last));
+  };
   return (
     <Section id="general" title={s.sections.general} intro={s.general.intro}>
-      <Form
-        act={s.save}
-        isBusy={isBusy || !isAdmin}
-        onSubmit={() => void run(() => orgs.update({ name, slug, description }), s.saved)}
-      >
+      <Form act={s.save} isBusy={isBusy || !isAdmin} onSubmit={() => void save()}>
         <div className="form-row">
           <Label name={s.name}>
             <input
@@ -31,7 +42,7 @@ export function OrganizationGeneral() {
               maxLength={120}
               disabled={!isAdmin}
               value={name}
-              onChange={({ target }) => setName(target.value)}
+              onChange={({ target }) => setTyped({ ...typed, name: target.value })}
             />
           </Label>
           <Label name={s.general.slug} hint={s.general.slugHint}>
@@ -41,7 +52,7 @@ export function OrganizationGeneral() {
               pattern="[a-z0-9\-]{3,40}"
               disabled={!isAdmin}
               value={slug}
-              onChange={({ target }) => setSlug(target.value)}
+              onChange={({ target }) => setTyped({ ...typed, slug: target.value })}
             />
           </Label>
         </div>
@@ -51,8 +62,8 @@ export function OrganizationGeneral() {
             rows={3}
             maxLength={2_000}
             disabled={!isAdmin}
-            value={description}
-            onChange={({ target }) => setDescription(target.value)}
+            value={description ?? ''}
+            onChange={({ target }) => setTyped({ ...typed, description: target.value })}
           />
         </Label>
       </Form>

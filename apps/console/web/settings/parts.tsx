@@ -2,6 +2,7 @@
 import { type UseQueryResult } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useId, useState } from 'react';
 import { useFormFocus } from '../parts/focus.ts';
+import { notify } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useWriteOf, type Write } from '../parts/write.ts';
 import { t } from '../texts/index.ts';
@@ -87,8 +88,7 @@ export function useWrite(): { readonly isBusy: boolean; readonly run: Write } {
   const [isBusy, setBusy] = useState(false);
   const run: Write = async (work, done) => {
     setBusy(true);
-    const isDone = await write(() => work().finally(() => setBusy(false)), done);
-    return isDone;
+    return write(() => work().finally(() => setBusy(false)), done);
   };
   return { isBusy, run };
 }
@@ -210,15 +210,22 @@ export function Form({
   );
 }
 
-/** Copies a value, and says that it did. */
+/** Copies a value, and says that it did. Where no page may, as by plain http, the value beside it is selected. */
 export function Copy({ name, value }: { readonly name: string; readonly value: string }) {
   const [isCopied, setCopied] = useState(false);
+  const copy = async (button: HTMLElement): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(value);
+      setCopied(true);
+    } catch {
+      const shown = [...(button.parentElement?.querySelectorAll('code') ?? [])];
+      const code = shown.find(({ textContent }) => textContent === value);
+      if (code !== undefined) getSelection()?.selectAllChildren(code);
+      notify({ tone: 'warn', title: s.notCopied, body: s.notCopiedWhy });
+    }
+  };
   return (
-    <button
-      type="button"
-      className="button"
-      onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
-    >
+    <button type="button" className="button" onClick={({ currentTarget }) => void copy(currentTarget)}>
       {isCopied ? s.copied : s.copy}
       <span className="sr-only"> {name}</span>
     </button>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Passkey } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { useFocusBack } from '../parts/focus.ts';
 import { ago, t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask } from '../parts/ask.tsx';
@@ -14,6 +15,7 @@ function One({ passkey }: { readonly passkey: Passkey }) {
   const { isBusy, run } = useWrite();
   const { id: passkeyId, name, synced, createdAt, lastUsedAt } = passkey;
   const [typed, setTyped] = useState<string | null>(null);
+  const opener = useFocusBack(typed !== null);
   const rename = async (): Promise<void> => {
     if (typed === null) return;
     if (typed === name || (await run(() => passkeys.rename({ passkeyId, name: typed })))) setTyped(null);
@@ -55,7 +57,7 @@ function One({ passkey }: { readonly passkey: Passkey }) {
         lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
       )}
     >
-      <button type="button" className="button" data-kind="quiet" onClick={() => setTyped(name)}>
+      <button ref={opener} type="button" className="button" data-kind="quiet" onClick={() => setTyped(name)}>
         {s.passkeys.rename}
         <span className="sr-only"> {name}</span>
       </button>

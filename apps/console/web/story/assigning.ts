@@ -1,20 +1,16 @@
-import { type QueryClient } from '@tanstack/react-query';
-import { type Client } from '@muster/client';
 import { type Story } from '@muster/registry';
-import { notify, reasonFor } from '../parts/notices.tsx';
+import { useClient } from '../data/context.ts';
+import { useWriteOf } from '../parts/write.ts';
 import { w } from '../texts/story.ts';
 
+interface Who {
+  readonly memberId?: string | null;
+  readonly agentId?: string | null;
+}
+
 /** To a person or an agent, or to none; what is not named stays. */
-export async function assignStory(
-  client: Client,
-  queries: QueryClient,
-  { id: storyId, key }: Pick<Story, 'id' | 'key'>,
-  who: { readonly memberId?: string | null; readonly agentId?: string | null },
-): Promise<void> {
-  try {
-    await client.assignments.set({ targetType: 'story', targetId: storyId, ...who });
-  } catch (error) {
-    notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
-  }
-  await queries.invalidateQueries({ queryKey: ['story', key] });
+export function useAssign({ id: targetId, key }: Pick<Story, 'id' | 'key'>): (who: Who) => Promise<boolean> {
+  const { assignments } = useClient();
+  const write = useWriteOf({ about: [['story', key]], failed: w.notDone });
+  return (who) => write(() => assignments.set({ targetType: 'story', targetId, ...who }));
 }

@@ -1,7 +1,7 @@
 /** What a story waits for: other stories, and a reason with the member who can lift it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useId, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { type Member, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useFocusBack } from '../parts/focus.ts';
@@ -52,6 +52,7 @@ export function BlockersRead({ story }: { readonly story: Story }) {
 export function Blockers({ edits }: { readonly edits: StoryEdits }) {
   const client = useClient();
   const listId = useId();
+  const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const { shown, save } = edits;
   const { id: ownId, projectId, blockedBy } = shown;
@@ -89,7 +90,10 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
               type="button"
               className="chip-button"
               aria-label={w.removeBlocker(key)}
-              onClick={() => void save({ blockedBy: blockedBy.filter((one) => one !== id) })}
+              onClick={() => {
+                field.current?.focus();
+                void save({ blockedBy: blockedBy.filter((one) => one !== id) });
+              }}
             >
               <Icon name="close" size={12} />
             </button>
@@ -97,6 +101,7 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
         ))}
       </ul>
       <input
+        ref={field}
         className="field fact-choice"
         aria-label={w.addBlocker}
         placeholder={w.addBlockerHint}
@@ -207,12 +212,17 @@ const BlockForm = ({
 
 export function Blocked({ edits }: { readonly edits: StoryEdits }) {
   const members = useQuery(membersQuery(useClient()));
-  const { shown, save } = edits;
+  const { shown, meetings, save } = edits;
   const { blocked } = shown;
   const [isOpen, setOpen] = useState(false);
   const opener = useFocusBack(isOpen);
   const [typed, setTyped] = useState<Typed>({ kind: 'dependency', note: '', unblockerMemberId: '' });
   const set = (change: Partial<Typed>): void => setTyped((last) => ({ ...last, ...change }));
+  // Where another wrote a reason meanwhile, mine stands beside theirs.
+  if (isOpen && meetings.blocked !== undefined) setOpen(false);
+  const block = async (): Promise<void> => {
+    if (await save({ blocked: typed })) setOpen(false);
+  };
   const whoOf = (reason: Reason): string | undefined =>
     members.data?.find(({ id }) => id === reason.unblockerMemberId)?.name;
   const say = (reason: Reason | null): string =>
@@ -224,29 +234,26 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
           typed={typed}
           set={set}
           members={members.data ?? []}
-          onSave={() => {
-            setOpen(false);
-            void save({ blocked: typed });
-          }}
+          onSave={() => void block()}
           onClose={() => setOpen(false)}
         />
-      ) : blocked === null ? (
-        <button
-          ref={opener}
-          type="button"
-          className="fact-button muted"
-          onClick={() => {
-            set({ note: '' });
-            setOpen(true);
-          }}
-        >
-          {w.block}
-        </button>
       ) : (
         <>
-          <Why blocked={blocked} who={whoOf(blocked)} />
-          <button type="button" className="button" onClick={() => void save({ blocked: null })}>
-            {w.lift}
+          {blocked !== null && <Why blocked={blocked} who={whoOf(blocked)} />}
+          {/* One button for both, so that the focus stays where a block is lifted. */}
+          <button
+            ref={opener}
+            type="button"
+            className={blocked === null ? 'fact-button muted' : 'button'}
+            onClick={() => {
+              if (blocked !== null) void save({ blocked: null });
+              else {
+                set({ note: '' });
+                setOpen(true);
+              }
+            }}
+          >
+            {blocked === null ? w.block : w.lift}
           </button>
         </>
       )}

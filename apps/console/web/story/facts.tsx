@@ -1,5 +1,5 @@
 /** What is known of a story, and what of it is changed in its place. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
@@ -7,7 +7,7 @@ import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { epicsQuery } from '../views/queries.ts';
-import { assignStory } from './assigning.ts';
+import { useAssign } from './assigning.ts';
 import { Blocked, Blockers } from './blocking.tsx';
 import { Fact, OwnFact } from './fact.tsx';
 import { Labels } from './labels.tsx';
@@ -73,11 +73,9 @@ function Estimate({ edits }: { readonly edits: StoryEdits }) {
 
 function Assigned({ story, assignment }: { readonly story: Story; readonly assignment: Assignment | null }) {
   const client = useClient();
-  const queries = useQueryClient();
   const members = useQuery(membersQuery(client));
   const agents = useQuery(agentsQuery(client));
-  const assign = (who: { memberId: string | null } | { agentId: string | null }): Promise<void> =>
-    assignStory(client, queries, story, who);
+  const assign = useAssign(story);
   type Known = { readonly id: string; readonly name: string };
   const people = (all: readonly Known[] | undefined, now: Known | null): Known[] => [
     { id: '', name: t.people.unassigned },

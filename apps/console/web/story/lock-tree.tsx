@@ -19,15 +19,17 @@ export function LockTree({
   const now = useNow();
   return (
     <>
-      <Tree
-        locks={locks}
-        say={(lock) => (
-          <span key={lock.id} className="lock" data-mine={lock.storyId === storyId || undefined}>
-            {l.of(nameOf(lock.holder), span(Date.parse(lock.expiresAt) - now))}
-            {lock.mode === 'shared' && ` · ${l.shared}`}
-          </span>
-        )}
-      />
+      {locks.length > 0 && (
+        <Tree
+          locks={locks}
+          say={(lock) => (
+            <span key={lock.id} className="lock" data-mine={lock.storyId === storyId || undefined}>
+              {l.of(nameOf(lock.holder), span(Date.parse(lock.expiresAt) - now))}
+              {lock.mode === 'shared' && ` · ${l.shared}`}
+            </span>
+          )}
+        />
+      )}
       {collisions.length > 0 && <Collisions storyId={storyId} collisions={collisions} />}
     </>
   );

@@ -1,11 +1,11 @@
 /** Who reviews, what they said of which version, and one's own verdict. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type RefObject, useRef, useState } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { Icon } from '../parts/icons.tsx';
-import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
+import { useWriteOf, type Write } from '../parts/write.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
@@ -13,7 +13,7 @@ import { w } from '../texts/story.ts';
 type Reviewers = NonNullable<StoryContext['reviewers']>;
 type Given = keyof typeof w.verdicts;
 
-function Verdict({ storyKey, run }: { readonly storyKey: string; readonly run: Run }) {
+function Verdict({ storyKey, run }: { readonly storyKey: string; readonly run: Write }) {
   const { reviewers } = useClient();
   const [note, setNote] = useState('');
   const say = (verdict: Given) => () =>
@@ -48,21 +48,6 @@ function Verdict({ storyKey, run }: { readonly storyKey: string; readonly run: R
       </div>
     </div>
   );
-}
-
-type Run = (work: () => Promise<unknown>) => Promise<void>;
-
-/** The story is read anew after it, whatever came of it. */
-function useRun(storyKey: string): Run {
-  const queries = useQueryClient();
-  return async (work) => {
-    try {
-      await work();
-    } catch (error) {
-      notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
-    }
-    await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-  };
 }
 
 function toneOf({ stale, verdict }: Reviewers[number]): 'none' | 'good' | 'wait' {
@@ -108,9 +93,11 @@ function Reviewer({
 /** Members who are not asked yet; nothing where all are. */
 function AskReview({
   reviewers,
+  field,
   onAsk,
 }: {
   readonly reviewers: Reviewers;
+  readonly field: RefObject<HTMLSelectElement | null>;
   readonly onAsk: (memberId: string) => void;
 }) {
   const members = useQuery(membersQuery(useClient()));
@@ -121,6 +108,7 @@ function AskReview({
   if (others.length === 0) return null;
   return (
     <select
+      ref={field}
       className="field side-choice"
       aria-label={w.askReview}
       value=""
@@ -147,9 +135,12 @@ export function Reviews({
 }) {
   const { reviewers } = useClient();
   const { member, agent } = useIdentity();
-  const run = useRun(storyKey);
-  const remove = ({ reviewer }: Reviewers[number]) =>
-    run(() =>
+  const run = useWriteOf({ about: [['story', storyKey]], failed: w.notDone });
+  const list = useRef<HTMLUListElement>(null);
+  const field = useRef<HTMLSelectElement>(null);
+  const remove = ({ reviewer }: Reviewers[number]): void => {
+    (field.current ?? list.current)?.focus();
+    void run(() =>
       reviewers.remove({
         storyId: storyKey,
         ...(reviewer.kind === 'agent'
@@ -157,17 +148,18 @@ export function Reviews({
           : { memberId: reviewer.memberId }),
       }),
     );
+  };
   const isMine = ({ reviewer }: Reviewers[number]): boolean =>
     agent === null && reviewer.kind === 'member' && reviewer.memberId === member.id;
   return (
     <>
       {all.length === 0 && <p className="muted">{t.story.noReviewers}</p>}
-      <ul className="side-list">
+      <ul ref={list} className="side-list" tabIndex={-1} aria-label={t.story.reviewers}>
         {all.map((one) => (
           <Reviewer
             key={one.id}
             one={one}
-            onRemove={canWrite && one.verdict === 'pending' ? () => void remove(one) : undefined}
+            onRemove={canWrite && one.verdict === 'pending' ? () => remove(one) : undefined}
           />
         ))}
       </ul>
@@ -177,6 +169,7 @@ export function Reviews({
       {canWrite && (
         <AskReview
           reviewers={all}
+          field={field}
           onAsk={(memberId) => void run(() => reviewers.add({ storyId: storyKey, memberId }))}
         />
       )}

@@ -59,7 +59,7 @@ function Ready({ readiness }: { readonly readiness: NonNullable<StoryContext['re
 }
 
 function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly execution: Execution }) {
-  const events = useQuery(timelineQuery(useClient(), storyKey, execution.id));
+  const events = useQuery(timelineQuery(useClient(), storyKey, execution));
   return (
     <ol className="timeline" aria-label={t.story.timeline}>
       {events.data?.toReversed().map(({ seq, kind, actor, at }) => (
@@ -166,7 +166,8 @@ export function Side({
   readonly canWrite: boolean;
 }) {
   const story = edits.shown;
-  const { readiness, execution, reviewers, assignment, locks, collisions } = context;
+  const { readiness, execution, reviewers, assignment } = context;
+  const [locks, collisions] = [context.locks ?? [], context.collisions ?? []];
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const { git } = story;
   return (
@@ -186,9 +187,9 @@ export function Side({
           <Reviews storyKey={story.key} reviewers={reviewers} canWrite={canWrite} />
         </Part>
       )}
-      {locks !== null && locks.length > 0 && (
+      {locks.length + collisions.length > 0 && (
         <Part title={w.locks}>
-          <LockTree storyId={story.id} locks={locks} collisions={collisions ?? []} />
+          <LockTree storyId={story.id} locks={locks} collisions={collisions} />
         </Part>
       )}
       <Part title={t.story.facts}>

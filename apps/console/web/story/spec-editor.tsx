@@ -59,19 +59,23 @@ function useSaving(storyKey: string, draft: Draft, onSaved: () => void) {
     if (isBusy) return;
     setBusy(true);
     try {
-      const { spec: saved } = await client.storySpec.update({
-        ...{ storyId: storyKey, content: draft.text, baseVersion: theirs?.version ?? draft.base.version },
-        ...(note !== '' && { note }),
-      });
-      await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-      notify({ tone: 'good', title: w.saved(saved.version) });
-      onSaved();
-    } catch (error) {
-      if (isRefusal(error, 'version_mismatch'))
+      try {
+        const { spec: saved } = await client.storySpec.update({
+          ...{ storyId: storyKey, content: draft.text, baseVersion: theirs?.version ?? draft.base.version },
+          ...(note !== '' && { note }),
+        });
+        await queries.invalidateQueries({ queryKey: ['story', storyKey] });
+        notify({ tone: 'good', title: w.saved(saved.version) });
+        onSaved();
+      } catch (error) {
+        if (!isRefusal(error, 'version_mismatch')) throw error;
         setTheirs((await client.storySpec.get({ storyId: storyKey })).spec);
-      else notify({ tone: 'bad', title: w.notSaved, body: reasonFor(error) });
+      }
+    } catch (error) {
+      notify({ tone: 'bad', title: w.notSaved, body: reasonFor(error) });
+    } finally {
+      setBusy(false);
     }
-    setBusy(false);
   };
   return { theirs, isBusy, save };
 }

@@ -1,11 +1,9 @@
 /** The menus that keys open on the page of a story: the same as at its card. */
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, Suspense, useEffect, useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
-import { useClient } from '../data/context.ts';
 import { Chooser, type Choosing, loadChooser } from '../parts/choosing.ts';
 import { usePageKeys } from '../parts/keys.ts';
-import { assignStory } from './assigning.ts';
+import { useAssign } from './assigning.ts';
 import { type StoryEdits } from './story-edits.ts';
 import { t } from '../texts/index.ts';
 
@@ -28,8 +26,7 @@ export function useStoryChooser({
   readonly canWrite: boolean;
   readonly place: RefObject<HTMLElement | null>;
 }): ReactNode {
-  const client = useClient();
-  const queries = useQueryClient();
+  const assign = useAssign(edits.shown);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   useEffect(loadChooser, []);
   const open = (what: Choosing) => () => setChosen({ what, base: edits.shown, from: document.activeElement });
@@ -54,7 +51,7 @@ export function useStoryChooser({
         onStatus={(status) => void edits.save({ status }, base)}
         onPriority={(priority) => void edits.save({ priority }, base)}
         onAssign={({ member, agent }) =>
-          void assignStory(client, queries, base, {
+          void assign({
             ...(member !== undefined && { memberId: member?.id ?? null }),
             ...(agent !== undefined && { agentId: agent?.id ?? null }),
           })

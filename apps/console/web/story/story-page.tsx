@@ -1,11 +1,11 @@
 /** One story: what is to be built, what was said of it, who works on it, and why it can or cannot start. */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { type RefObject, useRef } from 'react';
 import { type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { projectsQuery, storyQuery } from '../data/queries.ts';
-import { useRoleIn } from '../data/roles.ts';
+import { storyQuery } from '../data/queries.ts';
+import { useRole } from '../data/roles.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -21,24 +21,26 @@ const route = getRouteApi('/s/$storyKey');
 
 export function StoryPage() {
   const { storyKey: given } = route.useParams();
-  const storyKey = given.toUpperCase();
-  const client = useClient();
-  const context = useQuery(storyQuery(client, storyKey));
-  const projects = useQuery(projectsQuery(client));
+  // Locks and collisions know a story by its id alone.
+  const isKey = /^[a-z][a-z\d]*-\d+$/i.test(given);
+  const storyKey = isKey ? given.toUpperCase() : given;
+  const context = useQuery(storyQuery(useClient(), storyKey));
   const story = context.data?.story ?? null;
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
   const [projectKey = ''] = storyKey.split('-');
-  const { mayWrite: canWrite } = useRoleIn(projects.data?.find(({ key }) => key === projectKey));
+  const { mayWrite: canWrite } = useRole(story?.projectId ?? '');
   if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} />;
   if (story === null || context.data === undefined)
     return (
       <>
-        <Head storyKey={storyKey} projectKey={projectKey} />
+        {isKey && <Head storyKey={storyKey} projectKey={projectKey} />}
         <div className="page">
           <Loading label={t.story.loading} />
         </div>
       </>
     );
+  if (story.key !== storyKey)
+    return <Navigate to="/s/$storyKey" params={{ storyKey: story.key }} search replace />;
   // Another story is another page, with nothing of the last one in its fields.
   return <Whole key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
 }

@@ -1,13 +1,9 @@
 /** All that the console says, in English. Another language is another file of this shape. */
-import { type Registry } from '@muster/registry';
+import { several } from './several.ts';
 
 type Status = 'backlog' | 'ready' | 'in_progress' | 'in_review' | 'done' | 'canceled';
 type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
 type Work = 'available' | 'leased' | 'waiting_input' | 'stalled' | 'offered' | 'submitted' | 'completed';
-export type Operations = Registry;
-
-const several = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : more}`;
 
 export const en = {
   product: 'Muster',

@@ -1,9 +1,7 @@
 /** What the page of imports says, in English: loaded with it. */
 import { type ImportOutcome } from '@muster/registry';
 import { type CsvField, type FileFormat } from '@muster/import-files';
-
-const several = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : more}`;
+import { several } from './several.ts';
 
 export const i = {
   intro: 'Work from another tracker, with its epics, comments, labels and what waits for what.',
@@ -36,7 +34,6 @@ export const i = {
     mdy: 'Month first: January 2',
   },
   columns: 'Columns of the file',
-  columnsIntro: 'Which column is which field.',
   noColumn: 'None',
   fields: {
     ...{ title: 'Title', description: 'Description', labels: 'Labels', status: 'Status' },

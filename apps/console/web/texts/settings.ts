@@ -4,7 +4,6 @@ import { type Registry, type ResultOf } from '@muster/registry';
 type Policy = ResultOf<Registry['policy']['get']>['policy'];
 
 export const s = {
-  organization: 'Organization',
   project: 'Project',
   sections: {
     general: 'General',
@@ -34,6 +33,8 @@ export const s = {
   remove: 'Remove',
   copy: 'Copy',
   copied: 'Copied',
+  notCopied: 'This could not be copied',
+  notCopiedWhy: 'The browser does not let this page copy. It is selected: copy it by hand.',
   once: 'Shown this once. Copy it now; it is kept nowhere.',
   name: 'Name',
   role: 'Role',
@@ -364,7 +365,6 @@ export const s = {
     make: 'Add a column',
     left: (name: string) => `Move ${name} to the left`,
     right: (name: string) => `Move ${name} to the right`,
-    archive: 'Take off the board',
     archiveTitle: (name: string) => `Take ${name} off the board?`,
     archiveWhy: 'Its stories go to the end of',
   },
@@ -383,7 +383,6 @@ export const s = {
     memberOrTeam: 'Member or team',
     choose: 'Choose one',
     team: 'Team',
-    addTeam: 'Give a team a role',
     teams: 'Teams',
     noTeams: 'No team has a role here.',
     requests: 'Asks for access',

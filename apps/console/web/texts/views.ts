@@ -1,13 +1,10 @@
 /** What epics, health and the audit trail say, in English: loaded with them. */
-
-const several = (count: number, one: string, more: string): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : more}`;
+import { several } from './several.ts';
 
 export const v = {
   epics: {
     title: 'Epics and groups',
     loading: 'Loading the epics',
-    intro: 'What stories add up to.',
     epics: 'Epics',
     empty: 'No epic yet',
     emptyWhy: 'An epic gathers stories toward one outcome.',
@@ -103,6 +100,5 @@ export const v = {
     ends: (time: string) => `until ${time}`,
     detail: (name: string, value: string) => `${name}: ${value}`,
     older: 'Show older',
-    csv: 'The trail is kept for as long as the policy says, and cannot be changed.',
   },
 };

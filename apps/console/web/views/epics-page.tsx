@@ -1,5 +1,5 @@
 /** What the stories of a project add up to: epics, and groups that land together. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Epic } from '@muster/registry';
@@ -8,9 +8,9 @@ import { projectsQuery } from '../data/queries.ts';
 import { useRoleIn } from '../data/roles.ts';
 import { useFocusBack } from '../parts/focus.ts';
 import { Met } from '../parts/met.tsx';
-import { notify, reasonFor } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useWriteOf, type Write } from '../parts/write.ts';
 import { Ask } from '../parts/ask.tsx';
 import { exactDay } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
@@ -21,7 +21,6 @@ import { ProjectHead } from './project-head.tsx';
 import { epicsQuery, groupsQuery } from './queries.ts';
 
 const route = getRouteApi('/p/$projectKey/epics');
-type Run = (work: () => Promise<unknown>) => Promise<boolean>;
 
 function EpicWords({ edits, projectKey }: { readonly edits: EpicEdits; readonly projectKey: string }) {
   const { shown, meetings, save, keepTheirs } = edits;
@@ -65,7 +64,7 @@ function EpicRow({
   readonly projectKey: string;
   readonly canWrite: boolean;
   readonly canDelete: boolean;
-  readonly run: Run;
+  readonly run: Write;
 }) {
   const { epics } = useClient();
   const edits = useEpicEdits(epic, projectKey);
@@ -124,7 +123,7 @@ function EpicRow({
   );
 }
 
-function Make({ projectKey, run }: { readonly projectKey: string; readonly run: Run }) {
+function Make({ projectKey, run }: { readonly projectKey: string; readonly run: Write }) {
   const { epics } = useClient();
   const [title, setTitle] = useState('');
   const [targetDate, setDate] = useState('');
@@ -169,23 +168,13 @@ function Make({ projectKey, run }: { readonly projectKey: string; readonly run: 
 export function EpicsPage() {
   const projectKey = route.useParams().projectKey.toUpperCase();
   const client = useClient();
-  const queries = useQueryClient();
   const projects = useQuery(projectsQuery(client));
   const epics = useQuery(epicsQuery(client, projectKey));
   const groups = useQuery(groupsQuery(client, projectKey));
   useTitle(`${v.epics.title} ${projectKey}`);
   const project = projects.data?.find(({ key }) => key === projectKey);
   const { mayWrite: canWrite, isLead: canDelete } = useRoleIn(project);
-  const run: Run = async (work) => {
-    try {
-      await work();
-      await queries.invalidateQueries({ queryKey: ['epics', projectKey] });
-      return true;
-    } catch (error) {
-      notify({ tone: 'bad', title: v.epics.failed, body: reasonFor(error) });
-      return false;
-    }
-  };
+  const run = useWriteOf({ about: [['epics', projectKey]], failed: v.epics.failed });
   const error = epics.error ?? groups.error;
   return (
     <>

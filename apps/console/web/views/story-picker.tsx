@@ -1,5 +1,5 @@
 /** Stories of a project, chosen one after the other, in an order. */
-import { useId, useState } from 'react';
+import { type RefObject, useId, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { Icon } from '../parts/icons.tsx';
 import { StoryOptions, useFoundStories } from '../parts/story-search.tsx';
@@ -16,14 +16,20 @@ interface Picking {
   readonly onPick: (picked: readonly Picked[]) => void;
 }
 
-/** Each can go before the one above it, or out. */
-function PickedList({ picked, onPick }: Picking) {
-  const up = (at: number): void =>
+/** Each can go before the one above it, or out. Where that takes its button away, the field has the focus. */
+function PickedList({
+  picked,
+  onPick,
+  field,
+}: Picking & { readonly field: RefObject<HTMLInputElement | null> }) {
+  const up = (at: number): void => {
+    if (at === 1) field.current?.focus();
     onPick(
       picked.flatMap((one, index) =>
         index === at - 1 ? [picked[at] ?? one, one] : index === at ? [] : [one],
       ),
     );
+  };
   return (
     <ol aria-label={g.stories}>
       {picked.map(({ id, key, title }, at) => (
@@ -44,7 +50,10 @@ function PickedList({ picked, onPick }: Picking) {
             type="button"
             className="chip-button"
             aria-label={g.remove(key)}
-            onClick={() => onPick(picked.filter((one) => one.id !== id))}
+            onClick={() => {
+              field.current?.focus();
+              onPick(picked.filter((one) => one.id !== id));
+            }}
           >
             <Icon name="close" size={12} />
           </button>
@@ -57,6 +66,7 @@ function PickedList({ picked, onPick }: Picking) {
 export function StoryPicker({ projectKey, picked, onPick }: Picking & { readonly projectKey: string }) {
   const client = useClient();
   const listId = useId();
+  const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [unknown, setUnknown] = useState('');
   const found = useFoundStories(projectKey, text);
@@ -77,8 +87,9 @@ export function StoryPicker({ projectKey, picked, onPick }: Picking & { readonly
   };
   return (
     <div className="picker">
-      <PickedList picked={picked} onPick={onPick} />
+      <PickedList picked={picked} onPick={onPick} field={field} />
       <input
+        ref={field}
         className="field"
         aria-label={g.add}
         placeholder={g.addHint}

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type Client, NotFoundError } from '@muster/client';
+import { Board } from './boards.ts';
+
+const card = (id: string) => ({ id, key: `WEB-${id}`, title: id, rank: id, columnId: 'c', version: 1 });
+const refused = { code: 'not_found', message: 'No.', status: 404, requestId: 'r', details: {} } as const;
+type Answer = { readonly items: object[]; readonly nextCursor: string | null } | Error;
+
+describe('a board that is read anew', () => {
+  let answers: Answer[] = [];
+  let asked = 0;
+  const client = {
+    projects: {
+      get: () => Promise.resolve({ project: { id: 'p' }, columns: [{ id: 'c', archivedAt: null }] }),
+    },
+    stories: {
+      list: () => {
+        asked += 1;
+        const answer = answers.shift() ?? new Error('asked too often');
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+      },
+    },
+  } as unknown as Client;
+  const shown = (board: Board) => {
+    const { state, isWhole, lanes } = board.view();
+    return [state, isWhole, lanes.flatMap(({ cards }) => cards.map(({ id }) => id)).join('')];
+  };
+  const whole = (...ids: string[]): Answer => ({ items: ids.map(card), nextCursor: null });
+  const pass = (millis: number): Promise<void> => jest.advanceTimersByTimeAsync(millis);
+  /** The board of these answers, read once. */
+  async function open(...given: Answer[]): Promise<Board> {
+    answers = given;
+    asked = 0;
+    const board = new Board(client, 'WEB');
+    await pass(0);
+    return board;
+  }
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('asks again where that failed, and shows what it knows meanwhile', async () => {
+    const board = await open(whole('1'), new Error('no answer'), new Error('no answer'), whole('1', '2'));
+    await board.read();
+    expect(shown(board)).toEqual(['ready', true, '1']);
+    await pass(10_000);
+    expect([shown(board), asked]).toEqual([['ready', true, '12'], 4]);
+  });
+
+  it('becomes whole where a page in between failed', async () => {
+    const first: Answer = { items: [card('1')], nextCursor: 'next' };
+    const board = await open(first, new Error('no answer'), first, whole('2'));
+    expect(shown(board)).toEqual(['ready', false, '1']);
+    await pass(10_000);
+    expect(shown(board)).toEqual(['ready', true, '12']);
+  });
+
+  it('shows no card of a project that one may see no more, and asks no more', async () => {
+    const board = await open(whole('1'), new NotFoundError(refused));
+    await board.read();
+    await pass(10_000);
+    expect([shown(board)[0], asked]).toEqual(['failed', 2]);
+    const heard = await open(whole('1'), new NotFoundError(refused));
+    heard.ask(['1']);
+    await pass(10_000);
+    expect([shown(heard)[0], asked]).toEqual(['failed', 2]);
+  });
+
+  it('leaves it to the reader to ask again where nothing was ever shown', async () => {
+    const board = await open(new Error('no answer'));
+    await pass(10_000);
+    expect([shown(board)[0], asked]).toEqual(['failed', 1]);
+  });
+});
