@@ -161,6 +161,16 @@ describe('a customer', () => {
     expect(event?.actor).toBe('customer');
   });
 
+  it('is told on a page of a file that is too long', async () => {
+    const form = new FormData();
+    form.set('request', new File(['x'.repeat(100_000)], 'request.txt'));
+    const { status, headers, text } = await service.call(`${new URL((await sold()).url).pathname}/answer`, {
+      ...{ method: 'POST', body: form, headers: { origin: service.url } },
+    });
+    expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
+    expect(text).not.toContain('on our side');
+  });
+
   it('needs a link that is whole, not over, and of the key of now', async () => {
     const { id, url } = await sold();
     const address = new URL(url).pathname;
