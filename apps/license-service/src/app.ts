@@ -153,7 +153,10 @@ function roundsOf(
     inRounds(
       'webhooks could not be sent',
       webhookMillis,
-      async () => isOpen() && (await courier.send()) > 0,
+      async () => {
+        if (isOpen()) await courier.begin();
+        return false;
+      },
       logger,
     ),
     inRounds(
@@ -246,7 +249,7 @@ export function createLicenseService(
     refresh: vault.refresh,
     close: async () => {
       await Promise.all(rounds.map((one) => one.stop()));
-      courier.close();
+      await courier.close();
       issuerSender.close();
       await operatorsLimiter.close();
       await operatorsPool.end();
