@@ -252,6 +252,7 @@ describe('an installation', () => {
     expect(new Set([...page.items, ...rest.items].map(({ id }) => id)).size).toBe(2);
     const { plans } = await json<{ plans: { plan: string; issued: number }[] }>(['stats']);
     expect(plans.find(({ plan }) => plan === 'pro')?.issued).toBeGreaterThan(2);
+    expect((await license(['stats'])).out).toMatch(/^PRODUCT +PLAN [^]*\ndefault +pro /);
   });
 
   it('is looked at by doctor, which finds what is wrong', async () => {
