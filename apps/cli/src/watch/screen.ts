@@ -48,9 +48,10 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
     drawn = '';
     draw();
   };
-  const keepLooking = async (): Promise<never> => {
+  const keepLooking = async (): Promise<void> => {
     for (;;) {
       await news.next();
+      if (isOver) return;
       try {
         seen = await look();
         seenAt = performance.now();
