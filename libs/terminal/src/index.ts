@@ -1,4 +1,4 @@
 export { counted, jsonText, onOneLine, plain } from './plain.ts';
 export { table } from './table.ts';
 export { dayOf, minuteOf } from './times.ts';
-export { endWhenUnread } from './unread.ts';
+export { endWhenUnread, goOnUnread } from './unread.ts';
