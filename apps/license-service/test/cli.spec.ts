@@ -283,6 +283,19 @@ describe('an installation', () => {
     expect((await list()).items.map(({ state }) => state)).toEqual(['next', 'current', 'retired']);
   });
 
+  it('knows what a key signed that was retired', async () => {
+    const { key } = await issued('--for', '365d');
+    await service.activate(key, 'machine');
+    const made = await json<{ certificate: string }>(['cert', '--machine', 'machine', '--for', '360d'], key);
+    const { items } = await json<{ items: { kid: string; state: string }[] }>(['signing-key', 'list']);
+    await json(['signing-key', 'new', '--in', '0d']);
+    await json(['signing-key', 'retire', items.find(({ state }) => state === 'current')?.kid ?? '']);
+    await world.rows(
+      `update licenses.signing_keys set published_until = published_until - interval '359 days' where retired_at is not null`,
+    );
+    expect((await license(['verify'], made.certificate)).code).toBe(0);
+  });
+
   it('says what it needs', async () => {
     expect((await license(['list'], '', { DATABASE_URL: '' })).err).toContain('DATABASE_URL is not set');
     expect((await license(['list'], '', { DATABASE_URL: 'postgres://127.0.0.1:1/x' })).err).toContain(
