@@ -29,12 +29,12 @@ const start = (clone: Clone, ...args: string[]) =>
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
 /** A branch of the remote that has this hook. */
-async function baseWith({ git, folder }: Clone, name: string, hook: string): Promise<string[]> {
-  await git('switch', '--quiet', '-c', name);
-  await mkdir(path.join(folder, '.muster'), { recursive: true });
-  await writeFile(path.join(folder, '.muster/work.yaml'), `hooks: { after_create: '${hook}' }\n`);
-  await git('commit', '--quiet', '--all', '--message', 'A hook');
-  await git('push', '--quiet', 'origin', name);
+async function baseWith(clone: Clone, name: string, hook: string): Promise<string[]> {
+  await clone.git('switch', '--quiet', '-c', name);
+  await mkdir(path.join(clone.folder, '.muster'), { recursive: true });
+  await writeFile(path.join(clone.folder, '.muster/work.yaml'), `hooks: { after_create: '${hook}' }\n`);
+  await clone.git('commit', '--quiet', '--all', '--message', 'A hook');
+  await clone.git('push', '--quiet', 'origin', name);
   return ['--base', name];
 }
 

@@ -36,7 +36,9 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
     }
   }
   // In the log and the figures it is what the caller was told, and no fault.
-  const outcomes = lines.filter((line) => line.includes('"msg":"license"')).map((line) => JSON.parse(line));
+  const outcomes = lines
+    .filter((line) => line.includes('"msg":"license"'))
+    .map((line): unknown => JSON.parse(line));
   expect(outcomes.slice(-6)).toEqual(Array(6).fill(expect.objectContaining({ outcome: 'database' })));
   // A key of bad format needs no database.
   expect((await service.activate('nonsense', 'm')).status).toBe(400);
