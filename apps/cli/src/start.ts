@@ -1,4 +1,4 @@
-import { endWhenUnread } from '@muster/terminal';
+import { endWhenUnread, goOnUnread } from '@muster/terminal';
 import { CommanderError } from 'commander';
 import { exitCodes, report } from './failures.ts';
 import { createProgram } from './program.ts';
@@ -8,6 +8,7 @@ export async function start(words = process.argv.slice(2)): Promise<void> {
   // `muster help stories create` is `muster stories create --help`.
   const typed = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
   endWhenUnread(process.stdout);
+  goOnUnread(process.stderr);
   try {
     await createProgram().parseAsync(typed, { from: 'user' });
   } catch (error) {

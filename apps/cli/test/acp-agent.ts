@@ -122,6 +122,12 @@ const behaviours: Readonly<Record<string, (turn: Turn) => Promise<StopReason>>> 
     await note('outcomes', 'left off');
     return 'cancelled';
   },
+  'asks when it is told to stop': async (turn) => {
+    await writeFile('answer.txt', 'half\n');
+    await told('never');
+    await ask(turn, 'delete', 'answer.txt');
+    return 'cancelled';
+  },
   'hears nothing': async () => {
     process.on('SIGTERM', () => undefined);
     setInterval(() => undefined, 1_000);

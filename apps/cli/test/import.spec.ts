@@ -37,6 +37,13 @@ const csvHead = 'ID,Title,Status,Project,Labels,Blocked by,Assignee,Created\n';
 const linear = (...rows: string[]) => `${csvHead}${rows.join('\n')}\n`;
 
 describe('muster import', () => {
+  it('says of what is no file that it cannot be read', async () => {
+    for (const file of [muster.home(), path.join(muster.home(), 'gone.csv')])
+      expect(await muster.as(people.chloe, 'import', 'linear', file, '--project', key)).toMatchObject({
+        ...{ code: 2, err: expect.stringContaining(`${file} cannot be read: `) },
+      });
+  });
+
   it('shows where statuses go, brings all in, and says what it left out', async () => {
     const text = linear(
       'ENG-2,Sign out,Todo,,,,,2024-03-02',

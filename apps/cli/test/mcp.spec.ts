@@ -33,6 +33,18 @@ const write = async (file: string, text: string) => {
   await writeFile(path.join(home, file), text);
 };
 
+it('is told what is wrong with an address that is none', async () => {
+  const env = { HOME: home, XDG_CONFIG_HOME: home, PATH: programs, MUSTER_BASE_URL: 'muster.invalid' };
+  for (const args of [
+    ['mcp', 'install', 'cursor'],
+    ['whoami', '--token', 'mst_x'],
+  ])
+    expect(await runMuster(args, { env })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('MUSTER_BASE_URL is no address'),
+    });
+});
+
 /** A client's own command, which writes down what it was told. */
 async function program(name: string, { fails = '' } = {}): Promise<() => Promise<string[]>> {
   const file = path.join(programs, name);

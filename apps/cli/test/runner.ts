@@ -17,6 +17,8 @@ export interface Working {
   /** The first such thing, from the beginning on. */
   until(event: string, message?: RegExp): Promise<Told>;
   readonly kill: (signal: NodeJS.Signals) => void;
+  /** Reads no more of what it prints. */
+  readonly leave: () => void;
   /** Its exit code; null where a signal ended it. */
   readonly ended: Promise<number | null>;
 }
@@ -116,6 +118,7 @@ function start(folder: string, args: readonly string[], env: Readonly<Record<str
   return {
     ...{ told: output.told, ended: output.ended },
     kill: (signal) => void child.kill(signal),
+    leave: () => void child.stdout.destroy(),
     until: async (event, message) => {
       const found = await output.until(event, message);
       if (found !== undefined) return found;

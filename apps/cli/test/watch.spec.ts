@@ -107,6 +107,15 @@ describe('muster watch', () => {
     return { forwarder, terminal, lock, close };
   };
 
+  besideOnTerminal('ends where it is told to in the middle of a look', async () => {
+    const { forwarder, terminal } = await open('--interval', '1');
+    await forwarder.keep({ path: '/api/locks/list', time: 1, what: 'answer' });
+    terminal.type('q');
+    await terminal.until(/\u001b\[\?1049l$/);
+    await forwarder.away();
+    expect(await terminal.ended).toBe(0);
+  });
+
   besideOnTerminal('looks when something happened, and hardly where nothing does', async () => {
     const { forwarder, terminal, lock, close } = await open('--interval', '1');
     await pause(5_000);

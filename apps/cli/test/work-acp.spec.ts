@@ -205,6 +205,16 @@ describe('an agent by the Agent Client Protocol', () => {
     });
   }
 
+  beside('is given no leave once it is stopped, and people are not asked', async () => {
+    const working = await start('asks when it is told to stop');
+    await working.until('checkpoint');
+    const execution = await executionOf(working.key);
+    await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
+    expect(await working.ended).toBe(1);
+    expect(await working.read('outcomes')).toEqual([['answer.txt', 'cancelled']]);
+    expect((await chloe.comments.list({ storyId: working.key })).items).toEqual([]);
+  });
+
   for (const [behaviour, why] of [
     ['wants a login', /Authentication required/],
     ['wants a login at its first turn', /could not begin: Authentication required/],

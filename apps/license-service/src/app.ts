@@ -1,14 +1,6 @@
 /** license-service, put together from its configuration; nothing listens yet. */
+import { createPool, faultOfServerAt, type Pool, type PoolConfig } from '@muster/database';
 import {
-  createPool,
-  DatabaseAway,
-  DatabaseBusy,
-  faultOfServerAt,
-  type Pool,
-  type PoolConfig,
-} from '@muster/database';
-import {
-  ApiError,
   createRateLimiter,
   type RateLimiter,
   internal,
@@ -16,7 +8,6 @@ import {
   createService,
   redisCheck,
   type Service,
-  unavailable,
 } from '@muster/http';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
@@ -26,6 +17,7 @@ import { type Config } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
 import { isKey } from './key/key.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
+import { refusalOf } from './api/refusals.ts';
 import { addOperatorRoutes, type OperatorsOptions } from './api/routes.ts';
 import { addPages } from './pages/routes.ts';
 import { addTrialRoutes } from './trials/routes.ts';
@@ -66,14 +58,6 @@ const secondsPerDay = 86_400;
 const operatorConnections = 4;
 const usualWebhookMillis = 1_000;
 const endingsMillis = 60_000;
-
-function toApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof DatabaseBusy)
-    return unavailable('overload', 'All connections to the database are taken; try again.');
-  if (error instanceof DatabaseAway) return unavailable('database');
-  return internal();
-}
 
 const poolAs = (config: Config, logger: Logger, own: Pick<PoolConfig, 'max' | 'role' | 'name'>): Pool =>
   createPool({
@@ -153,7 +137,10 @@ function roundsOf(
     inRounds(
       'webhooks could not be sent',
       webhookMillis,
-      async () => isOpen() && (await courier.send()) > 0,
+      async () => {
+        if (isOpen()) await courier.begin();
+        return false;
+      },
       logger,
     ),
     inRounds(
@@ -204,7 +191,7 @@ export function createLicenseService(
     mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     isSecret: isKey,
-    toApiError,
+    toApiError: (error) => refusalOf(error) ?? internal(),
   });
   service.metrics.pool(pool);
   addSignedAnswers(service.app, vault.opened);
@@ -246,7 +233,7 @@ export function createLicenseService(
     refresh: vault.refresh,
     close: async () => {
       await Promise.all(rounds.map((one) => one.stop()));
-      courier.close();
+      await courier.close();
       issuerSender.close();
       await operatorsLimiter.close();
       await operatorsPool.end();

@@ -1,6 +1,6 @@
 /** `license`, as a process: what command-line.ts does, on this terminal. */
 import { createInterface } from 'node:readline/promises';
-import { endWhenUnread } from '@muster/terminal';
+import { endWhenUnread, goOnUnread } from '@muster/terminal';
 import { runCommandLine } from './command-line.ts';
 import { progressOn } from './progress.ts';
 
@@ -18,6 +18,7 @@ async function readLines(wanted: string): Promise<string[]> {
 }
 
 endWhenUnread(process.stdout);
+goOnUnread(process.stderr);
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   readLines,

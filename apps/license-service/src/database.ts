@@ -14,15 +14,13 @@ import {
   sendRead,
   sendShortWrite,
 } from '@muster/database';
+import { locks } from './operators/locks.ts';
 import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
 
 /** Beside this file, and beside the bundle. */
 const folder = path.join(import.meta.dirname, 'migrations');
 const schema = 'licenses';
-
-/** Any number that no other lock of this database has. */
-const provisionLock = 4_102;
 
 export const migrateLicenses = (url: string): Promise<string[]> => migrate(url, { folder, schema });
 
@@ -132,7 +130,7 @@ export async function provision(url: string, given: GivenSecrets): Promise<strin
   const client = await pool.connect();
   try {
     await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [provisionLock]);
+    await client.query('select pg_advisory_xact_lock($1)', [locks.provision]);
     await keepSecret(client, 'pepper');
     const secret = given.seal ?? (await keepSecret(client, 'seal'));
     if (given.seal !== undefined) await moveSealOut(client, given.seal);

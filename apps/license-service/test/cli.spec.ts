@@ -252,6 +252,7 @@ describe('an installation', () => {
     expect(new Set([...page.items, ...rest.items].map(({ id }) => id)).size).toBe(2);
     const { plans } = await json<{ plans: { plan: string; issued: number }[] }>(['stats']);
     expect(plans.find(({ plan }) => plan === 'pro')?.issued).toBeGreaterThan(2);
+    expect((await license(['stats'])).out).toMatch(/^PRODUCT +PLAN [^]*\ndefault +pro /);
   });
 
   it('is looked at by doctor, which finds what is wrong', async () => {
@@ -280,6 +281,19 @@ describe('an installation', () => {
     await json(['signing-key', 'new', '--in', '0d']);
     await json(['signing-key', 'retire', first?.kid ?? '']);
     expect((await list()).items.map(({ state }) => state)).toEqual(['next', 'current', 'retired']);
+  });
+
+  it('knows what a key signed that was retired', async () => {
+    const { key } = await issued('--for', '365d');
+    await service.activate(key, 'machine');
+    const made = await json<{ certificate: string }>(['cert', '--machine', 'machine', '--for', '360d'], key);
+    const { items } = await json<{ items: { kid: string; state: string }[] }>(['signing-key', 'list']);
+    await json(['signing-key', 'new', '--in', '0d']);
+    await json(['signing-key', 'retire', items.find(({ state }) => state === 'current')?.kid ?? '']);
+    await world.rows(
+      `update licenses.signing_keys set published_until = published_until - interval '359 days' where retired_at is not null`,
+    );
+    expect((await license(['verify'], made.certificate)).code).toBe(0);
   });
 
   it('says what it needs', async () => {

@@ -196,6 +196,22 @@ it('takes several rows of one order for its licenses, and refuses what is there 
   ]);
 });
 
+it('counts the licenses of an order also by rows that do not fit: mended, the file changes what was refused alone', async () => {
+  const [one, two, three] = [newKey(), newKey(), newKey()];
+  const file = (...rows: readonly (readonly [string, string])[]): string =>
+    ['order_ref,key,plan,transfers', ...rows.map(([key, transfers]) => `J-1,${key},pro,${transfers}`)].join(
+      '\n',
+    );
+  const outcomes = async (name: string, content: string): Promise<string[]> =>
+    (await imported(name, content)).map(({ outcome }) => outcome);
+  expect(await outcomes('a.csv', file([one, 'many'], [two, ''], [two, ''], [three, '']))).toEqual([
+    ...['refused', 'imported', 'refused', 'imported'],
+  ]);
+  const mended = file([one, '1'], [two, ''], [newKey(), ''], [three, '']);
+  expect(await outcomes('b.csv', mended)).toEqual(['imported', 'unchanged', 'imported', 'unchanged']);
+  expect(await outcomes('c.csv', mended)).toEqual(Array(4).fill('unchanged'));
+});
+
 it.each([
   ['order_ref,plan\n,pro\n', 'order_ref is missing'],
   ['order_ref\nH-1\n', 'plan is missing'],

@@ -1,6 +1,7 @@
 /** Postgres away: no refusal, no crash, and back without a restart. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Wire, wireTo } from '@muster/testing';
+import { pino } from 'pino';
 import { type LicenseWorld, noLimits, openLicenseWorld, until } from './world.ts';
 
 let world: LicenseWorld;
@@ -16,7 +17,9 @@ afterAll(async () => {
 
 it('answers 503 and retry while Postgres is away, and goes on when it is back', async () => {
   // A failure must not be counted for what is no fault of the caller's.
+  const lines: string[] = [];
   const service = await world.start({
+    logger: pino({}, { write: (line: string) => void lines.push(line) }),
     environment: { ...noLimits, DATABASE_URL: wire.url, LIMIT_IP_FAIL: '2/3600', LIMIT_KEY_FAIL: '2/3600' },
   });
   const { key } = await world.issue();
@@ -32,6 +35,11 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
       expect(answer.headers.get('signature')).toContain('license=');
     }
   }
+  // In the log and the figures it is what the caller was told, and no fault.
+  const outcomes = lines
+    .filter((line) => line.includes('"msg":"license"'))
+    .map((line): unknown => JSON.parse(line));
+  expect(outcomes.slice(-6)).toEqual(Array(6).fill(expect.objectContaining({ outcome: 'database' })));
   // A key of bad format needs no database.
   expect((await service.activate('nonsense', 'm')).status).toBe(400);
   await until(async () => (await service.call('/readyz')).status === 503);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createVisitor } from '@muster/testing/visitor';
 import { type Page } from 'playwright-core';
-import { rotate } from '../src/operators/change.ts';
+import { renew, resize, rotate } from '../src/operators/change.ts';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeToken, revokeToken } from '../src/operators/tokens.ts';
 import { makeProduct } from '../src/operators/products.ts';
@@ -161,6 +161,16 @@ describe('a customer', () => {
     expect(event?.actor).toBe('customer');
   });
 
+  it('is told on a page of a file that is too long', async () => {
+    const form = new FormData();
+    form.set('request', new File(['x'.repeat(100_000)], 'request.txt'));
+    const { status, headers, text } = await service.call(`${new URL((await sold()).url).pathname}/answer`, {
+      ...{ method: 'POST', body: form, headers: { origin: service.url } },
+    });
+    expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
+    expect(text).not.toContain('on our side');
+  });
+
   it('needs a link that is whole, not over, and of the key of now', async () => {
     const { id, url } = await sold();
     const address = new URL(url).pathname;
@@ -234,6 +244,17 @@ describe('support', () => {
     expect((await get(`/support/licenses/${id}`, session)).text).not.toContain('Free place');
     expect((await free(id, session)).status).toBe(403);
     expect((await free(id, cookie)).status).toBe(200);
+  });
+
+  it('reads what was changed: an end of before as a time, and a number of machines as one', async () => {
+    const { id } = await sold();
+    await world.asOperator((ask) => resize(ask, { id }, 5));
+    await world.asOperator((ask) => renew(ask, { id }, { kind: 'perpetual' }));
+    const headers = { cookie: await sessionOf(secret) };
+    const { text } = await service.call(`/support/licenses/${id}`, { headers });
+    expect(text).toContain('before 2, machines 5');
+    expect(text).not.toContain('ended before 2,');
+    expect(text).toMatch(/ended before \d{4}-\d\d-\d\d/);
   });
 
   it('takes no form of another site, and no session that was made up', async () => {

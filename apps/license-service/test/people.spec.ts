@@ -1,6 +1,7 @@
 /** People who work in support sign in at the operators' issuer: who gets in, what they may, and for how long. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { createPool, newId } from '@muster/database';
+import { freePort, wireTo } from '@muster/testing';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { readConfig } from '../src/config.ts';
 import { forgetSessions } from '../src/operators/sessions.ts';
@@ -109,6 +110,21 @@ describe('who works in support', () => {
     // Another grant is taken up by signing in.
     await signIn(subject, one);
     expect((await free(one, id)).status).toBe(403);
+  });
+
+  it('is told that the service is away, and nothing of the issuer, where the database is', async () => {
+    const [wire, port] = [await wireTo(support.world().url), await freePort()];
+    const operatorsPool = createPool({ url: wire.url, role: 'muster_license_operators', max: 1 });
+    const other = await support.world().start({
+      ...{ port, operatorsPool, webhookMillis: null },
+      environment: { ...support.environment(), BASE_URL: `http://127.0.0.1:${port}` },
+    });
+    wire.cut();
+    const answer = await createVisitor(() => other.url).submit('/support/issuer', {});
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect(answer.text).not.toContain('Acme Login');
+    await other.stop();
+    await wire.close();
   });
 
   it('finds nothing where an operator named no such product, scope or person', async () => {

@@ -6,6 +6,7 @@ import { listKeys, newKeyFor, retireKey } from '../src/operators/signing-keys.ts
 import { listPlans, setPlan } from '../src/operators/plans.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { issue } from '../src/operators/issue.ts';
+import { figuresByPlan } from '../src/operators/trail.ts';
 import { rotate } from '../src/operators/change.ts';
 import { type Machines, openMachines } from './machines.ts';
 import { away } from './middle.ts';
@@ -145,6 +146,15 @@ describe('plans and orders', () => {
     expect((await world.asOperator((ask) => listPlans(ask, 'acme'))).map(({ name }) => name)).toContain(
       'twice',
     );
+  });
+
+  it('of one name are counted apart', async () => {
+    for (const product of ['acme', 'zeta']) await world.issue({ product, plan: 'counted' });
+    const figures = await world.asOperator(figuresByPlan);
+    expect(figures.filter(({ plan }) => plan === 'counted')).toMatchObject([
+      { product: 'acme', issued: 1 },
+      { product: 'zeta', issued: 1 },
+    ]);
   });
 
   it('of one sale are issued once, however many ask at once', async () => {

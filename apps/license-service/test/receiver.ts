@@ -21,6 +21,8 @@ export interface Receiver {
   readonly secrets: string[];
   /** What it answers. */
   status: number;
+  /** It answers nothing before this. */
+  until: Promise<unknown> | undefined;
   /** What came and did not verify. */
   refused: number;
   readonly close: () => void;
@@ -28,7 +30,7 @@ export interface Receiver {
 
 export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    void text(request).then(async (body) => {
       const headers = request.headers as Record<string, string>;
       const verified = made.secrets.some((secret) => {
         try {
@@ -41,12 +43,13 @@ export async function startReceiver(): Promise<Receiver> {
       if (!verified) made.refused += 1;
       else if (made.status === 200)
         made.heard.push({ ...(JSON.parse(body) as Message), id: headers['webhook-id'] ?? '' });
+      await made.until;
       response.writeHead(verified ? made.status : 401).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const made: Receiver = {
-    ...{ heard: [], secrets: [], status: 200, refused: 0 },
+    ...{ heard: [], secrets: [], status: 200, until: undefined, refused: 0 },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     close: () => void server.close(),
   };

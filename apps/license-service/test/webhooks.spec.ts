@@ -167,6 +167,32 @@ it('go on by themselves', async () => {
   await own.stop();
 });
 
+it('wait for no other endpoint: one that does not answer holds up its own alone', async () => {
+  const [own, slow] = [await world.start({ environment, webhookMillis: 20 }), receiver];
+  const { promise, resolve: answer } = Promise.withResolvers<undefined>();
+  slow.until = promise;
+  try {
+    await listen({ kinds: ['issued'] });
+    await world.issue();
+    await until(async () => slow.heard.length === 1);
+    receiver = await startReceiver();
+    const quick = await listen({ kinds: ['issued'] });
+    // More than are sent to one endpoint at a time.
+    for (let count = 0; count < 20; count += 1) await world.issue();
+    await until(async () => receiver.heard.length === 20);
+    await until(async () => (await statesOf(quick)).every(([state]) => state === 'delivered'));
+    expect(slow.heard).toHaveLength(1);
+  } finally {
+    answer(undefined);
+    // It waits for what is under way, and keeps what came of it.
+    await own.stop();
+    slow.close();
+  }
+  expect(
+    await world.rows(`select from licenses.webhook_deliveries where state = 'waiting' and tries > 0`),
+  ).toEqual([]);
+});
+
 it('are signed by both secrets while one is exchanged, and by the newest alone afterwards', async () => {
   const id = await listen();
   const { json } = await call('rotateSecret', { id });

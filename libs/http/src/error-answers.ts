@@ -6,9 +6,9 @@ import { type Logger } from 'pino';
 import { type RenderedPage } from './page.ts';
 import { newRequestId } from './request-id.ts';
 
-/** Fastify's own refusals in the contract's words. */
-function ofFramework(error: Partial<FastifyError>): ApiError | undefined {
-  switch (error.code) {
+/** Fastify's own refusals in the contract's words; undefined for all other errors. */
+export function ofFramework(error: unknown): ApiError | undefined {
+  switch ((error as Partial<FastifyError>).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return tooLarge('body_too_large');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -85,8 +85,7 @@ export const createErrorHandler =
   (toApiError: (error: unknown) => ApiError, logger: Logger) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const known =
-      ofFramework(error as Partial<FastifyError>) ??
-      (error === request.raw.errored ? endedInTheMiddle() : toApiError(error));
+      ofFramework(error) ?? (error === request.raw.errored ? endedInTheMiddle() : toApiError(error));
     if (known.code === 'internal')
       logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
     void sendError(reply, known, request.id);

@@ -1,4 +1,5 @@
+export { bar } from './bar.ts';
 export { counted, jsonText, onOneLine, plain } from './plain.ts';
 export { table } from './table.ts';
 export { dayOf, minuteOf } from './times.ts';
-export { endWhenUnread } from './unread.ts';
+export { endWhenUnread, goOnUnread } from './unread.ts';

@@ -1,8 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 
 const unread = new URL('./unread.ts', import.meta.url).href;
+
+it('a program goes on, with its own code, where what it says of its failures is read no more', async () => {
+  const program = `import { goOnUnread } from '${unread}'; goOnUnread(process.stderr);
+    const says = setInterval(() => process.stderr.write('line\\n'), 1);
+    process.stdin.on('end', () => { clearInterval(says); process.exitCode = 2; }).resume();`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  await once(child.stderr, 'data');
+  child.stderr.destroy();
+  // Long enough for it to write there once more.
+  await pause(100);
+  child.stdin.end();
+  expect(await once(child, 'exit')).toEqual([2, null]);
+});
 
 it.each([
   ['ends with 0 once its reader is gone', `endWhenUnread(process.stdout);`, 0],

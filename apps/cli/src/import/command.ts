@@ -1,6 +1,6 @@
 /** muster import. */
-import { createReadStream } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { createClient, NoAnswer } from '@muster/client';
@@ -170,9 +170,12 @@ async function sourceOf(file: string): Promise<Source> {
       yield text;
     };
   }
-  await access(file).catch((error: unknown) => {
+  try {
+    await access(file, constants.R_OK);
+    if ((await stat(file)).isDirectory()) throw new Error('it is a folder');
+  } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
-  });
+  }
   return () => createReadStream(file, 'utf8') as AsyncIterable<string>;
 }
 

@@ -1,5 +1,5 @@
 /** How far a long command is, on a terminal; elsewhere nothing. */
-const width = 30;
+import { bar } from '@muster/terminal';
 
 export interface Progress {
   readonly show: (done: number) => void;
@@ -20,12 +20,9 @@ export function progressOf(
   const number = (count: number): string => count.toLocaleString('en');
   return {
     show: (done) => {
-      const filled = Math.round((width * done) / Math.max(1, total));
       const seconds = (((now() - started) / 1000) * (total - done)) / done;
       const left = done > total / 50 && done < total ? `, ${remaining(seconds)}` : '';
-      out.write(
-        `\r[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${number(done)} of ${number(total)}${left}\u001b[K`,
-      );
+      out.write(`\r${bar(done, total)} ${number(done)} of ${number(total)}${left}\u001b[K`);
     },
     end: () => void out.write('\r\u001b[K'),
   };

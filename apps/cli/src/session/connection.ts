@@ -21,8 +21,10 @@ export interface ConnectionFlags {
   readonly profile?: string;
 }
 
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
+
 export function toBaseUrl(text: string): string {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+  if (!isAddress(text)) {
     throw new InvalidArgumentError('It must be an address such as https://muster.example.com.');
   }
   return text;
@@ -42,6 +44,13 @@ export function addConnectionFlags(command: Command): Command {
 }
 
 const said = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+
+/** A named login says its own address. */
+function addressOfEnvironment(profile: string | undefined): string | undefined {
+  const address = profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined;
+  if (address !== undefined && !isAddress(address)) throw new UsageError('MUSTER_BASE_URL is no address');
+  return address;
+}
 
 /** The login that counts; undefined where there is none. A named one has to be there. */
 async function loginOf(named: string | undefined): Promise<Connection | undefined> {
@@ -68,14 +77,9 @@ async function localInstance(): Promise<Connection | undefined> {
  * that it was kept for: an address on the command line does not get the token of another one.
  */
 export async function findConnection({ baseUrl, token, profile }: ConnectionFlags): Promise<Connection> {
-  const environment = {
-    baseUrl: profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined,
-    token: profile === undefined ? said(process.env['MUSTER_TOKEN']) : undefined,
-  };
-  const address = baseUrl ?? environment.baseUrl;
-  const secret = token ?? environment.token;
+  const address = baseUrl ?? addressOfEnvironment(profile);
+  const secret = token ?? (profile === undefined ? said(process.env['MUSTER_TOKEN']) : undefined);
   if (address !== undefined && secret !== undefined) {
-    if (!URL.canParse(address)) throw new UsageError('MUSTER_BASE_URL is no address');
     return { baseUrl: address, token: secret, from: 'flags or the environment' };
   }
   const kept = (await loginOf(profile ?? said(process.env['MUSTER_PROFILE']))) ?? (await localInstance());
@@ -96,8 +100,7 @@ export async function findConnection({ baseUrl, token, profile }: ConnectionFlag
 
 /** The address alone, where no token is needed. */
 export async function addressOf(flags: ConnectionFlags): Promise<string> {
-  const environment = flags.profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined;
-  return flags.baseUrl ?? environment ?? (await findConnection(flags)).baseUrl;
+  return flags.baseUrl ?? addressOfEnvironment(flags.profile) ?? (await findConnection(flags)).baseUrl;
 }
 
 const originOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).origin : undefined);

@@ -28,7 +28,6 @@ const Device = z.object({
   device_code: z.string(),
   user_code: z.string(),
   verification_uri: z.url(),
-  verification_uri_complete: z.url().optional(),
   expires_in: z.number(),
   interval: z.number().default(usualSeconds),
 });

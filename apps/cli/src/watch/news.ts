@@ -14,7 +14,7 @@ const kinds = eventKinds.filter((kind) => shown.test(kind));
 const seldomMillis = 10_000;
 
 export interface News {
-  /** Resolves when it is time to look again, at the earliest `intervalSeconds` after it last did. */
+  /** Resolves when it is time to look again, at the earliest `intervalSeconds` after it last did; at once when all is over. */
   readonly next: () => Promise<void>;
   /** Rejects with what ends the stream for good, such as a token that was revoked; never resolves. */
   readonly failed: Promise<never>;
@@ -75,7 +75,7 @@ export function openNews(
   return {
     next: async () => {
       const interval = intervalSeconds * 1_000;
-      for (;;) {
+      while (!signal.aborted) {
         const since = performance.now() - lookedAt;
         const least = isLive && !isFresh ? Math.max(seldomMillis, interval) : interval;
         if (since >= least) break;

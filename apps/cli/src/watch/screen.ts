@@ -33,7 +33,8 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
   let seenAt = performance.now();
   let trouble: string | undefined;
   let drawn = '';
-  let isOver = false;
+  let isLeft = false;
+  const isOver = (): boolean => isLeft;
   const { promise: over, resolve: end } = Promise.withResolvers<undefined>();
 
   const draw = (): void => {
@@ -48,9 +49,10 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
     drawn = '';
     draw();
   };
-  const keepLooking = async (): Promise<never> => {
+  const keepLooking = async (): Promise<void> => {
     for (;;) {
       await news.next();
+      if (isOver()) return;
       try {
         seen = await look();
         seenAt = performance.now();
@@ -61,7 +63,7 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
         if (!passes) throw error;
         trouble = `${error.message}; trying again`;
       }
-      if (!isOver) draw();
+      if (!isOver()) draw();
     }
   };
 
@@ -80,7 +82,7 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
     draw();
     await Promise.race([over, news.failed, keepLooking()]);
   } finally {
-    isOver = true;
+    isLeft = true;
     clearInterval(drawing);
     if (stdin.isTTY) stdin.setRawMode(false).off('data', onKey).pause();
     process.stdout.off('resize', drawAnew);

@@ -109,6 +109,7 @@ class ProtocolDriver implements Driver {
   readonly #ear: ReturnType<typeof openEar>;
   readonly #connection: ReturnType<ReturnType<typeof client>['connect']>;
   readonly #leaving = new AbortController();
+  readonly #left: Promise<undefined>;
   /** Rejects when the agent ends. */
   readonly #died: Promise<never>;
   #asking = 0;
@@ -121,6 +122,11 @@ class ProtocolDriver implements Driver {
     this.#told = told;
     this.#ear = openEar(run, group);
     this.#connection = this.#connect();
+    this.#left = new Promise((resolve) => {
+      this.#leaving.signal.addEventListener('abort', () => {
+        resolve(undefined);
+      });
+    });
     this.#died = group.exited.then(({ code }) => {
       throw new Error(`it ended with ${code ?? 'a signal'}`);
     });
@@ -162,14 +168,10 @@ class ProtocolDriver implements Driver {
   async #leaveFor({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionOutcome> {
     const decision = decide(this.#run, toolCall);
     if (decision !== 'ask') return outcomeOf(options, decision);
+    if (this.#leaving.signal.aborted) return { outcome: 'cancelled' };
     this.#asking += 1;
     try {
-      const left = new Promise<undefined>((resolve) => {
-        this.#leaving.signal.addEventListener('abort', () => {
-          resolve(undefined);
-        });
-      });
-      const answer = await Promise.race([askPeople(this.#run, toolCall), left]);
+      const answer = await Promise.race([askPeople(this.#run, toolCall), this.#left]);
       return answer === undefined ? { outcome: 'cancelled' } : outcomeOf(options, readAnswer(answer));
     } finally {
       this.#asking -= 1;

@@ -1,5 +1,6 @@
 /** muster work. */
 import { realpath } from 'node:fs/promises';
+import { goOnUnread } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { exitCodes, UsageError } from '../failures.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
@@ -138,7 +139,10 @@ async function openSession(flags: WorkFlags, leaving: AbortSignal): Promise<Sess
   };
 }
 
-/** Aborts at the first Ctrl-C; at the second the process ends at once, and the journal says from where to go on. */
+/**
+ * Aborts at the first Ctrl-C; at the second the process ends at once, and the journal says from where to go on. Aborts also
+ * where what it prints is read no more.
+ */
 function heedSignals(): AbortSignal {
   const leaving = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -148,6 +152,9 @@ function heedSignals(): AbortSignal {
       leaving.abort();
     });
   }
+  goOnUnread(process.stdout, () => {
+    leaving.abort();
+  });
   return leaving.signal;
 }
 
@@ -177,6 +184,8 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
   const { repository, connection, leaving } = session;
   const verdicts: Verdict[] = [];
   const isOnce = asked.storyId !== undefined || flags.once === true;
+  const failed = new AbortController();
+  const until = AbortSignal.any([leaving, failed.signal]);
   const slot = async (): Promise<void> => {
     do {
       const setting = await settle(session, flags.base);
@@ -198,13 +207,21 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
       const verdict = await work(session, own, setting, {
         ...(asked.storyId !== undefined && { storyId: asked.storyId }),
         ...(flags.label !== undefined && { labels: [...flags.label] }),
-        ...{ assignedToMe: flags.assignedToMe === true, waits: !isOnce },
+        ...{ assignedToMe: flags.assignedToMe === true, waits: !isOnce, until },
       });
       if (verdict === undefined) return;
       verdicts.push(verdict);
-    } while (!isOnce && !leaving.aborted);
+    } while (!isOnce && !until.aborted);
   };
-  await Promise.all(Array.from({ length: flags.parallel }, slot));
+  const slots = Array.from({ length: flags.parallel }, async () => {
+    try {
+      await slot();
+    } catch (error) {
+      failed.abort(error);
+    }
+  });
+  await Promise.all(slots);
+  failed.signal.throwIfAborted();
   return verdicts;
 }
 

@@ -8,7 +8,7 @@ import { type Entry, type Verdict } from './journal.ts';
 import { givePortsBack } from './ports.ts';
 import { runHook } from './prepare.ts';
 import { type ReadyRun } from './session.ts';
-import { commitRest, push, removeWorktree, saveSnapshot, whyKept } from './worktree.ts';
+import { commitRest, push, removeWorktree, saveSnapshot, switchBack, whyKept } from './worktree.ts';
 
 const mostSummary = 4_000;
 
@@ -161,13 +161,7 @@ export async function giveBack(
   if (here) {
     const status = await worktree.git(['status', '--porcelain']);
     if (status !== '') return 'there are files that are not committed';
-    if (cameFrom !== undefined)
-      await worktree.git([
-        'switch',
-        '--quiet',
-        ...(/^[0-9a-f]{40,}$/.test(cameFrom) ? ['--detach'] : []),
-        cameFrom,
-      ]);
+    if (cameFrom !== undefined) await worktree.git(switchBack(cameFrom));
     return undefined;
   }
   if (outcome === 'failed' || outcome === 'lost') return 'somebody may want to look at it';

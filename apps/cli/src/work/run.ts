@@ -21,7 +21,16 @@ import {
   waitingClientFor,
 } from './session.ts';
 import { take, takeAgain, verdictOf, type Wanted } from './take.ts';
-import { authorOf, FolderGone, forgetWorktree, isWhole, push, saveSnapshot, worktreeAt } from './worktree.ts';
+import {
+  authorOf,
+  FolderGone,
+  forgetWorktree,
+  isWhole,
+  push,
+  saveSnapshot,
+  switchBack,
+  worktreeAt,
+} from './worktree.ts';
 
 export interface Setting {
   readonly base: Base;
@@ -77,7 +86,7 @@ export async function work(
       }
       ({ acquired } = found);
     } else {
-      const waiting = waitingClientFor(connection, identity.token, session.leaving);
+      const waiting = waitingClientFor(connection, identity.token, wanted.until);
       const onNone = (why: string): void => {
         say.tell(
           project,
@@ -86,7 +95,7 @@ export async function work(
         );
       };
       const taken = await take(
-        { client, waiting, entry: own.get(), leaving: session.leaving, onNone },
+        { client, waiting, entry: own.get(), leaving: wanted.until, onNone },
         wanted,
       ).catch(forgetRefused);
       if (taken === undefined) {
@@ -301,8 +310,7 @@ async function abandon({ session, own, lease }: Run, { message }: SetUpFailed): 
 async function forgetFolder({ repository }: Session, own: OwnEntry): Promise<void> {
   const { work, here, cameFrom } = own.get();
   if (here) {
-    if (cameFrom !== undefined)
-      await repository.git.ask(['switch', '--quiet', cameFrom], { answers: [0, 1, 128] });
+    if (cameFrom !== undefined) await repository.git.ask(switchBack(cameFrom), { answers: [0, 1, 128] });
   } else if (work !== undefined) await forgetWorktree(repository, work);
 }
 

@@ -10,6 +10,8 @@ export interface Wanted {
   readonly assignedToMe?: boolean;
   /** Where there is none to take: whether to wait for one. */
   readonly waits: boolean;
+  /** Once it aborts, none is taken. */
+  readonly until: AbortSignal;
 }
 
 export interface TakeSetting {

@@ -260,3 +260,8 @@ export async function removeWorktree(
   const isIn = await git.ask(['merge-base', '--is-ancestor', branch, ref], { answers: [0, 1, 128] });
   if (isIn.code === 0) await git.ask(['branch', '--quiet', '-D', branch], { answers: [0, 1, 128] });
 }
+
+/** The words for git by which a checkout is again where a run found it: on a branch, or at a commit alone. */
+export const switchBack = (cameFrom: string): string[] => [
+  ...['switch', '--quiet', ...(/^[0-9a-f]{40,}$/.test(cameFrom) ? ['--detach'] : []), cameFrom],
+];

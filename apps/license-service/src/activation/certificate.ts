@@ -1,22 +1,44 @@
-/** The certificate that goes with an activation. */
+/** Certificates of licenses: one goes with each activation, others are made by hand. */
+import { type Features } from '../features.ts';
 import { usualProduct } from '../operators/products.ts';
 import { signCertificate } from '../signing/certificate.ts';
 import { type Signer } from '../signing/signing-key.ts';
 import { machineMark } from './machine.ts';
 import { type Granted } from './statements.ts';
 
-export function certificateOf(
-  { id, plan, features, issuedAt, certifiedUntil, leaseSeconds }: Granted,
-  product: string,
+export interface Certified {
+  readonly id: string;
+  readonly product: string;
+  readonly plan: string;
+  readonly features: Features;
+  readonly leaseSeconds: number | null;
+}
+
+/** From and until when, in seconds, it lets a machine run. */
+export interface Lifetime {
+  readonly iat: number;
+  readonly exp: number;
+}
+
+export const licenseCertificate = (
+  { id, product, plan, features, leaseSeconds }: Certified,
   machineId: string,
-  { kid, key }: Signer,
-): string {
-  if (features === null || issuedAt === null || certifiedUntil === null)
-    throw new Error('an activation without what it grants');
-  return signCertificate(key, {
-    ...{ lic: id, plan, features, machine: machineMark(machineId) },
-    ...{ iat: issuedAt, exp: certifiedUntil, kid },
+  { iat, exp }: Lifetime,
+  { kid, key }: Pick<Signer, 'kid' | 'key'>,
+): string =>
+  signCertificate(key, {
+    ...{ lic: id, plan, features, machine: machineMark(machineId), iat, exp, kid },
     ...(leaseSeconds !== null && { lease: leaseSeconds }),
     ...(product !== usualProduct && { product }),
   });
+
+export function certificateOf(
+  { features, issuedAt: iat, certifiedUntil: exp, ...granted }: Granted,
+  product: string,
+  machineId: string,
+  signer: Signer,
+): string {
+  if (features === null || iat === null || exp === null)
+    throw new Error('an activation without what it grants');
+  return licenseCertificate({ ...granted, product, features }, machineId, { iat, exp }, signer);
 }

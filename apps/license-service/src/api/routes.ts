@@ -3,8 +3,6 @@ import { type Pool } from '@muster/database';
 import {
   badRequest,
   bearerOf,
-  durationMillis,
-  elapsedMillis,
   type Limit,
   type Metrics,
   networkOf,
@@ -16,8 +14,9 @@ import {
   unavailable,
 } from '@muster/http';
 import { type NamedNetwork } from '@muster/outbound';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
+import { recorded } from '../activation/recorded.ts';
 import { findToken, type OperatorToken, type Scope } from '../operators/tokens.ts';
 import { type Ask, inTransaction } from '../operators/transaction.ts';
 import { sealingBy } from '../operators/webhooks.ts';
@@ -27,7 +26,6 @@ import { answerOperation } from './answer.ts';
 import { licenseOperations } from './licenses.ts';
 import { openApiOf } from './openapi.ts';
 import { type AnyOperation } from './operation.ts';
-import { refusalOf } from './refusals.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export interface OperatorsOptions {
@@ -56,7 +54,7 @@ async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string):
 }
 
 /** Who calls; throws 401, 403 and 429. */
-export async function callerOf(
+async function callerOf(
   options: OperatorsOptions,
   ask: Ask,
   { address, secret, needed }: { address: string; secret: string; needed: Scope },
@@ -84,7 +82,7 @@ function paramsOf({ params }: AnyOperation, body: unknown): unknown {
 }
 
 /** Runs an operation for a token, in one transaction that says who did it. */
-export async function runOperation(
+async function runOperation(
   options: OperatorsOptions,
   it: AnyOperation,
   { body, baseUrl }: { readonly body: unknown; readonly baseUrl: string },
@@ -105,42 +103,24 @@ export async function runOperation(
 
 export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOptions): void {
   const operations = [...licenseOperations, answerOperation, ...webhookOperations(options.networks)];
-  const { metrics, logger } = options;
 
   for (const it of operations) {
-    const name = `operators.${it.path.replace('/', '.')}`;
-    const observe = metrics.operation(name);
-    app.post(`/api/operators/${it.path}`, async (request: FastifyRequest, reply: FastifyReply) => {
-      request.operation = name;
-      let outcome = 'internal';
-      let tokenId: string | undefined;
-      try {
-        const secret = bearerOf(request);
-        const asked = { address: request.ip, secret, needed: it.scope };
-        const result = await runOperation(
-          options,
-          it,
-          { body: request.body, baseUrl: baseUrlOf(options, request) },
-          async (ask) => {
-            const token = await callerOf(options, ask, asked);
-            tokenId = token.id;
-            return token;
-          },
-        );
-        outcome = 'ok';
-        return await reply
-          .header('content-type', 'application/json; charset=utf-8')
-          .send(JSON.stringify(result));
-      } catch (error) {
-        const refusal = refusalOf(error);
-        if (refusal !== undefined) outcome = refusal.details.reason;
-        throw refusal ?? error;
-      } finally {
-        observe(outcome, elapsedMillis(request) / 1_000);
-        const durationMs = durationMillis(request);
-        logger.info({ requestId: request.id, operation: name, tokenId, outcome, durationMs }, 'operators');
-      }
-    });
+    const run = recorded(
+      options,
+      `operators.${it.path.replace('/', '.')}`,
+      async (request, _reply, asking) => {
+        const asked = { address: request.ip, secret: bearerOf(request), needed: it.scope };
+        const call = { body: request.body, baseUrl: baseUrlOf(options, request) };
+        const body = await runOperation(options, it, call, async (ask) => {
+          const token = await callerOf(options, ask, asked);
+          asking.tokenId = token.id;
+          return token;
+        });
+        return { body };
+      },
+      'operators',
+    );
+    app.post(`/api/operators/${it.path}`, run);
   }
 
   const document = JSON.stringify(openApiOf(operations));

@@ -16,7 +16,7 @@ import { operation, type AnyOperation } from './operation.ts';
 import { DeliveryRecord, EndpointRecord, Limit } from './records.ts';
 
 /** What an endpoint may ask to hear of. */
-export const webhookKinds = [
+const webhookKinds = [
   ...['issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked'],
   ...['renewed', 'rotated', 'certified', 'entitled', 'resized', 'expiring', 'expired'],
 ] as const;

@@ -1,11 +1,12 @@
 /** cert and verify: certificates made by hand, and what a customer sends looked at. */
 import { minuteOf } from '@muster/terminal';
+import { mostDays } from '../air-gap/days.ts';
 import { parseKey } from '../key/key.ts';
 import { certify } from '../operators/certify.ts';
 import { getLicense, stateOf } from '../operators/license.ts';
 import { keyPrefixes } from '../operators/products.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
-import { readCertificate } from '../signing/certificate.ts';
+import { type CertificateKind, certificateKinds, readCertificate } from '../signing/certificate.ts';
 import { loadKeys, toKeyObject } from '../signing/signing-key.ts';
 import { hasherOf } from './change.ts';
 import { type Context, type LicenseCommand, number, refOf, type Shown, withId } from './command.ts';
@@ -13,7 +14,7 @@ import { machineOf } from './machines.ts';
 import { toSeconds } from './term.ts';
 
 const usualSeconds = 7 * 86_400;
-const mostSeconds = 366 * 86_400;
+const mostSeconds = mostDays * 86_400;
 
 export const certCommand: LicenseCommand = {
   name: 'cert',
@@ -24,7 +25,8 @@ export const certCommand: LicenseCommand = {
       .option('--for <span>', 'how long; 7d unless said, never past the license’s end', toSeconds),
   run: async (context, options) => {
     const seconds = number(options, 'for') ?? usualSeconds;
-    if (seconds < 1 || seconds > mostSeconds) throw new Refused('span', 'a certificate lives at most 366d');
+    if (seconds < 1 || seconds > mostSeconds)
+      throw new Refused('span', `a certificate lives at most ${mostDays}d`);
     const machineId = machineOf(options);
     const ref = await refOf(context, options);
     const [hasher, { seals }] = await Promise.all([hasherOf(context), context.secrets()]);
@@ -52,32 +54,27 @@ const keysOf = async ({ pool, secrets }: Context) => {
   };
 };
 
-async function verifyTrial(context: Context, certificate: string): Promise<Shown> {
-  const payload = readCertificate(certificate, await keysOf(context), 'trial1');
+async function verifyCertificate(
+  context: Context,
+  certificate: string,
+  kind: CertificateKind,
+): Promise<Shown> {
+  const payload = readCertificate(certificate, await keysOf(context), kind);
   if (payload === undefined) return bad('not_genuine', 'This certificate is not signed by a key of ours.');
   const isAlive = payload.exp * 1_000 > Date.now();
-  const until = minuteOf(new Date(payload.exp * 1_000).toISOString());
+  const ends = `${isAlive ? 'lives until' : 'ended'} ${minuteOf(new Date(payload.exp * 1_000).toISOString())}`;
+  const json = { isGenuine: true, isAlive, payload };
+  if (kind === 'trial1') {
+    const line = `A certificate of ours for trial ${payload.lic}; it ${ends}.`;
+    return { json, lines: [line], isBad: !isAlive };
+  }
+  const license = await reading(context.pool, (ask) => getLicense(ask, { id: payload.lic }));
+  const state = stateOf(license);
   return {
-    json: { isGenuine: true, isAlive, payload },
+    json: { ...json, license: { ...license, state } },
     lines: [
-      `A certificate of ours for trial ${payload.lic}; it ${isAlive ? 'lives until' : 'ended'} ${until}.`,
-    ],
-    isBad: !isAlive,
-  };
-}
-
-async function verifyCertificate(context: Context, certificate: string): Promise<Shown> {
-  const { pool } = context;
-  const payload = readCertificate(certificate, await keysOf(context));
-  if (payload === undefined) return bad('not_genuine', 'This certificate is not signed by a key of ours.');
-  const license = await reading(pool, (ask) => getLicense(ask, { id: payload.lic }));
-  const isAlive = payload.exp * 1_000 > Date.now();
-  const until = minuteOf(new Date(payload.exp * 1_000).toISOString());
-  return {
-    json: { isGenuine: true, isAlive, payload, license: { ...license, state: stateOf(license) } },
-    lines: [
-      `A certificate of ours for license ${payload.lic}, plan ${payload.plan}; it ${isAlive ? 'lives until' : 'ended'} ${until}.`,
-      `The license is ${stateOf(license)} now.`,
+      `A certificate of ours for license ${payload.lic}, plan ${payload.plan}; it ${ends}.`,
+      `The license is ${state} now.`,
     ],
     isBad: !isAlive,
   };
@@ -111,7 +108,7 @@ export const verifyCommand: LicenseCommand = {
     const [text, ...more] = await context.readLines('Key or certificate');
     if (text === undefined || more.length > 0)
       throw new Refused('one_line', 'one key or certificate, on one line');
-    if (text.trim().startsWith('trial1.')) return verifyTrial(context, text);
-    return text.trim().startsWith('lic1.') ? verifyCertificate(context, text) : verifyKey(context, text);
+    const kind = certificateKinds.find((one) => text.trim().startsWith(`${one}.`));
+    return kind === undefined ? verifyKey(context, text) : verifyCertificate(context, text, kind);
   },
 };

@@ -1,4 +1,4 @@
-/** What each command of the operators' command line is made of; cli.ts has the table of all. */
+/** What each command of the operators' command line is made of; command-line.ts has the table of all. */
 import { type Pool } from '@muster/database';
 import { type Command } from 'commander';
 import { type Secrets } from '../database.ts';

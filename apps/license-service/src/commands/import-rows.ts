@@ -173,13 +173,13 @@ export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): R
   const keys = new Set<Key>();
   return records.map((record): Row => {
     const orderRef = record.cells.get('order_ref') || null;
+    // Several rows of one order are its licenses, in their order; also those that do not fit, which may be mended.
+    const orderLine = orderRef === null ? 1 : (lines.get(orderRef) ?? 0) + 1;
+    if (orderRef !== null) lines.set(orderRef, orderLine);
     try {
       const row = incomingOf(record, usual);
       if (row.key !== undefined && keys.has(row.key)) throw new Unfit('this key stands in the file before');
       if (row.key !== undefined) keys.add(row.key);
-      // Several rows of one order are its licenses, in their order.
-      const orderLine = (lines.get(row.orderRef) ?? 0) + 1;
-      lines.set(row.orderRef, orderLine);
       return { line: record.line, orderRef, incoming: { ...row, orderLine }, problem: undefined };
     } catch (error) {
       return { line: record.line, orderRef, incoming: undefined, problem: problemOf(error) };

@@ -5,12 +5,10 @@ import { type LicenseCommand, number, productIn, text, withProduct } from './com
 import { featuresOf, withFeature } from './features.ts';
 import { termOf, toCount, toMachines, withTerm } from './term.ts';
 
+type KeepKeys = (keys: readonly string[]) => Promise<void>;
+
 /** Keys are written before the transaction ends: of what is sold none can be lost. */
-async function intoFile(
-  file: string,
-  work: () => Promise<IssueResult>,
-  write: WriteKeys,
-): Promise<IssueResult> {
+async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueResult>): Promise<IssueResult> {
   const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
     throw new Refused(
       'out',
@@ -19,11 +17,10 @@ async function intoFile(
   });
   let isKept = false;
   try {
-    write.to = async (keys) => {
+    const result = await work(async (keys) => {
       await handle.writeFile(`${keys.join('\n')}\n`);
       await handle.sync();
-    };
-    const result = await work();
+    });
     isKept = !result.isRepeated;
     return result;
   } catch (error) {
@@ -34,10 +31,6 @@ async function intoFile(
     await handle.close();
     if (!isKept) await rm(file, { force: true });
   }
-}
-
-interface WriteKeys {
-  to: ((keys: readonly string[]) => Promise<void>) | undefined;
 }
 
 export const issueCommand: LicenseCommand = {
@@ -72,16 +65,15 @@ export const issueCommand: LicenseCommand = {
       machineLimit: number(options, 'machines'),
       features: featuresOf(options),
     };
-    const write: WriteKeys = { to: undefined };
-    const work = (): Promise<IssueResult> =>
+    const work = (keep?: KeepKeys): Promise<IssueResult> =>
       inTransaction(pool, async (ask) => {
         const result = await issue(ask, order);
-        if (!result.isRepeated) await write.to?.(result.licenses.map(({ key }) => key ?? ''));
+        if (!result.isRepeated) await keep?.(result.licenses.map(({ key }) => key ?? ''));
         return result;
       });
     const file = text(options, 'out');
     const { plan, licenses, isRepeated, isNewPlan } =
-      file === undefined ? await work() : await intoFile(file, work, write);
+      file === undefined ? await work() : await intoFile(file, work);
     const count = licenses.length === 1 ? 'One license' : `${licenses.length} licenses`;
     const isShown = file === undefined && !isRepeated;
     return {

@@ -1,4 +1,5 @@
 import { minuteOf, table } from '@muster/terminal';
+import { mostDays } from '../air-gap/days.ts';
 import { listKeys, newKeyFor, retireKey } from '../operators/signing-keys.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number, productIn, withProduct } from './command.ts';
@@ -6,8 +7,8 @@ import { toSeconds } from './term.ts';
 
 /** Longer than any client keeps the published keys. */
 const usualNotice = 7 * 86_400;
-/** Longer than any certificate that the service gives by itself. */
-const usualAftermath = 8 * 86_400;
+/** Longer than any certificate: the longest are made by `cert`, and for machines that never come online. */
+const usualAftermath = (mostDays + 1) * 86_400;
 
 export const signingKeyNew: LicenseCommand = {
   name: 'signing-key new',
@@ -51,7 +52,7 @@ export const signingKeyRetire: LicenseCommand = {
   shape: (it) =>
     it
       .argument('<key>', 'which, as signing-key list shows it')
-      .option('--publish-for <span>', 'how long it stays published; 8d unless said', toSeconds)
+      .option('--publish-for <span>', `how long it stays published; ${mostDays + 1}d unless said`, toSeconds)
       .option('--leaked', 'somebody else may have it: take it away at once'),
   run: async ({ pool }, options, [kid = '']) => {
     const publishedSeconds =

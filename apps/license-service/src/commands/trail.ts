@@ -66,7 +66,7 @@ export const auditCommand: LicenseCommand = {
 
 export const statsCommand: LicenseCommand = {
   name: 'stats',
-  description: 'Count licenses by plan, trials by product, and refusals of the last thirty days',
+  description: 'Count licenses by product and plan, trials by product, and refusals of the last thirty days',
   run: ({ pool }) =>
     reading(pool, async (ask) => {
       const plans = await figuresByPlan(ask);
@@ -76,19 +76,13 @@ export const statsCommand: LicenseCommand = {
         json: { plans, trials, denials },
         lines: [
           ...table(
+            // No wider than a terminal of 80 columns, where the names are short. Seen: in the last thirty days.
             [
-              'PLAN',
-              'ISSUED',
-              'ACTIVATED',
-              'ON A MACHINE',
-              'MACHINES',
-              'SEEN IN 30 DAYS',
-              'EXPIRED',
-              'SUSPENDED',
-              'REVOKED',
+              ...['PRODUCT', 'PLAN', 'ISSUED', 'BEGUN', 'BOUND', 'MACHINES', 'SEEN'],
+              ...['EXPIRED', 'SUSPENDED', 'REVOKED'],
             ],
             plans.map((one) => [
-              one.plan,
+              ...[one.product, one.plan],
               ...[
                 one.issued,
                 one.activated,

@@ -1,11 +1,10 @@
 /** Certificates by hand, for machines that never come online. */
-import { type MachineHasher, machineMark } from '../activation/machine.ts';
-import { signCertificate } from '../signing/certificate.ts';
+import { licenseCertificate } from '../activation/certificate.ts';
+import { type MachineHasher } from '../activation/machine.ts';
 import { type Keys } from '../signing/signing-key.ts';
 import { note } from './change.ts';
 import { type LicenseRef, lockLicense } from './license.ts';
 import { slotOf } from './machines.ts';
-import { usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export interface Certification {
@@ -47,12 +46,8 @@ export async function certify(
   );
   if (row === undefined) throw new Error('a license that was locked is not there');
   await note(ask, license, 'certified', { expiresAt: row.expiresAt });
-  const { kid, key } = signer;
-  const certificate = signCertificate(key, {
-    ...{ lic: license.id, plan: license.plan, features: license.features, machine: machineMark(machineId) },
-    ...{ iat: row.iat, exp: row.exp, kid },
-    ...(license.leaseSeconds !== null && { lease: license.leaseSeconds }),
-    ...(license.product !== usualProduct && { product: license.product }),
-  });
-  return { certificate, expiresAt: row.expiresAt };
+  return {
+    certificate: licenseCertificate(license, machineId, row, signer),
+    expiresAt: row.expiresAt,
+  };
 }

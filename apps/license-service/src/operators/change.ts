@@ -8,7 +8,6 @@ import { getProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export type EventKind =
-  | 'activated'
   | 'released'
   | 'transferred'
   | 'suspended'
@@ -20,11 +19,17 @@ export type EventKind =
   | 'entitled'
   | 'resized';
 
-/** Says what an operator did. */
-export async function note(ask: Ask, license: License, kind: EventKind, data: object): Promise<void> {
+/** Says what was done by hand, by an operator unless said. */
+export async function note(
+  ask: Ask,
+  license: License,
+  kind: EventKind,
+  data: object,
+  actor: 'operator' | 'customer' = 'operator',
+): Promise<void> {
   await ask(
-    `insert into licenses.license_events (id, license_id, kind, actor, epoch, data) values ($1, $2, $3, 'operator', $4, $5)`,
-    [newId(), license.id, kind, license.epoch, data],
+    `insert into licenses.license_events (id, license_id, kind, actor, epoch, data) values ($1, $2, $3, $4, $5, $6)`,
+    [newId(), license.id, kind, actor, license.epoch, data],
   );
 }
 
@@ -32,14 +37,19 @@ export async function change(
   ask: Ask,
   license: License,
   kind: EventKind,
-  { set, values, data = {} }: { set: string; values: readonly unknown[]; data?: object },
+  {
+    set,
+    values,
+    data = {},
+    actor,
+  }: { set: string; values: readonly unknown[]; data?: object; actor?: 'customer' },
 ): Promise<License> {
   await ask(`update licenses.licenses set ${set}, updated_at = clock_timestamp() where id = $1`, [
     license.id,
     ...values,
   ]);
   const after = await getLicense(ask, { id: license.id });
-  await note(ask, after, kind, data);
+  await note(ask, after, kind, data, actor);
   return after;
 }
 

@@ -1,5 +1,6 @@
 /** What people may on the pages of support: granted by what the operators' issuer says of them, for one product each. */
 import { newId } from '@muster/database';
+import { locks } from './locks.ts';
 import { getProduct, usualProduct } from './products.ts';
 import { type Scope } from './tokens.ts';
 import { type Ask, Refused } from './transaction.ts';
@@ -63,7 +64,7 @@ export async function makeGrant(
   { claim, value, product: named = usualProduct, scopes, seconds }: NewGrant,
 ): Promise<Grant> {
   const { name: product } = await getProduct(ask, named);
-  await ask('select pg_advisory_xact_lock(4106)');
+  await ask(`select pg_advisory_xact_lock(${locks.grants})`);
   await ask(
     `update licenses.operator_grants set revoked_at = clock_timestamp()
      where claim = $1 and value = $2 and product = $3 and revoked_at is null`,

@@ -2,6 +2,7 @@
 import { newId } from '@muster/database';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { columnsOf } from './issue.ts';
+import { locks } from './locks.ts';
 import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
 import { type Product } from './products.ts';
 import { type Ask } from './transaction.ts';
@@ -28,9 +29,6 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly problem: string };
 
 const refused = (problem: string): Outcome => ({ kind: 'refused', problem });
-
-/** Any number that no other lock of this database has. */
-const importLock = 4_103;
 
 interface Known {
   readonly id: string;
@@ -129,7 +127,7 @@ export async function importBatch(
   { name: product, keyPrefix }: Pick<Product, 'name' | 'keyPrefix'>,
   batch: readonly Incoming[],
 ): Promise<Outcome[]> {
-  await ask('select pg_advisory_xact_lock($1)', [importLock]);
+  await ask('select pg_advisory_xact_lock($1)', [locks.import]);
   const { known, taken } = await look(ask, product, batch);
   const plans = await plansOf(ask, product, batch);
   const made: New[] = [];

@@ -2,6 +2,7 @@
 import { newId } from '@muster/database';
 import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
+import { locks } from './locks.ts';
 import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
 import { getProduct, usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
@@ -64,7 +65,7 @@ async function planOf(
 }
 
 /** Held to the end of the transaction, by the name of the product and the order. */
-const orderLock = `select /*guard: calls for one order wait*/pg_advisory_xact_lock(4105, hashtext($1))/*end*/`;
+const orderLock = `select /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext($1))/*end*/`;
 
 interface OrderedRow {
   readonly id: string;

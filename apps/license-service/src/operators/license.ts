@@ -69,10 +69,12 @@ async function placeOf(ask: Ask, ref: LicenseRef): Promise<[string, unknown]> {
   throw new Refused('invalid_license_key', `this is no license key${where}`);
 }
 
+const unknown = (): Refused => new Refused('not_found', 'no license has this key or id');
+
 export async function getLicense(ask: Ask, ref: LicenseRef): Promise<License> {
   const [column, value] = await placeOf(ask, ref);
   const [license] = await ask<License>(`select ${columns} from ${tables} where ${column} = $1`, [value]);
-  if (license === undefined) throw new Refused('not_found', 'no license has this key or id');
+  if (license === undefined) throw unknown();
   return license;
 }
 
@@ -80,11 +82,12 @@ export async function getLicense(ask: Ask, ref: LicenseRef): Promise<License> {
 export async function lockLicense(ask: Ask, ref: LicenseRef): Promise<License> {
   const [column, value] = await placeOf(ask, ref);
   // Of its machines a statement that waits for the lock would read those of before.
-  await ask(
-    `select from licenses.licenses where ${column} = $1 /*guard: operators lock the license*/for no key update/*end*/`,
+  const [row] = await ask<{ id: string }>(
+    `select id from licenses.licenses where ${column} = $1 /*guard: operators lock the license*/for no key update/*end*/`,
     [value],
   );
-  return getLicense(ask, ref);
+  if (row === undefined) throw unknown();
+  return getLicense(ask, row);
 }
 
 export type LicenseState = 'unactivated' | 'active' | 'expired' | 'suspended' | 'revoked';

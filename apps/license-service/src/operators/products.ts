@@ -2,6 +2,7 @@
 import { type Features } from '../features.ts';
 import { isMistakenFor, usualPrefix } from '../key/key.ts';
 import { newSigningKey } from '../signing/signing-key.ts';
+import { locks } from './locks.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export interface Product {
@@ -40,7 +41,7 @@ export async function getProduct(ask: Ask, name: string): Promise<Product> {
 }
 
 /** One change of the products at a time. */
-const oneAtATime = 'select pg_advisory_xact_lock(4104)';
+const oneAtATime = `select pg_advisory_xact_lock(${locks.products})`;
 
 /** Makes a product, with a key to sign with at once: no client of it is out there yet. */
 export async function makeProduct(

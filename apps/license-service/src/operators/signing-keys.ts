@@ -1,4 +1,5 @@
 import { newSigningKey } from '../signing/signing-key.ts';
+import { locks } from './locks.ts';
 import { getProduct, usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
@@ -14,7 +15,7 @@ export interface SigningKey {
 }
 
 /** One change of the keys at a time. */
-const oneAtATime = 'select pg_advisory_xact_lock(4102)';
+const oneAtATime = `select pg_advisory_xact_lock(${locks.signingKeys})`;
 
 /** Those of one product, or of all. */
 export async function listKeys(ask: Ask, product?: string): Promise<SigningKey[]> {

@@ -38,6 +38,7 @@ export const listDenials = (ask: Ask, licenseId: string, limit: number): Promise
   );
 
 export interface PlanFigures {
+  readonly product: string;
   readonly plan: string;
   readonly issued: number;
   readonly activated: number;
@@ -54,7 +55,7 @@ export interface PlanFigures {
 /** Reads every license: for people who ask now and then, not for a dashboard. */
 export const figuresByPlan = (ask: Ask): Promise<PlanFigures[]> =>
   ask(
-    `select plan, count(*)::int as issued, count(activated_at)::int as activated,
+    `select product, plan, count(*)::int as issued, count(activated_at)::int as activated,
        count(held.used)::int as bound, coalesce(sum(held.used), 0)::int as machines,
        (count(*) filter (where status = 'active' and expires_at <= clock_timestamp()))::int as expired,
        (count(*) filter (where status = 'suspended'))::int as suspended,
@@ -62,7 +63,7 @@ export const figuresByPlan = (ask: Ask): Promise<PlanFigures[]> =>
        (count(*) filter (where last_seen_at > clock_timestamp() - interval '30 days'))::int as seen
      from licenses.licenses l left join (
        select license_id, count(*) as used from licenses.held_machines group by license_id) held on license_id = l.id
-     group by plan order by plan`,
+     group by product, plan order by product, plan`,
   );
 
 export interface TrialFigures {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@muster/database';
 import { seal, unseal } from '../signing/seal.ts';
+import { locks } from './locks.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export interface Endpoint {
@@ -65,7 +66,7 @@ export async function makeEndpoint(
   { product, url, kinds }: { product: string; url: string; kinds: readonly string[] | null },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
   // One change of the endpoints at a time.
-  await ask('select pg_advisory_xact_lock(4106)');
+  await ask(`select pg_advisory_xact_lock(${locks.webhooks})`);
   if ((await listEndpoints(ask, product)).length >= mostEndpoints)
     throw new Refused('endpoints', `a product has at most ${mostEndpoints} endpoints`);
   const [id, secret] = [newId(), newSecret()];

@@ -136,19 +136,21 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
   const redirectUrlOf = (request: FastifyRequest): string => baseUrlOf(options, request) + callbackPath;
 
   app.post('/support/issuer', async (request, reply) => {
+    let begun: Awaited<ReturnType<IssuerSignIn['begin']>>;
     try {
-      const { address, question } = await signIn.begin(at, {
+      begun = await signIn.begin(at, {
         ...{ redirectUrl: redirectUrlOf(request), email: null, provenWithinSeconds: null },
       });
-      const flow: Flow = { ...question, to: toOf(formOf(request)['to']) };
-      const nonce = await inTransaction(pool, (ask) => beginFlow(ask, flow, flowSeconds));
-      cookiesFor(options, request).set(reply, 'flow', nonce);
-      // Not by a redirect: browsers let a form lead to the pages alone that it names.
-      void reply.header('refresh', `0;url=${address}`);
-      return await sendPage(reply, leadOnPage(at.name, address));
     } catch (error) {
       return sayProblem(request, reply, error);
     }
+    const { address, question } = begun;
+    const flow: Flow = { ...question, to: toOf(formOf(request)['to']) };
+    const nonce = await inTransaction(pool, (ask) => beginFlow(ask, flow, flowSeconds));
+    cookiesFor(options, request).set(reply, 'flow', nonce);
+    // Not by a redirect: browsers let a form lead to the pages alone that it names.
+    void reply.header('refresh', `0;url=${address}`);
+    return sendPage(reply, leadOnPage(at.name, address));
   });
 
   app.post('/support/sign-in', (request, reply) =>

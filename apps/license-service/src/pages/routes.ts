@@ -1,5 +1,5 @@
 /** The pages: a customer's, by the link of a mail; those of support, to who is signed in for that. Forms alone change anything. */
-import { forbidden, networkOf, retryAfterSeconds, takeForms, tooMany } from '@muster/http';
+import { forbidden, networkOf, ofFramework, retryAfterSeconds, takeForms, tooMany } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { refusalOf } from '../api/refusals.ts';
 import { takeUploads } from './answers.ts';
@@ -19,6 +19,7 @@ function requireOwnPage({ headers, host }: FastifyRequest): void {
 const titles: Readonly<Record<number, string>> = {
   403: 'Not possible',
   404: 'Not found',
+  413: 'Too long',
   429: 'Too often',
   503: 'Not available at the moment',
 };
@@ -36,7 +37,7 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
     takeForms(app);
     takeUploads(app);
     app.setErrorHandler((error, request, reply) => {
-      const known = refusalOf(error);
+      const known = ofFramework(error) ?? refusalOf(error);
       if (known === undefined)
         options.logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
       const { status, message, retryAfter } = known ?? new Fault();

@@ -103,17 +103,18 @@ const actorWords: Readonly<Record<string, string>> = {
 const detailsOf = (data: LicenseEvent['data']): string =>
   Object.entries(data)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
-    .map(
-      ([name, value]) =>
-        `${detailWords[name] ?? name} ${isTime(value) ? moment(new Date(value).toISOString()) : String(value)}`,
+    .map(([name, value]) =>
+      isTime(value)
+        ? `${timeWords[name] ?? name} ${moment(new Date(value).toISOString())}`
+        : `${detailWords[name] ?? name} ${String(value)}`,
     )
     .join(', ');
 
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value);
 
-const detailWords: Readonly<Record<string, string>> = {
-  machineHint: 'machine',
+const detailWords: Readonly<Record<string, string>> = { machineHint: 'machine' };
+const timeWords: Readonly<Record<string, string>> = {
   expiresAt: 'ends',
   offlineUntil: 'may run offline until',
   before: 'ended before',

@@ -26,7 +26,8 @@ export const CertificatePayload = z.object({
 });
 export type CertificatePayload = z.infer<typeof CertificatePayload>;
 
-export type CertificateKind = 'lic1' | 'trial1';
+export const certificateKinds = ['lic1', 'trial1'] as const;
+export type CertificateKind = (typeof certificateKinds)[number];
 
 /** `<kind>.<payload>.<signature>`. */
 export function signText(key: KeyObject, kind: string, payload: object): string {

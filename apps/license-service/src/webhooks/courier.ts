@@ -23,11 +23,14 @@ export interface CourierOptions {
 }
 
 export interface Courier {
-  /** Sends what is due, and waits for what came of it; answers how many tries it made. */
+  /** Begins to send what is due, and waits for no receiver. */
+  readonly begin: () => Promise<void>;
+  /** The same, and waits for what came of it; answers how many tries it made. */
   readonly send: () => Promise<number>;
   /** One message of no event. */
   readonly test: (endpoint: WebhookEndpoint) => Promise<Tried>;
-  readonly close: () => void;
+  /** Begins no try more, and waits for those under way. */
+  readonly close: () => Promise<void>;
 }
 
 interface Due extends Happened {
@@ -47,14 +50,21 @@ const mostOfOne = 8;
 /** Longer than a try takes. */
 const takenSeconds = 60;
 
-const takeDue = (ask: Ask, busy: readonly string[]): Promise<Due[]> =>
+interface Which {
+  /** Endpoints of which none is taken. */
+  readonly not: readonly string[];
+  /** Of this one alone. */
+  readonly only: string | null;
+}
+
+const takeDue = (ask: Ask, { not, only }: Which): Promise<Due[]> =>
   ask(
     `with due as (
        select d.id from licenses.webhook_endpoints e cross join lateral (
          select d.id from licenses.webhook_deliveries d
          where d.endpoint_id = e.id and d.state = 'waiting' and d.next_at <= clock_timestamp()
          order by d.next_at limit $1 for update skip locked) d
-       where e.is_active and e.id <> all ($2::uuid[])),
+       where e.is_active and e.id <> all ($2::uuid[]) and ($4::uuid is null or e.id = $4)),
      taken as (
        update licenses.webhook_deliveries d
        set tries = d.tries + 1, /*guard: a message waits until its receiver took it*/next_at = clock_timestamp() + make_interval(secs => $3)/*end*/
@@ -64,7 +74,7 @@ const takeDue = (ask: Ask, busy: readonly string[]): Promise<Due[]> =>
      from taken t join licenses.webhook_endpoints e on e.id = t.endpoint_id
        join licenses.license_events v on v.id = t.event_id
      order by v.id`,
-    [mostOfOne, busy, takenSeconds],
+    [mostOfOne, not, takenSeconds, only],
   );
 
 /** What came of a try: it is done, or when it is tried again, or that it is given up. */
@@ -82,8 +92,9 @@ async function settle(ask: Ask, due: Due, { status, error }: Tried): Promise<voi
 
 export function createCourier({ pool, sealing, networks, logger, ca }: CourierOptions): Courier {
   const sender = createSender({ networks, ...(ca !== undefined && { ca }) });
-  /** Endpoints with tries of this process under way. */
-  const busy = new Set<string>();
+  /** The tries of this process that are under way, by their endpoints: each waits for its own receiver alone. */
+  const busy = new Map<string, Promise<number>>();
+  let isClosed = false;
 
   const deliver = async (due: Due, seals: Sealing): Promise<void> => {
     const secrets = [due.sealed, due.sealedBefore]
@@ -106,29 +117,50 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
     );
   };
 
-  const deliverAll = async (endpointId: string, all: readonly Due[], seals: Sealing): Promise<void> => {
-    busy.add(endpointId);
+  const take = (which: Which): Promise<Due[]> => inTransaction(pool, (ask) => takeDue(ask, which));
+
+  /** One portion after another, while there are whole ones; answers how many tries it made. */
+  const deliverAll = async (endpointId: string, first: readonly Due[], seals: Sealing): Promise<number> => {
+    let count = 0;
     try {
-      await Promise.all(all.map((due) => deliver(due, seals)));
+      for (let portion = first; ; portion = await take({ not: [], only: endpointId })) {
+        count += portion.length;
+        const done = await Promise.allSettled(portion.map((due) => deliver(due, seals)));
+        const failed = done.find((one) => one.status === 'rejected');
+        if (failed !== undefined) throw failed.reason;
+        if (isClosed || portion.length < mostOfOne) break;
+      }
     } catch (error) {
       logger.warn({ err: error }, 'what came of webhooks could not be kept; they are tried again');
     } finally {
       busy.delete(endpointId);
     }
+    return count;
+  };
+
+  /** Answers what is under way by then, one for each endpoint. */
+  const begin = async (): Promise<Promise<number>[]> => {
+    const seals = sealing();
+    if (seals === undefined) return [];
+    const ofEndpoints = Map.groupBy(
+      await take({ not: [...busy.keys()], only: null }),
+      (due) => due.endpointId,
+    );
+    return [...ofEndpoints].map(([id, all]) => {
+      const tries = deliverAll(id, all, seals);
+      busy.set(id, tries);
+      return tries;
+    });
   };
 
   return {
-    send: async () => {
-      const seals = sealing();
-      if (seals === undefined) return 0;
-      const due = await inTransaction(pool, (ask) => takeDue(ask, [...busy]));
-      const ofEndpoints = Map.groupBy(due, ({ endpointId }) => endpointId);
-      await Promise.all([...ofEndpoints].map(([id, all]) => deliverAll(id, all, seals)));
-      return due.length;
-    },
+    begin: async () => void (await begin()),
+    send: async () => (await Promise.all(await begin())).reduce((sum, count) => sum + count, 0),
     test: async (endpoint) =>
       (await sendWebhook(sender, endpoint, { id: newId(), body: testMessage(new Date()) })).tried,
-    close: () => {
+    close: async () => {
+      isClosed = true;
+      await Promise.all(busy.values());
       sender.close();
     },
   };

@@ -1,0 +1,89 @@
+/** `muster work` where this machine is at fault, or what it prints is read no more. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Client } from '@muster/client';
+import { type People } from '@muster/testing';
+import { useMuster } from './muster.ts';
+import { type Clone, useRunner } from './runner.ts';
+
+const muster = useMuster();
+const runner = useRunner('checkpoint: 1s\n');
+
+let people: People;
+let chloe: Client;
+beforeAll(async () => {
+  people = await muster.world.org();
+  chloe = muster.direct(people.chloe);
+});
+
+/** A project with so many stories that can start. */
+async function project(key: string, stories: number): Promise<void> {
+  await chloe.projects.create({ key, name: key });
+  for (let count = 0; count < stories; count += 1)
+    await chloe.stories.create({ projectId: key, title: 'Say good night', status: 'ready' });
+}
+
+const start = (clone: Clone, ...args: string[]) =>
+  runner.start(clone, args, muster.environmentOf(people.chloe));
+const sh = (script: string): string[] => ['--', 'sh', '-c', script];
+
+/** A branch of the remote that has this hook. */
+async function baseWith(clone: Clone, name: string, hook: string): Promise<string[]> {
+  await clone.git('switch', '--quiet', '-c', name);
+  await mkdir(path.join(clone.folder, '.muster'), { recursive: true });
+  await writeFile(path.join(clone.folder, '.muster/work.yaml'), `hooks: { after_create: '${hook}' }\n`);
+  await clone.git('commit', '--quiet', '--all', '--message', 'A hook');
+  await clone.git('push', '--quiet', 'origin', name);
+  return ['--base', name];
+}
+
+const statesIn = async (projectId: string) =>
+  (await chloe.deliveryExecutions.list({ projectId })).items.map(({ state }) => state).toSorted();
+
+describe('muster work', () => {
+  it('takes no other story once the machine is at fault, and brings what it has at work to its end', async () => {
+    await project('ALL', 4);
+    const [clone, place] = [await runner.clone(), await runner.folder()];
+    // The second that is made fails, while the first is at work.
+    const hook = `mkdir ${place}/first 2> ${place}/log || ! mkdir ${place}/second`;
+    const base = await baseWith(clone, 'fails-once', hook);
+    const working = start(
+      clone,
+      ...['--next', '--project', 'ALL', '--parallel', '2', ...base],
+      ...sh(`echo good > answer.txt; until [ -e ${place}/go ]; do sleep 0.1; done`),
+    );
+    await working.until('warning', /was given back/);
+    await working.until('started');
+    await writeFile(path.join(place, 'go'), '');
+    expect(await working.ended).toBe(1);
+    expect(working.told.filter(({ event }) => event === 'taken')).toHaveLength(2);
+    expect(await statesIn('ALL')).toEqual(['available', 'submitted']);
+  });
+
+  it('gives a checkout back where it was on no branch, also where the work could not begin', async () => {
+    await project('OFF', 1);
+    const clone = await runner.clone();
+    const base = await baseWith(clone, 'fails', 'exit 7');
+    await clone.git('switch', '--quiet', '--detach', 'main');
+    const head = await clone.git('rev-parse', 'HEAD');
+    expect(await start(clone, 'OFF-1', '--here', ...base, ...sh('true')).ended).toBe(1);
+    expect(await statesIn('OFF')).toEqual(['available']);
+    expect([await clone.git('branch', '--show-current'), await clone.git('rev-parse', 'HEAD')]).toEqual([
+      ...['', head],
+    ]);
+  });
+
+  it('ends what is at work, and says that it did not come to its end, where what it prints is read no more', async () => {
+    await project('GON', 1);
+    const clone = await runner.clone();
+    const script = 'echo half > answer.txt; while :; do echo A line; sleep 0.1; done';
+    const working = start(clone, 'GON-1', ...sh(script));
+    await working.until('output');
+    working.leave();
+    expect(await working.ended).toBe(1);
+    const [execution] = (await chloe.deliveryExecutions.list({ projectId: 'GON' })).items;
+    expect(execution).toMatchObject({ state: 'available' });
+    expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
+  });
+});

@@ -1,0 +1,7 @@
+const width = 30;
+
+/** How much of a whole is done. */
+export function bar(done: number, total: number): string {
+  const filled = Math.round((width * done) / Math.max(total, 1));
+  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`;
+}
