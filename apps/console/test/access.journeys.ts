@@ -55,7 +55,7 @@ export function accessJourneys(house: House): void {
   }
 
   /** A walk takes the page through all it is looked at in: so each page is waited for once. */
-  const windows = 2;
+  const windows = 3;
   const wide = { width: 1440, height: 900 };
   const narrow = { width: 320, height: 640 };
   const calm = { viewport: wide, colorScheme: 'light', reducedMotion: 'reduce' } as const;
