@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { findMembersByEmail, findMirrors, lockBoard } from '../../data/import-board.ts';
 import { aboutImport, findItems, imports, noteItems, toImport } from '../../data/imports.ts';
-import { commentKey, putComments } from './put-comments.ts';
+import { commentKeysOf, putComments } from './put-comments.ts';
 import { putStories } from './put-stories.ts';
 
 export const put = handle(registry.imports.put, async (context) => {
@@ -22,7 +22,7 @@ export const put = handle(registry.imports.put, async (context) => {
     findItems(db, current, {
       story: externalIds,
       epic: items.flatMap(({ epic }) => epic?.externalId ?? []),
-      comment: items.flatMap((item) => (item.comments ?? []).map((comment) => commentKey(item, comment))),
+      comment: items.flatMap(commentKeysOf),
     }),
     findMirrors(db, projectId, current.provider, externalIds),
     findMembersByEmail(db, projectId, emails),
