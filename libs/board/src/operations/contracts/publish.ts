@@ -14,9 +14,8 @@ import { flawOf } from '../../rules/contract-content.ts';
 
 export const publish = handle(registry.contracts.publish, async (context) => {
   const { params, targetId, caller, db, access, emit, refuse } = context;
+  // Before rows are locked: it takes its time.
   const flaw = flawOf(params.kind, params.content);
-  if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
-
   // Stories go before what hangs on them, in the order of locks.
   const [story, { head, newest }, { at }] = await Promise.all([
     params.storyId === undefined ? undefined : holdStory(db, params.storyId),
@@ -26,6 +25,7 @@ export const publish = handle(registry.contracts.publish, async (context) => {
   if (params.storyId !== undefined && story?.project_id !== head.project_id) {
     throw await notInProject(context, head.project_id, 'stories', { ref: params.storyId, path: 'storyId' });
   }
+  if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
   if (params.baseVersion !== undefined && params.baseVersion !== head.version) {
     throw refuse('version_mismatch', { currentVersion: head.version });
   }
