@@ -26,7 +26,7 @@ export interface ImportBoard {
 }
 
 /** Locks the counters and the columns of a project: imports into it take turns, and no story goes to an end meanwhile. */
-export async function lockBoard(db: Db, projectId: string): Promise<ImportBoard> {
+export async function openImportBoard(db: Db, projectId: string): Promise<ImportBoard> {
   const [counters, , columns] = await Promise.all([
     db.get(
       sql<{ key: string; last: number }>`select p.key, k.last_story_number as last from project_counters k

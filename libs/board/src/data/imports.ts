@@ -116,6 +116,3 @@ export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: strin
          import_id = excluded.import_id,
          source_hash = excluded.source_hash, record_version = excluded.record_version, blocked_by = excluded.blocked_by,
          updated_at = excluded.updated_at`;
-
-export const getImport = (db: Db, id: Id): Promise<ImportRow> =>
-  db.get(sql<ImportRow>`select ${imports.list} from imports i where ${of('i')} and i.id = ${id}`);

@@ -1,3 +1,4 @@
+import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
@@ -5,7 +6,7 @@ import {
   holdStory,
   linkContract,
   lockContract,
-  nextVersion,
+  nextContractVersion,
   setVersion,
   toContract,
 } from '../../data/contracts.ts';
@@ -26,11 +27,9 @@ export const publish = handle(registry.contracts.publish, async (context) => {
     throw await notInProject(context, head.project_id, 'stories', { ref: params.storyId, path: 'storyId' });
   }
   if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
-  if (params.baseVersion !== undefined && params.baseVersion !== head.version) {
-    throw refuse('version_mismatch', { currentVersion: head.version });
-  }
+  requireVersion(head, params.baseVersion);
   const isCurrent = newest?.kind === params.kind && newest.content === params.content;
-  const contract = isCurrent ? newest : nextVersion(caller, head, params, story?.id ?? null, at);
+  const contract = isCurrent ? newest : nextContractVersion(caller, head, params, story?.id ?? null, at);
   if (!isCurrent) {
     for (const query of setVersion(contract)) db.later(query);
     emit('contract.published', aboutContract(contract), { slug: contract.slug, version: contract.version });

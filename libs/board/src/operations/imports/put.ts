@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { findMembersByEmail, findMirrors, lockBoard } from '../../data/import-board.ts';
+import { findMembersByEmail, findMirrors, openImportBoard } from '../../data/import-board.ts';
 import { aboutImport, findItems, imports, noteItems, toImport } from '../../data/imports.ts';
 import { commentKeysOf, putComments } from './put-comments.ts';
 import { putStories } from './put-stories.ts';
@@ -18,7 +18,7 @@ export const put = handle(registry.imports.put, async (context) => {
   ]);
   const externalIds = items.map(({ externalId }) => externalId);
   const [board, noted, mirrors, members] = await Promise.all([
-    lockBoard(db, projectId),
+    openImportBoard(db, projectId),
     findItems(db, current, {
       story: externalIds,
       epic: items.flatMap(({ epic }) => epic?.externalId ?? []),
