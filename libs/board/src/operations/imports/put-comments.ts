@@ -1,13 +1,13 @@
 /** The comments of a put, under the stories that are there. */
-import { type Actor, type ImportItem, type ImportResult } from '@muster/registry';
+import { type Actor, type ImportItem } from '@muster/registry';
 import { type CommentRow, comments } from '../../data/comments.ts';
 import { idAt, lockComments } from '../../data/import-board.ts';
 import { itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
 import { hashOf } from '../../rules/import-merge.ts';
+import { type Issue } from './import-places.ts';
 import { type Meeting, type Placed } from './put-stories.ts';
 
 type ItemComment = NonNullable<ImportItem['comments']>[number];
-type Issue = ImportResult['issues'][number];
 
 /** Trackers count comments each in its own way: some in each story from 1. */
 const commentKey = (
