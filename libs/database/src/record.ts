@@ -218,7 +218,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
     list,
     shown,
 
-    get: (db: Db, id: string): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
+    get: (db: Db, id: Id): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
 
     /** Locks the record against other writers until the transaction ends; 409 where another version is expected. */
     async lock(db: Db, id: Id, expectedVersion?: number): Promise<Row> {

@@ -18,38 +18,23 @@ export const organizationsHandlers = {
 };
 
 export { identityProvidersWith } from './operations/identityProviders/handlers.ts';
-export { type IdentityProvidersSetUp, redirectPath } from './operations/identityProviders/set-up.ts';
+export { redirectPath } from './operations/identityProviders/set-up.ts';
 export {
-  type DomainRow,
   askForChecks,
   noteCheck,
   organizationsToLookAt,
   providerSecretOwner,
-  type ProviderRow,
   readProvider,
 } from './data/identity-providers.ts';
 export { prepareDomainMail } from './domains/mail.ts';
-export { domainGraceDays } from './rules/domain-mail.ts';
 export { domainRecord } from './rules/domain-proofs.ts';
 export { preparePasskeyMail } from './passkeys/mail.ts';
 export { passkeyMail } from './rules/passkey-mail.ts';
 export { goBeyondLoss } from './operators/after-loss.ts';
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';
-export {
-  listNodes,
-  type MoveLine,
-  moveTo,
-  type NodeLine,
-  type NodesView,
-  setNodeOpen,
-} from './operators/nodes.ts';
-export {
-  createOrganization,
-  listOrganizations,
-  nodeNamed,
-  type OrganizationLine,
-} from './operators/organizations.ts';
+export { listNodes, moveTo, setNodeOpen } from './operators/nodes.ts';
+export { createOrganization, listOrganizations, nodeNamed } from './operators/organizations.ts';
 export {
   createToken,
   grantPlatform,
@@ -57,7 +42,6 @@ export {
   revokeToken,
   sharePlatformTokens,
   type ShownToken,
-  type TokenLine,
 } from './operators/tokens.ts';
 export { getEntitlement } from './data/entitlement.ts';
 export { freeSeats, getSeats, heldSeats, lockSeats, type Seats } from './data/seats.ts';
@@ -68,16 +52,10 @@ export {
   type AcceptanceFacts,
   joinByAccount,
 } from './invitations/accept.ts';
-export { type InvitationMailRequest, prepareInvitationMail } from './invitations/mail.ts';
+export { prepareInvitationMail } from './invitations/mail.ts';
 export { type Mail } from './rules/invitation-mail.ts';
 export { noteTokenEnds, prepareTokenMail, tokensToWarnOf, tokenWarningDays } from './tokens/ending.ts';
 /** The life of an invitation, as the table that the code goes by. */
-export {
-  type InvitationAction,
-  invitationActions,
-  invitationDays,
-  invitationLife,
-  type InvitationOutcome,
-} from './rules/invitation-states.ts';
+export { invitationActions, invitationDays, invitationLife } from './rules/invitation-states.ts';
 export { type Period, rollForward } from './rules/periods.ts';
-export { planFeatures, planLimits, type PlanLimits } from './rules/entitlement.ts';
+export { planLimits } from './rules/entitlement.ts';

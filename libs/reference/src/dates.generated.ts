@@ -144,8 +144,8 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/imports': {
-    sha256: '944ee0b3fb576eead40c4099c386ab2e85166dd31577f9e35fa2dc972b0db924',
-    since: '2026-11-26',
+    sha256: 'ce3bb96af9545f60d89179dfa21ad222367b2ee1d58c31be49d25c698ecac725',
+    since: '2026-11-27',
   },
   'reference/activity': {
     sha256: '48a35d940bfec5ab0ee56f0370da2df940cf6287aee5d9f219d429727dd5d521',

@@ -7,9 +7,10 @@ import {
   type Id,
   of,
   organization,
-  pageOfRows,
+  pageOfSearch,
   type Part,
   type Query,
+  searched,
   sql,
 } from '@muster/database';
 import { type Assignment, type Subject, targetTypes } from '@muster/registry';
@@ -106,11 +107,15 @@ interface Page {
   readonly cursor?: string | undefined;
 }
 
-/** Assignments that pass `where`, by kind and then the newest target first: both orders are the primary key's. */
+/**
+ * Assignments that pass `where`, by kind and then the newest target first: both orders are the primary key's. Where only
+ * some of them are shown, those that `fits` says of `q`, so many are looked at for a page at most.
+ */
 async function listAssignments(
   db: Db,
   where: readonly Part[],
   page: Page,
+  fits: readonly Part[] = [],
 ): Promise<{ items: Assignment[]; nextCursor: string | null }> {
   const after = decodeCursor(page.cursor, Cursor);
   const conditions = [of('a'), ...where];
@@ -118,10 +123,15 @@ async function listAssignments(
     const [type, id] = after;
     conditions.push(sql.part`(a.target_type, a.target_id) < (${type}, ${id}::uuid)`);
   }
+  const looked = searched(
+    sql.part`select a.* from assignments a where ${sql.join(conditions, ' and ')} order by a.target_type desc, a.target_id desc`,
+    fits.length === 0 ? null : sql.join(fits, ' and '),
+    sql.part`q.target_type desc, q.target_id desc`,
+    sql.literal(page.limit + 1),
+  );
   const rows = await db.all(
-    sql<ListedRow>`select ${columns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key
-       from (select a.* from assignments a where ${sql.join(conditions, ' and ')}
-         order by a.target_type desc, a.target_id desc limit ${sql.literal(page.limit + 1)}) a
+    sql<ListedRow>`select ${columns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key${fits.length === 0 ? sql.empty : sql.part`, a.fits, a.nth`}
+       from (${looked}) a
        join projects p on ${of('p')} and p.id = a.project_id
        left join stories s on a.target_type = 'story' and ${of('s')} and s.id = a.target_id
        left join epics e on a.target_type = 'epic' and ${of('e')} and e.id = a.target_id
@@ -130,7 +140,7 @@ async function listAssignments(
        ${withAssignees}
        order by a.target_type desc, a.target_id desc`,
   );
-  return pageOfRows(rows, page.limit, (row) => [row.target_type, row.target_id], toListed);
+  return pageOfSearch(rows, page.limit, (row) => [row.target_type, row.target_id], toListed);
 }
 
 /** Who is assigned to a story; null where no member and no agent is. */
@@ -149,8 +159,9 @@ export function listAssignmentsOfOrg(
   caller: Caller,
   page: Page & { readonly memberId?: string | undefined; readonly agentId?: string | undefined },
 ) {
-  const where = [sql.part`a.project_id in (select v.project_id from ${visibleTo(caller)} v)`];
+  const where: Part[] = [];
   if (page.memberId !== undefined) where.push(sql.part`a.member_id = ${page.memberId}::uuid`);
   if (page.agentId !== undefined) where.push(sql.part`a.agent_id = ${page.agentId}::uuid`);
-  return listAssignments(db, where, page);
+  const fits = [sql.part`q.project_id in (select v.project_id from ${visibleTo(caller)} v)`];
+  return listAssignments(db, where, page, fits);
 }

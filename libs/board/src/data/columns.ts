@@ -22,7 +22,6 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 import { z } from 'zod';
 import { countsByStatus } from '../rules/columns.ts';
 
@@ -112,7 +111,7 @@ export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
       ? board.projectId
       : sql.part`(select o.project_id from board_columns o where ${of('o')} and o.id = ${board.columnId}::uuid)`;
   const [counters, columns] = await Promise.all([
-    db.find(
+    db.get(
       sql<{
         project_id: string;
         canceled_stories: number;
@@ -124,7 +123,6 @@ export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
          where ${of('c')} and c.project_id = ${project} order by c.id for no key update`,
     ),
   ]);
-  if (counters === undefined) throw notFound();
   return { projectId: counters.project_id, columns, canceledStories: counters.canceled_stories };
 }
 

@@ -1,7 +1,6 @@
 /** The comments table: one row, found, locked, written. Whole threads are in comment-threads.ts. */
 import { type DB, type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/database';
 import { type Comment, type Subject } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { aboutStory, type StoryRow } from './stories.ts';
 
@@ -62,7 +61,7 @@ export interface LockedThread {
 export async function lockThread(db: Db, id: string): Promise<LockedThread> {
   const rootId = sql.part`coalesce((select t.parent_id from comments t where ${of('t')} and t.id = ${id}), ${id}::uuid)`;
   const [root, comment, { has_others: hasOthers }] = await Promise.all([
-    db.find(
+    db.get(
       sql<
         LockedThread['root']
       >`select c.id, c.deleted_at from comments c where ${of('c')} and c.id = ${rootId} for update`,
@@ -74,7 +73,6 @@ export async function lockThread(db: Db, id: string): Promise<LockedThread> {
       }>`select exists (select from comments r where ${of('r')} and r.parent_id = ${rootId} and r.id <> ${id}) as has_others`,
     ),
   ]);
-  if (root === undefined) throw notFound();
   return { comment, root, hasOthers };
 }
 

@@ -27,7 +27,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
@@ -100,19 +100,18 @@ export async function lockContract(
          where ${of('p')} and p.id = ${projectId}
          on conflict (org_id, project_id, slug) do update set slug = excluded.slug where false`,
     ),
-    db.find(sql<Head>`select c.id, c.project_id, c.slug, c.version from contracts c where ${isIt}`),
+    db.get(sql<Head>`select c.id, c.project_id, c.slug, c.version from contracts c where ${isIt}`),
     db.find(
       sql<ContractRow>`select ${contractColumns}, v.content from contracts c
          join contract_versions v on v.org_id = c.org_id and v.contract_id = c.id and v.version = c.version
          where ${isIt}`,
     ),
   ]);
-  if (head === undefined) throw notFound();
   return { head, newest };
 }
 
 /** The version that follows the newest of a locked contract. */
-export const nextVersion = (
+export const nextContractVersion = (
   { actor }: Caller,
   head: Head,
   { kind, content, note }: Draft,

@@ -26,7 +26,7 @@ export interface ImportBoard {
 }
 
 /** Locks the counters and the columns of a project: imports into it take turns, and no story goes to an end meanwhile. */
-export async function lockBoard(db: Db, projectId: string): Promise<ImportBoard> {
+export async function openImportBoard(db: Db, projectId: string): Promise<ImportBoard> {
   const [counters, , columns] = await Promise.all([
     db.get(
       sql<{ key: string; last: number }>`select p.key, k.last_story_number as last from project_counters k
@@ -51,8 +51,8 @@ export async function lockBoard(db: Db, projectId: string): Promise<ImportBoard>
 export const setLastNumber = (projectId: string, last: number): Query<unknown> =>
   sql`update project_counters set last_story_number = ${last} where ${of()} and project_id = ${projectId}`;
 
-/** A story with whether work goes on by what it says. */
-export type ImportedStory = StoryRow & { readonly worked_on: boolean };
+/** A story with the state of its execution that is not over; null where it has none. */
+export type ImportedStory = StoryRow & { readonly work: string | null };
 
 /** Locks the stories of these ids that there are; by id. */
 export async function lockStories(db: Db, ids: readonly string[]): Promise<Map<string, ImportedStory>> {
@@ -62,8 +62,8 @@ export async function lockStories(db: Db, ids: readonly string[]): Promise<Map<s
     ),
     db.all(
       sql<ImportedStory>`select ${stories.list}, p.key as project_key,
-           exists (select from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
-             and e.state in ('leased', 'waiting_input', 'offered', 'submitted')) as worked_on
+           (select e.state from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
+             and e.state <> 'completed') as work
          from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
          where ${of('s')} and s.id = any (${ids}::uuid[])`,
     ),
@@ -71,7 +71,7 @@ export async function lockStories(db: Db, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Stories of the project that mirror these items without having come by an import, by external id. */
+/** Stories of the project that mirror these items, by external id. */
 export async function findMirrors(
   db: Db,
   projectId: string,
@@ -126,7 +126,7 @@ export interface KnownMember {
   readonly name: string;
 }
 
-/** Active members who can see the project, by their addresses in small letters. */
+/** Active members who can see the project, by their addresses in small letters; locked as lockMember does. */
 export async function findMembersByEmail(
   db: Db,
   projectId: string,
@@ -138,7 +138,8 @@ export async function findMembersByEmail(
     sql<KnownMember & { email: string }>`select m.id, m.name, lower(m.email) as email
        from members m join projects p on p.org_id = m.org_id and p.id = ${projectId}
        where ${of('m')} and m.status = 'active' and lower(m.email) = any (${wanted}::text[])
-         and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null`,
+         and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null
+       order by m.id for share of m`,
   );
   return new Map(rows.map(({ email, ...member }) => [email, member]));
 }

@@ -24,7 +24,7 @@ export async function lockMadeStories(db: Db, row: ImportRow): Promise<MadeStory
            or exists (select from comment_reactions r join comments c on c.org_id = r.org_id and c.id = r.comment_id
              where ${of('r')} and c.story_id = s.id)
            or exists (select from assignments a
-             where ${of('a')} and a.target_type = 'story' and a.target_id = s.id and a.updated_at > i.updated_at)
+             where ${of('a')} and a.target_type = 'story' and a.target_id = s.id and a.updated_at > i.created_at)
            or exists (select from story_reviewers v where ${of('v')} and v.story_id = s.id)
            or exists (select from delivery_group_stories g where ${of('g')} and g.story_id = s.id)
            or exists (select from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id) as touched
@@ -36,14 +36,15 @@ export async function lockMadeStories(db: Db, row: ImportRow): Promise<MadeStory
 }
 
 /**
- * Removes stories with what hangs on them, then the epics that the import made and that are as it left them and empty, and
- * what was noted of both. The counts of the board are written here: one by one they would cost the square (board.sql).
+ * Removes stories with what hangs on them, then the epics that the import made and that are as it left them, empty and
+ * assigned to none, and what was noted of both. The counts of the board are written here: one by one they would cost the square (board.sql).
  */
 export function removeStories(row: ImportRow, ids: readonly string[]): Query<unknown>[] {
   const { project_id: projectId } = row;
   const epics = sql.part`select e.id from epics e join import_items i on ${of('i')} and i.made_by = ${row.id} and i.kind = 'epic'
       and i.record_id = e.id and i.record_version = e.version
-    where ${of('e')} and not exists (select from stories s where ${of('s')} and s.epic_id = e.id)`;
+    where ${of('e')} and not exists (select from stories s where ${of('s')} and s.epic_id = e.id)
+      and not exists (select from assignments a where ${of('a')} and a.target_type = 'epic' and a.target_id = e.id)`;
   return [
     sql`delete from import_items i where ${of('i')} and i.project_id = ${projectId} and i.kind = 'comment'
        and i.record_id in (select c.id from comments c where ${of('c')} and c.story_id = any (${ids}::uuid[]))`,

@@ -98,7 +98,10 @@ export interface NotedItem {
   readonly blockedBy: readonly string[];
 }
 
-/** Notes items as they were put by this import. */
+/**
+ * Notes items as they were put by this import. The time at which a note was made is that at which its record was: what was
+ * done to the record by others came after it. An item that went to a record which no import made was made by none.
+ */
 export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: string): Query<unknown> =>
   sql`insert into import_items (org_id, project_id, provider, kind, external_id, record_id, made_by, import_id, source_hash, record_version, blocked_by, created_at, updated_at)
      select ${organization}, ${row.project_id}::uuid, ${row.provider}, n ->> 'kind', n ->> 'externalId', (n ->> 'recordId')::uuid,
@@ -106,9 +109,10 @@ export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: strin
        array(select jsonb_array_elements_text(n -> 'blockedBy')), ${at}::timestamptz, ${at}::timestamptz
      from jsonb_array_elements(${JSON.stringify(items.map((item) => ({ ...item, hash: item.hash.toString('hex') })))}::jsonb) n
      on conflict (org_id, project_id, provider, kind, external_id) do update
-       set record_id = excluded.record_id, made_by = coalesce(excluded.made_by, import_items.made_by), import_id = excluded.import_id,
+       set record_id = excluded.record_id,
+         made_by = case when excluded.made_by is null and excluded.record_id = import_items.record_id
+           then import_items.made_by else excluded.made_by end,
+         created_at = case when excluded.made_by is null then import_items.created_at else excluded.created_at end,
+         import_id = excluded.import_id,
          source_hash = excluded.source_hash, record_version = excluded.record_version, blocked_by = excluded.blocked_by,
          updated_at = excluded.updated_at`;
-
-export const getImport = (db: Db, id: Id): Promise<ImportRow> =>
-  db.get(sql<ImportRow>`select ${imports.list} from imports i where ${of('i')} and i.id = ${id}`);

@@ -1,6 +1,5 @@
 /** What is counted per project. Its row is the first that a transaction locks. */
 import { type Db, type Id, of, type Query, sql } from '@muster/database';
-import { notFound } from '@muster/runtime';
 
 /**
  * Locks the counters of a story's project; with `onlyIf`, a condition on the story `s`, only where it holds. Who
@@ -18,7 +17,7 @@ export async function takeStoryNumber(
   db: Db,
   projectId: Id,
 ): Promise<{ project_id: string; project_key: string; number: number }> {
-  const taken = await db.find(
+  const taken = await db.get(
     sql<{
       project_id: string;
       project_key: string;
@@ -28,6 +27,5 @@ export async function takeStoryNumber(
          and ${of('k')} and k.project_id = p.id
        returning k.project_id, p.key as project_key, k.last_story_number as number`,
   );
-  if (taken === undefined) throw notFound();
   return taken;
 }

@@ -8,7 +8,6 @@ import {
   of,
   organization,
   pageOfSearch,
-  type Part,
   type Query,
   record,
   type RowOf,
@@ -57,18 +56,6 @@ export function toProject(row: ProjectRow, rank: number | null): Project {
 export const aboutProject = (project: Pick<ProjectRow, 'id' | 'key' | 'name'>): Subject =>
   subjectOf('project', { id: project.id, project_id: project.id }, project.name, project.key);
 
-function readProject(db: Db, id: Id, lock: Part): Promise<ProjectRow> {
-  return db.get(
-    sql<ProjectRow>`select ${projects.list} from projects p where ${of('p')} and p.id = ${id} ${lock}`,
-  );
-}
-
-/** A project that the door let the caller see. */
-export const getProject = (db: Db, id: Id): Promise<ProjectRow> => readProject(db, id, sql.empty);
-
-export const lockProject = (db: Db, id: Id): Promise<ProjectRow> =>
-  readProject(db, id, sql.part`for no key update`);
-
 /** Waits for those who write into the project, and holds off those who come: before any row, as they do. */
 export const barProject = (): Query<unknown> =>
   sql`select pg_advisory_xact_lock(app.bar_of(app.project_id()))`;
@@ -78,14 +65,6 @@ export function lockProjectOfRequest(db: Db, accessRequestId: string): Promise<P
   return db.get(
     sql<ProjectRow>`select ${projects.list} from projects p where ${of('p')}
          and p.id = (select r.project_id from access_requests r where ${of('r')} and r.id = ${accessRequestId}) for no key update`,
-  );
-}
-
-/** Locks a project that the caller asks for, whether or not they may see it. */
-export function lockAskedProject(db: Db, id: Id): Promise<ProjectRow> {
-  return db.get(
-    sql<ProjectRow>`select ${projects.list} from projects p
-       where ${of('p')} and p.id = ${id} for no key update of p`,
   );
 }
 

@@ -24,7 +24,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
 const prompts = record('prompts', 'p', {
@@ -88,12 +88,11 @@ export async function claimPrompt(
          on conflict (org_id, project_id, slug) do update set slug = excluded.slug where false
          returning id`,
     ),
-    db.find(
+    db.get(
       sql<Row>`select ${promptColumns}, p.body from prompts p
          where ${of('p')} and ${ownerIs(projectId)} and p.slug = ${draft.slug}`,
     ),
   ]);
-  if (prompt === undefined) throw notFound();
   return { prompt, created: made !== undefined };
 }
 

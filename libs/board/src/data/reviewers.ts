@@ -54,20 +54,21 @@ type ListedRow = ReviewRow & {
   readonly code: StoryRow['code'];
 };
 
-export const toReview = (
-  row: Pick<
-    ReviewRow,
-    | 'verdict'
-    | 'spec_version'
-    | 'code_seq'
-    | 'head_sha'
-    | 'diff_hash'
-    | 'member_id'
-    | 'agent_id'
-    | 'acting_member_id'
-    | 'is_active'
-  >,
-): Review & Giver => ({
+/** What of a review weighs. */
+export type VerdictRow = Pick<
+  ReviewRow,
+  | 'verdict'
+  | 'spec_version'
+  | 'code_seq'
+  | 'head_sha'
+  | 'diff_hash'
+  | 'member_id'
+  | 'agent_id'
+  | 'acting_member_id'
+  | 'is_active'
+>;
+
+export const toReview = (row: VerdictRow): Review & Giver => ({
   verdict: row.verdict,
   specVersion: row.spec_version,
   codeSeq: row.code_seq,

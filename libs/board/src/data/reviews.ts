@@ -4,7 +4,7 @@ import { type Caller } from '@muster/runtime';
 import { type Policy, type Trust } from '@muster/registry';
 import { type Authors, countFresh, type Giver, type Review } from '../rules/reviews.ts';
 import { type Gates } from '../rules/workflow.ts';
-import { reviewable, type ReviewRow, toReview } from './reviewers.ts';
+import { reviewable, type VerdictRow, toReview } from './reviewers.ts';
 import { type StoryRow } from './stories.ts';
 
 /** The verdicts that weigh something, fresh or stale, the authors whose approval may not count, and the merge. */
@@ -36,18 +36,6 @@ interface Row {
   readonly authors: readonly string[];
   readonly merge_seen: Trust | null;
 }
-type VerdictRow = Pick<
-  ReviewRow,
-  | 'verdict'
-  | 'spec_version'
-  | 'code_seq'
-  | 'head_sha'
-  | 'diff_hash'
-  | 'member_id'
-  | 'agent_id'
-  | 'acting_member_id'
-  | 'is_active'
->;
 
 /**
  * SQL for the verdicts on a story that weigh something. A story has few reviewers, so they are judged by the rules

@@ -7,7 +7,6 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 
 const ofSummary = {
   project_id: {},
@@ -55,18 +54,12 @@ export const aboutStory = (
   story: Pick<StoryRow, 'id' | 'project_id' | 'project_key' | 'number' | 'title'>,
 ): Subject => subjectOf('story', story, story.title, keyOf(story));
 
-export const findStory = (db: Db, id: Id): Promise<StoryRow | undefined> =>
-  db.find(
+export const getStory = (db: Db, id: Id): Promise<StoryRow> =>
+  db.get(
     sql<StoryRow>`select ${stories.list}, p.key as project_key
       from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
       where ${of('s')} and s.id = ${id}`,
   );
-
-export async function getStory(db: Db, id: Id): Promise<StoryRow> {
-  const story = await findStory(db, id);
-  if (story === undefined) throw notFound();
-  return story;
-}
 
 /**
  * Locks the story against other writers until this transaction ends, and reads it. Two statements in one burst:
@@ -75,9 +68,8 @@ export async function getStory(db: Db, id: Id): Promise<StoryRow> {
 export async function lockStory(db: Db, id: Id): Promise<StoryRow> {
   const [, story] = await Promise.all([
     db.find(sql`select s.id from stories s where ${of('s')} and s.id = ${id} for no key update`),
-    findStory(db, id),
+    getStory(db, id),
   ]);
-  if (story === undefined) throw notFound();
   return story;
 }
 

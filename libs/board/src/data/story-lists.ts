@@ -26,11 +26,6 @@ import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.
 
 type ListParams = ParamsOf<Registry['stories']['list']>;
 
-/** What pages are cut from. */
-interface Source {
-  readonly project: Id;
-}
-
 /** The position of its column comes with a story in the board's order alone. */
 type BoardRow = StorySummaryRow & { readonly position?: number };
 
@@ -47,10 +42,10 @@ const cursors = {
 const keyOfProject = (project: Id): Part =>
   sql.part`(select k.key from projects k where ${of('k')} and k.id = ${project})`;
 
-const shown = (source: Source): Part =>
-  sql.part`${storySummaries.list}, ${keyOfProject(source.project)} as project_key`;
+const shown = (project: Id): Part =>
+  sql.part`${storySummaries.list}, ${keyOfProject(project)} as project_key`;
 
-const stories = ({ project }: Source, ...more: Part[]): Part =>
+const stories = (project: Id, ...more: Part[]): Part =>
   sql.part`from stories s where ${sql.join([of('s'), sql.part`s.project_id = ${project}`, ...more], ' and ')}`;
 
 const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined =>
@@ -75,25 +70,22 @@ const isSearch = ({
 
 /** The filters that go by a story itself, a row `q`. */
 function filters(params: ListParams): Part[] {
-  const row = sql.word('q');
   const where: Part[] = [];
   const assigned = (column: 'member_id' | 'agent_id', id: string) =>
     where.push(sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story'
-      and a.target_id = ${row}.id and a.${sql.word(column)} = ${id})`);
-  if (params.epicId !== undefined) where.push(sql.part`${row}.epic_id = ${params.epicId}`);
-  if (params.label !== undefined) where.push(sql.part`${row}.labels @> ${[params.label]}::text[]`);
-  if (params.updatedSince !== undefined) where.push(sql.part`${row}.updated_at >= ${params.updatedSince}`);
-  if (params.storyIds !== undefined) where.push(sql.part`${row}.id = any (${params.storyIds}::uuid[])`);
+      and a.target_id = q.id and a.${sql.word(column)} = ${id})`);
+  if (params.epicId !== undefined) where.push(sql.part`q.epic_id = ${params.epicId}`);
+  if (params.label !== undefined) where.push(sql.part`q.labels @> ${[params.label]}::text[]`);
+  if (params.updatedSince !== undefined) where.push(sql.part`q.updated_at >= ${params.updatedSince}`);
+  if (params.storyIds !== undefined) where.push(sql.part`q.id = any (${params.storyIds}::uuid[])`);
   if (params.assigneeId !== undefined) assigned('member_id', params.assigneeId);
   if (params.agentId !== undefined) assigned('agent_id', params.agentId);
   const statuses = statusesOf(params);
-  if (params.columnId !== undefined) where.push(sql.part`${row}.column_id = ${params.columnId}`);
-  if (statuses !== undefined) where.push(sql.part`${row}.status = any (${statuses}::text[])`);
+  if (params.columnId !== undefined) where.push(sql.part`q.column_id = ${params.columnId}`);
+  if (statuses !== undefined) where.push(sql.part`q.status = any (${statuses}::text[])`);
   if (params.query !== undefined) {
     const pattern = containing(params.query);
-    where.push(
-      sql.part`(${row}.title ilike ${pattern} or (${row}.project_key || '-' || ${row}.number) ilike ${pattern})`,
-    );
+    where.push(sql.part`(q.title ilike ${pattern} or (q.project_key || '-' || q.number) ilike ${pattern})`);
   }
   return where;
 }
@@ -103,8 +95,7 @@ function filters(params: ListParams): Part[] {
  * page. Columns know how many stories they have; of the cursor's own, those that are left are counted, as far as
  * the page goes. A filter leaves any number of them, so then each column may have the whole page.
  */
-function boardPage(source: Source, params: ListParams, limit: Part): Part {
-  const { project } = source;
+function boardPage(project: Id, params: ListParams, limit: Part): Part {
   const cursor = decodeCursor(params.cursor, cursors.board);
   const statuses = statusesOf(params);
   const columnsWhere = [of('c'), sql.part`c.project_id = ${project}`];
@@ -127,13 +118,13 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
     from board_columns c where ${sql.join(columnsWhere, ' and ')}`;
   const parts = [
     sql.part`select l.position, s.* from page_columns l cross join lateral (
-       select ${storySummaries.list} ${stories(source, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
+       select ${storySummaries.list} ${stories(project, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
      where l.room > 0`,
   ];
   if (params.columnId === undefined && (statuses === undefined || statuses.includes('canceled'))) {
     const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor[3]}` : sql.part`''`;
     parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${storySummaries.list}
-      ${stories(source, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
+      ${stories(project, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
       limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from page_columns l), 0))`);
   }
   return sql.part`
@@ -141,14 +132,14 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
     page_columns as materialized (
       select c.id, c.position, c.after, c.stories, ${limit} - coalesce(sum(c.stories)
         over (order by c.position, c.id rows between unbounded preceding and 1 preceding), 0) as room from counted c)
-    select s.position, ${shown(source)} from (${sql.join(parts, ' union all ')}) s
+    select s.position, ${shown(project)} from (${sql.join(parts, ' union all ')}) s
     order by s.position, s.column_id, s.rank`;
 }
 
-function timePage(source: Source, params: ListParams): Part {
+function timePage(project: Id, params: ListParams): Part {
   const where: Part[] = [];
   const page = (order: Part) =>
-    sql.part`select ${shown(source)} ${stories(source, ...where)} order by ${order}`;
+    sql.part`select ${shown(project)} ${stories(project, ...where)} order by ${order}`;
   if (params.sort === 'created') {
     const cursor = decodeCursor(params.cursor, cursors.created);
     if (cursor !== undefined) where.push(sql.part`s.id < ${cursor[1]}`);
@@ -219,11 +210,11 @@ function foundByIndex(params: ListParams, project: Id): Part[] {
 }
 
 /** The columns of a page, of the story whose id is `n.id`. */
-const candidateOf = (source: Source, params: ListParams): Part =>
+const candidateOf = (project: Id, params: ListParams): Part =>
   params.sort === 'board'
     ? sql.part`coalesce((select c.position from board_columns c where ${of('c')} and c.id = s.column_id),
-        ${sql.literal(afterAllColumns)}) as position, ${shown(source)}`
-    : shown(source);
+        ${sql.literal(afterAllColumns)}) as position, ${shown(project)}`
+    : shown(project);
 
 const orderOf = {
   board: sql.part`q.position, q.column_id, q.rank`,
@@ -237,15 +228,15 @@ const cursorOf = {
   created: (row: BoardRow) => ['created', row.id],
 } satisfies Record<ListParams['sort'], (row: BoardRow) => (string | number)[]>;
 
-const searchedPage = (source: Source, params: ListParams, walk: Part, limit: Part): Part =>
+const searchedPage = (project: Id, params: ListParams, walk: Part, limit: Part): Part =>
   searchPage({
     ...{ walk, limit },
-    candidate: candidateOf(source, params),
-    found: foundByIndex(params, source.project),
+    candidate: candidateOf(project, params),
+    found: foundByIndex(params, project),
     fits: sql.join(filters(params), ' and '),
     after: isAfterCursor(params),
     order: orderOf[params.sort],
-    inProject: sql.part`${of('s')} and s.project_id = ${source.project} and s.id = n.id`,
+    inProject: sql.part`${of('s')} and s.project_id = ${project} and s.id = n.id`,
   });
 
 /** A page of the stories of a project that pass the filters, in the order asked for. */
@@ -254,15 +245,14 @@ export async function listStories(
   project: Id,
   params: ListParams,
 ): Promise<ResultOf<Registry['stories']['list']>> {
-  const source: Source = { project };
   // Written out: of a limit that is a parameter Postgres expects a tenth of the project, and plans for that.
   const limit = sql.literal(params.limit + 1);
   const isSearched = isSearch(params);
   const walk =
     params.sort === 'board'
-      ? boardPage(source, params, isSearched ? sql.literal(mostLookedAt) : limit)
-      : timePage(source, params);
-  const page = isSearched ? searchedPage(source, params, walk, limit) : sql.part`${walk} limit ${limit}`;
+      ? boardPage(project, params, isSearched ? sql.literal(mostLookedAt) : limit)
+      : timePage(project, params);
+  const page = isSearched ? searchedPage(project, params, walk, limit) : sql.part`${walk} limit ${limit}`;
   if (params.view === 'card') {
     const cards = await db.all(sql<BoardRow & CardRow>`${withCards(page, orderOf[params.sort])}`);
     return pageOfSearch(cards, params.limit, cursorOf[params.sort], toCard);

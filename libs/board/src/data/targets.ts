@@ -1,7 +1,6 @@
 /** The records that two parameters name together: what kind of thing, and which one. */
 import { type Db, type Id, of, sql } from '@muster/database';
 import { type Subject, type TargetType } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 import { aboutEpic, epics } from './epics.ts';
 import { aboutStory, lockStory } from './stories.ts';
 
@@ -24,7 +23,7 @@ export async function lockTarget(db: Db, target: Target): Promise<Subject> {
 
 /** Groups are delivery's; the board only assigns members and agents to them. */
 async function lockDeliveryGroup(db: Db, groupId: Id): Promise<Subject> {
-  const group = await db.find(
+  const group = await db.get(
     sql<{
       id: string;
       title: string;
@@ -32,6 +31,5 @@ async function lockDeliveryGroup(db: Db, groupId: Id): Promise<Subject> {
     }>`select g.id, g.name as title, g.project_id as "projectId" from delivery_groups g
        where ${of('g')} and g.id = ${groupId} for no key update`,
   );
-  if (group === undefined) throw notFound();
   return { type: 'delivery_group', key: null, ...group };
 }

@@ -48,4 +48,14 @@ describe('waits', () => {
       }),
     );
   });
+
+  it('are added to the last, however long a line they stand in', () => {
+    // What is quadratic in the length would not come back from ten times what a project may have.
+    const line = Array.from({ length: 200_000 }, (_, index) => ({
+      storyId: String(index + 1),
+      blockerId: String(index),
+    }));
+    const { added, circles } = addWaits(line.slice(0, 10), line);
+    expect([added.length, circles.size]).toEqual([line.length - 10, 0]);
+  });
 });

@@ -47,6 +47,33 @@ export interface Wait {
   readonly blockerId: string;
 }
 
+/**
+ * The stories that could be in a circle: those that are left when what waits for none is taken away, again and again.
+ * So what a long line of stories costs is its length, not the square of that.
+ */
+function circlers(waits: readonly Wait[]): ReadonlySet<string> {
+  const left = new Map<string, number>();
+  const waiting = new Map<string, string[]>();
+  for (const { storyId, blockerId } of waits) {
+    left.set(storyId, (left.get(storyId) ?? 0) + 1);
+    const those = waiting.get(blockerId);
+    if (those === undefined) waiting.set(blockerId, [storyId]);
+    else those.push(storyId);
+  }
+  const free = [...waiting.keys()].filter((id) => !left.has(id));
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    for (const storyId of waiting.get(id) ?? []) {
+      const count = (left.get(storyId) ?? 0) - 1;
+      if (count > 0) left.set(storyId, count);
+      else {
+        left.delete(storyId);
+        free.push(storyId);
+      }
+    }
+  }
+  return new Set(left.keys());
+}
+
 /** Adds waits one by one to those that there are; answers which were added, and which would close a circle. */
 export function addWaits(
   there: readonly Wait[],
@@ -59,6 +86,7 @@ export function addWaits(
     return blockers;
   };
   for (const { storyId, blockerId } of there) blockersOf(storyId).add(blockerId);
+  const suspects = circlers([...there, ...wanted]);
   const reaches = (from: string, to: string): boolean => {
     const seen = new Set<string>();
     const open = [from];
@@ -75,7 +103,7 @@ export function addWaits(
   for (const wait of wanted) {
     const { storyId, blockerId } = wait;
     if (blockersOf(storyId).has(blockerId)) continue;
-    if (reaches(blockerId, storyId)) circles.add(wait);
+    if (suspects.has(blockerId) && reaches(blockerId, storyId)) circles.add(wait);
     else {
       blockersOf(storyId).add(blockerId);
       added.push(wait);

@@ -126,6 +126,7 @@ describe('mentionedHandles', () => {
       '` '.repeat(10_000),
       ticks,
       '@' + 'a'.repeat(19_999),
+      `@${'-'.repeat(19_997)}a `,
       '> '.repeat(10_000),
       '- '.repeat(10_000),
       '~~~\n'.repeat(5_000),

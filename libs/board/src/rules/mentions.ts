@@ -14,12 +14,19 @@ export function mentionedHandles(markdown: string): string[] {
   for (const block of blocksOutsideFences(markdown)) {
     for (const prose of outsideCodeSpans(block)) {
       for (const [, word = ''] of prose.matchAll(mention)) {
-        const wanted = word.toLowerCase().replace(/-+$/, '');
+        const wanted = withoutHyphensBehind(word.toLowerCase());
         if (handle.test(wanted)) handles.add(wanted);
       }
     }
   }
   return [...handles];
+}
+
+/** By hand: a pattern would begin at each hyphen anew. */
+function withoutHyphensBehind(word: string): string {
+  let end = word.length;
+  while (word[end - 1] === '-') end -= 1;
+  return word.slice(0, end);
 }
 
 /** A fence may stand in a quote or a list; ticks of a span may not stand behind one made of ticks. */

@@ -57,13 +57,9 @@ export const setDevice = (device: DeviceRow, given: boolean): Query<unknown> =>
     token_id = excluded.token_id, updated_at = excluded.updated_at
     ${given ? sql.part`, push_token = excluded.push_token` : sql.empty}`;
 
-/** Forgets a device; undefined where there was none. */
-export const deleteDevice = (
-  db: Db,
-  { memberId }: Caller,
-  deviceId: string,
-): Promise<{ id: string } | undefined> =>
-  db.find(
+/** Forgets a device; 404 where there is none. */
+export const deleteDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<{ id: string }> =>
+  db.get(
     sql<
       Pick<Selectable<DB['devices']>, 'id'>
     >`delete from devices where ${of()} and member_id = ${memberId} and device_id = ${deviceId} returning id`,

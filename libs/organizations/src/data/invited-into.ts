@@ -1,7 +1,6 @@
 /** The teams and projects that an invitation leads into. */
 import { type Db, of, type Query, sql } from '@muster/database';
-import { isUuid, nothingAt } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { nothingAt } from '@muster/registry';
 
 /** The ids, each once; 404 unless the organization has all these teams. */
 export async function getTeamIds(db: Db, teamIds: readonly string[]): Promise<string[]> {
@@ -14,23 +13,6 @@ export async function getTeamIds(db: Db, teamIds: readonly string[]): Promise<st
   const missing = teamIds.findIndex((id) => !found.has(id));
   if (missing !== -1) throw nothingAt(`teamIds.${missing}`);
   return wanted;
-}
-
-/** The ids of the projects meant, each once; 404 unless the caller may see all of them. */
-export async function getProjectIds(db: Db, caller: Caller, refs: readonly string[]): Promise<string[]> {
-  if (refs.length === 0) return [];
-  const ids = refs.filter(isUuid);
-  const keys = refs.filter((ref) => !isUuid(ref)).map((key) => key.toUpperCase());
-  const rows = await db.all(
-    sql<{ id: string; key: string }>`select p.id, p.key from projects p
-       join ${visibleTo(caller)} v on v.project_id = p.id
-       where ${of('p')}
-         and (p.id = any (${ids}::uuid[]) or p.key = any (${keys}::text[]))`,
-  );
-  const found = new Set(rows.flatMap(({ id, key }) => [id, key]));
-  const missing = refs.findIndex((ref) => !found.has(isUuid(ref) ? ref : ref.toUpperCase()));
-  if (missing !== -1) throw nothingAt(`projectIds.${missing}`);
-  return rows.map((row) => row.id);
 }
 
 /** Puts a new member into the teams that are still there. */

@@ -1,6 +1,6 @@
 /** The passkeys of a member's person. They are of no organization: functions of the door say what a call may know of them. */
 import { CursorId, type Db, decodeCursor, outboxRow, pageOfRows, sql } from '@muster/database';
-import { notFound, type ParamsOf, type Passkey, type Registry } from '@muster/registry';
+import { type ParamsOf, type Passkey, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
@@ -42,19 +42,17 @@ export async function renamePasskey(
   { memberId }: Caller,
   { passkeyId, name }: ParamsOf<Registry['passkeys']['rename']>,
 ): Promise<Passkey> {
-  const row = await db.find(
+  const row = await db.get(
     sql<Row>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at
        from app.rename_passkey(${memberId}::uuid, ${passkeyId}::uuid, ${name}) k`,
   );
-  if (row === undefined) throw notFound();
   return toPasskey(row);
 }
 
 /** Removes one, and has its person told; 404 for one that is not the caller's person's. */
 export async function deletePasskey(db: Db, { memberId }: Caller, passkeyId: string): Promise<void> {
-  const row = await db.find(
+  const row = await db.get(
     sql<{ name: string }>`select k.name from app.delete_passkey(${memberId}::uuid, ${passkeyId}::uuid) k`,
   );
-  if (row === undefined) throw notFound();
   db.later(outboxRow('passkey.mail', { memberId, name: row.name }));
 }

@@ -33,12 +33,6 @@ export const toTeam: (row: TeamRow) => Team = teams.shown;
 /** The team as the subject of what happened to it. */
 export const aboutTeam = (team: Pick<TeamRow, 'id' | 'name'>): Subject => subjectOf('team', team, team.name);
 
-export async function getTeam(db: Db, teamId: string): Promise<Team> {
-  return toTeam(
-    await db.get(sql<TeamRow>`select ${teams.list} from teams t where ${of('t')} and t.id = ${teamId}`),
-  );
-}
-
 /** A team with the caller's own role in it. */
 export interface LockedTeam extends TeamRow {
   readonly caller_role: TeamRole | null;

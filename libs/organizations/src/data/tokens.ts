@@ -14,7 +14,7 @@ import {
 } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { type AccessToken, type ParamsOf, type Registry, type Scope, type Token } from '@muster/registry';
-import { type Caller, hashToken, tokenPrefixOf, visibleTo } from '@muster/runtime';
+import { type Caller, hashToken, tokenPrefixOf } from '@muster/runtime';
 import { z } from 'zod';
 import { reachedBy } from './reach.ts';
 
@@ -100,18 +100,6 @@ export const countLiveTokens = async (db: Db, memberId: Part, enough: number): P
            and coalesce(t.expires_at, 'infinity'::timestamptz) > now() limit ${enough}) alive`,
     )
   ).count;
-
-/** Those of the projects that the caller may see, by id and key. */
-export const findProjects = (
-  db: Db,
-  caller: Caller,
-  refs: readonly string[],
-): Promise<{ id: string; key: string }[]> =>
-  db.all(
-    sql<{ id: string; key: string }>`select p.id, p.key from ${visibleTo(caller)} v
-       join projects p on ${of('p')} and p.id = v.project_id
-       where p.id::text = any (${refs}) or p.key = any (${refs.map((ref) => ref.toUpperCase())})`,
-  );
 
 /** Tokens that people make; sessions and what was granted to clients end by operations of their own. */
 const made = sql.part`t.kind = 'api'`;

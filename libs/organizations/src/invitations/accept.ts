@@ -5,6 +5,7 @@ import {
   identify,
   inInvitingOrganization,
   inOrganization,
+  nextVersion,
   OutcomeUnknown,
   type InvitedAccount,
   type InvitedEntry,
@@ -180,13 +181,7 @@ function settle(db: Db, invitation: InvitationRow, member: Member, at: string): 
     db.later(joinProjects(member.id, projectIds, role));
   }
   db.later(
-    setInvitation({
-      ...invitation,
-      state: 'accepted',
-      member_id: member.id,
-      updated_at: at,
-      version: invitation.version + 1,
-    }),
+    setInvitation(nextVersion<InvitationRow>(invitation, { state: 'accepted', member_id: member.id }, at)),
   );
 }
 

@@ -1,3 +1,4 @@
+import { nextVersion, requireVersion } from '@muster/database';
 import { getSeats, lockSeats, planLimits } from '@muster/organizations';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
@@ -8,7 +9,6 @@ import {
   insertLedgerLine,
   periodOf,
   setSubscription,
-  type SubscriptionRow,
   toSubscription,
 } from '../../data/subscriptions.ts';
 import { type SeatPrices } from '../../rules/prices.ts';
@@ -25,9 +25,8 @@ export const updateSeats = (prices: SeatPrices) =>
       countByRole(db),
       access(),
     ]);
-    const { plan, version } = subscription;
-    if (expectedVersion !== undefined && expectedVersion !== version)
-      throw refuse('version_mismatch', { currentVersion: version });
+    const { plan } = subscription;
+    requireVersion(subscription, expectedVersion);
 
     const change = { from: subscription.seats, to: wanted };
     const period = periodOf(subscription, at);
@@ -44,14 +43,8 @@ export const updateSeats = (prices: SeatPrices) =>
     if (wanted < seats.used + seats.pending) throw refuse('seats_in_use', { ...seats });
     if (preview) return asItIs;
 
-    const changed: SubscriptionRow = {
-      ...subscription,
-      seats: wanted,
-      current_period_start: period.start,
-      current_period_end: period.end,
-      updated_at: at,
-      version: version + 1,
-    };
+    const moved = { seats: wanted, current_period_start: period.start, current_period_end: period.end };
+    const changed = nextVersion(subscription, moved, at);
     db.later(setSubscription(changed));
     db.later(insertLedgerLine(changed, { actor: caller.actor, fromSeats: change.from, proration }));
     emit('seats.changed', aboutSubscription(changed), change);

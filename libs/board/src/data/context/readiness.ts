@@ -1,6 +1,5 @@
 /** Whether work can begin: what the rules ask of the board, and who works on the story now. */
 import { of, sql } from '@muster/database';
-import { notFound } from '@muster/runtime';
 import { readinessOf } from '../../rules/readiness.ts';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables, toBoardFacts } from '../readiness-facts.ts';
 import { type Section, whole } from './scope.ts';
@@ -12,7 +11,7 @@ interface Row extends BoardFactsRow {
 
 export const readiness: Section<'readiness'> = async ({ db, caller, storyId, policy }) => {
   const [row, rules] = await Promise.all([
-    db.find(
+    db.get(
       sql<Row>`select ${boardFactsColumns},
            exists (select from leases l where ${of('l')} and (l.unit_type, l.unit_id) in
                (select 'story', s.id union all select 'delivery_group', d.group_id from delivery_group_stories d
@@ -26,7 +25,6 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyId, pol
     ),
     policy(),
   ]);
-  if (row === undefined) throw notFound();
   const facts = { ...toBoardFacts(row), leaseHeld: row.lease_held, stopRequested: row.stop_requested };
   return whole(readinessOf(facts, rules));
 };

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { mostLookedAt, newId } from '@muster/database';
 import { registry, type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';
@@ -342,6 +342,20 @@ describe('the lists of assignments', () => {
     expect(targets((await people.ana.assignments.listForProject({ projectId: 'HID' })).items)).toEqual([
       secret,
     ]);
+  });
+
+  it('look at so many for a page at most, where a caller sees little', async () => {
+    const { projectId } = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
+    await people.ana.assignments.set({ ...onStory(), memberId: idOf(people.ben) });
+    await world.rows(
+      `insert into assignments (org_id, target_type, target_id, project_id, member_id, assigned_by)
+       select $1, 'story', ('ff000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, $3, '{}' from generate_series(1, $4) n`,
+      ...[people.orgId, projectId, idOf(people.ben), mostLookedAt],
+    );
+    const first = await people.chloe.assignments.listForOrg({});
+    expect(first).toMatchObject({ items: [], nextCursor: expect.any(String) });
+    const rest = await people.chloe.assignments.listForOrg({ cursor: first.nextCursor ?? '' });
+    expect(rest).toMatchObject({ items: [{ targetId: story.id }], nextCursor: null });
   });
 
   it('show those of a member or an agent, of others nothing', async () => {

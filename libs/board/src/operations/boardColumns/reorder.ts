@@ -2,7 +2,7 @@ import { nextVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockBoard, setPositions, toColumn } from '../../data/columns.ts';
-import { aboutProject, getProject } from '../../data/projects.ts';
+import { aboutProject, projects } from '../../data/projects.ts';
 import { inOrderOf, misplaced, onBoard } from '../../rules/columns.ts';
 
 export const reorder = handle(
@@ -12,7 +12,7 @@ export const reorder = handle(
     const [{ at }, { columns }, project] = await Promise.all([
       access(),
       lockBoard(db, { projectId: targetId }),
-      getProject(db, targetId),
+      projects.get(db, targetId),
     ]);
     const ordered = inOrderOf(onBoard(columns), columnIds);
     if (ordered === undefined) throw refuse('incomplete_order');

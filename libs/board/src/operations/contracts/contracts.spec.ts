@@ -172,6 +172,8 @@ describe('contracts.publish', () => {
     }
     for (const storyId of [hidden.story.id, 'SECRET-1', 'WEB-9', newId()]) {
       await expect(publish('x', { storyId })).rejects.toMatchObject({ status: 404 });
+      // What is not there comes before what is wrong with the content.
+      await expect(publish('[]', { kind: 'openapi', storyId })).rejects.toMatchObject({ status: 404 });
     }
     expect((await people.dan.contracts.list({ projectId: 'WEB' })).items).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
@@ -5,7 +6,7 @@ import {
   holdStory,
   linkContract,
   lockContract,
-  nextVersion,
+  nextContractVersion,
   setVersion,
   toContract,
 } from '../../data/contracts.ts';
@@ -14,9 +15,8 @@ import { flawOf } from '../../rules/contract-content.ts';
 
 export const publish = handle(registry.contracts.publish, async (context) => {
   const { params, targetId, caller, db, access, emit, refuse } = context;
+  // Before rows are locked: it takes its time.
   const flaw = flawOf(params.kind, params.content);
-  if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
-
   // Stories go before what hangs on them, in the order of locks.
   const [story, { head, newest }, { at }] = await Promise.all([
     params.storyId === undefined ? undefined : holdStory(db, params.storyId),
@@ -26,11 +26,10 @@ export const publish = handle(registry.contracts.publish, async (context) => {
   if (params.storyId !== undefined && story?.project_id !== head.project_id) {
     throw await notInProject(context, head.project_id, 'stories', { ref: params.storyId, path: 'storyId' });
   }
-  if (params.baseVersion !== undefined && params.baseVersion !== head.version) {
-    throw refuse('version_mismatch', { currentVersion: head.version });
-  }
+  if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
+  requireVersion(head, params.baseVersion);
   const isCurrent = newest?.kind === params.kind && newest.content === params.content;
-  const contract = isCurrent ? newest : nextVersion(caller, head, params, story?.id ?? null, at);
+  const contract = isCurrent ? newest : nextContractVersion(caller, head, params, story?.id ?? null, at);
   if (!isCurrent) {
     for (const query of setVersion(contract)) db.later(query);
     emit('contract.published', aboutContract(contract), { slug: contract.slug, version: contract.version });

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { lockBoard } from '../../data/import-board.ts';
+import { openImportBoard } from '../../data/import-board.ts';
 import { findWaits, findWanted, insertWaits } from '../../data/import-waits.ts';
 import { aboutImport, imports, toImport } from '../../data/imports.ts';
 import { addWaits } from '../../rules/import-merge.ts';
@@ -15,7 +15,7 @@ export const finish = handle(registry.imports.finish, async ({ targetId, db, acc
 
   // The counters are locked: no other call closes a circle meanwhile.
   const [, wanted, there] = await Promise.all([
-    lockBoard(db, current.project_id),
+    openImportBoard(db, current.project_id),
     findWanted(db, current),
     findWaits(db, current.project_id),
   ]);

@@ -1,19 +1,28 @@
 /** The comments of a put, under the stories that are there. */
-import { type Actor, type ImportItem, type ImportResult } from '@muster/registry';
+import { type Actor, type ImportItem } from '@muster/registry';
 import { type CommentRow, comments } from '../../data/comments.ts';
 import { idAt, lockComments } from '../../data/import-board.ts';
 import { itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
 import { hashOf } from '../../rules/import-merge.ts';
+import { type Issue } from './import-places.ts';
 import { type Meeting, type Placed } from './put-stories.ts';
 
 type ItemComment = NonNullable<ImportItem['comments']>[number];
-type Issue = ImportResult['issues'][number];
 
 /** Trackers count comments each in its own way: some in each story from 1. */
-export const commentKey = (
+const commentKey = (
   { externalId }: Pick<ImportItem, 'externalId'>,
   comment: { readonly externalId: string },
 ) => JSON.stringify([externalId, comment.externalId]);
+
+/** Of the comments of an item, and of those that they reply to: an earlier put may have brought them. */
+export const commentKeysOf = (item: ImportItem): string[] => [
+  ...new Set(
+    (item.comments ?? [])
+      .flatMap(({ externalId, parent }) => [externalId, ...(parent === undefined ? [] : [parent])])
+      .map((externalId) => commentKey(item, { externalId })),
+  ),
+];
 
 interface PutComments {
   readonly notes: readonly NotedItem[];
@@ -48,14 +57,14 @@ const hashOfComment = ({ authorName, authorEmail, body, at, parent }: ItemCommen
 
 export async function putComments(meeting: Meeting, placed: readonly Placed[]): Promise<PutComments> {
   const { db, noted } = meeting;
-  const all = placed.flatMap(({ item, storyId }) =>
+  const all = placed.flatMap(({ item, storyId, isNew }) =>
     (item.comments ?? []).map((comment): Wanted => ({
-      ...{ item, storyId, comment },
+      ...{ item, storyId, isNew, comment },
       key: commentKey(item, comment),
       hash: hashOfComment(comment),
     })),
   );
-  const ids = all.flatMap(({ key }) => noted.get(itemKey('comment', key))?.record_id ?? []);
+  const ids = [...noted.values()].flatMap(({ kind, record_id: id }) => (kind === 'comment' ? id : []));
   const there = ids.length === 0 ? new Map<string, CommentRow>() : await lockComments(db, ids);
   const put: Put = {
     ...{ ...meeting, there, seen: new Set(), made: new Map<string, CommentRow>() },
@@ -81,8 +90,14 @@ function putOne(put: Put, wanted: Wanted): void {
   }
   seen.add(key);
   const known = noted.get(itemKey('comment', key));
-  if (known === undefined) create(put, wanted);
+  if (known === undefined || isElsewhere(put, wanted, known)) create(put, wanted);
   else update(put, wanted, known);
+}
+
+/** The comment hangs on a story that the item was before, or went with it. */
+function isElsewhere({ there }: Put, { storyId, isNew }: Wanted, known: ItemRow): boolean {
+  const row = there.get(known.record_id);
+  return row === undefined ? isNew : row.story_id !== storyId;
 }
 
 /** Where the item says something else than it did, and the comment is as it was put. */
@@ -99,8 +114,8 @@ function update(put: Put, wanted: Wanted, known: ItemRow): void {
 
 function create(put: Put, wanted: Wanted): void {
   const { at, made } = put;
-  const { item, storyId, comment, key } = wanted;
-  const parentId = comment.parent === undefined ? null : rootOf(put, item, comment.parent);
+  const { storyId, comment, key } = wanted;
+  const parentId = comment.parent === undefined ? null : rootOf(put, wanted, comment.parent);
   if (parentId === undefined) complain(put, wanted, 'What it replies to is not there; it stands by itself.');
   const { actor, memberId } = authorOf(put, comment);
   const row: CommentRow = {
@@ -141,10 +156,10 @@ function authorOf(
 }
 
 /** The root of the thread that a reply belongs to; undefined where the comment that it replies to is not there. */
-function rootOf({ made, there, noted }: Put, item: ImportItem, parent: string): string | undefined {
+function rootOf({ made, there, noted }: Put, { item, storyId }: Wanted, parent: string): string | undefined {
   const key = commentKey(item, { externalId: parent });
   const found = made.get(key) ?? there.get(noted.get(itemKey('comment', key))?.record_id ?? '');
-  return found === undefined ? undefined : (found.parent_id ?? found.id);
+  return found?.story_id === storyId ? (found.parent_id ?? found.id) : undefined;
 }
 
 function complain({ issues }: Put, { item, comment }: Wanted, message: string): void {

@@ -29,7 +29,7 @@ export interface Meeting {
   readonly board: ImportBoard;
   /** Items that were put before, by itemKey. */
   readonly noted: ReadonlyMap<string, ItemRow>;
-  /** Stories that mirror items without an import, by external id. */
+  /** Stories that mirror items, by external id. */
   readonly mirrors: ReadonlyMap<string, { readonly id: string; readonly version: number }>;
   readonly members: ReadonlyMap<string, KnownMember>;
 }
@@ -38,6 +38,8 @@ export interface Meeting {
 export interface Placed {
   readonly item: ImportItem;
   readonly storyId: string;
+  /** It is not the story that was noted of the item before. */
+  readonly isNew: boolean;
 }
 
 interface PutStories {
@@ -55,6 +57,8 @@ interface Put extends Meeting {
   readonly rankAtEnd: ReturnType<typeof endsOf>;
   /** External ids of the items before. */
   readonly seen: Set<string>;
+  /** Ids of stories that items before were written into. */
+  readonly written: Set<string>;
   readonly made: StoryRow[];
   readonly specRows: ReturnType<typeof firstSpecRow>[];
   readonly assigned: { readonly storyId: string; readonly memberId: string }[];
@@ -91,13 +95,13 @@ const keptBecause = {
   worked_on: 'It is being worked on here.',
 } as const;
 
-/** What is known of an item: as it was noted, or of a story that mirrors it without an import. */
+/** What is known of an item: as it was noted, or of another story that mirrors it, of which there is one at most. */
 function knownOf({ noted, mirrors }: Meeting, externalId: string) {
   const item = noted.get(itemKey('story', externalId));
-  if (item !== undefined)
-    return { storyId: item.record_id, hash: item.source_hash, version: item.record_version };
   const mirror = mirrors.get(externalId);
-  return mirror === undefined ? undefined : { storyId: mirror.id, hash: null, version: 0 };
+  if (mirror !== undefined && mirror.id !== item?.record_id)
+    return { storyId: mirror.id, hash: null, version: 0 };
+  return item && { storyId: item.record_id, hash: item.source_hash, version: item.record_version };
 }
 
 export async function putStories(
@@ -114,14 +118,18 @@ export async function putStories(
   ]);
   const put: Put = {
     ...{ ...meeting, theirs, there, specs, epicsOf, rankAtEnd: endsOf(board), seen: new Set() },
-    ...{ made: [], specRows: [], assigned: [], notes: [] },
+    ...{ written: new Set(), made: [], specRows: [], assigned: [], notes: [] },
   };
   const placed: Placed[] = [];
   const results = items.map((item): ImportResult => {
     const { externalId } = item;
     const issues: Issue[] = [];
     const { outcome, story } = putOne(put, item, issues);
-    if (story !== undefined) placed.push({ item, storyId: story.id });
+    if (story !== undefined) {
+      const before = meeting.noted.get(itemKey('story', externalId))?.record_id;
+      const isNew = outcome === 'created' || (before !== undefined && before !== story.id);
+      placed.push({ item, storyId: story.id, isNew });
+    }
     const key = story === undefined ? null : keyOf(story);
     return { externalId, outcome, storyId: story?.id ?? null, key, issues };
   });
@@ -137,9 +145,15 @@ export async function putStories(
   return { results, notes: [...epicsOf.notes(), ...notes], placed };
 }
 
+/** Work goes on by what the story says; what is there to be taken up again ends where the story is canceled. */
+const isWorkedOn = ({ work, status }: ImportedStory, place: ReturnType<typeof placeOf>): boolean =>
+  work !== null &&
+  (work !== 'available' ||
+    (place !== null && 'status' in place && place.status === 'canceled' && status !== 'canceled'));
+
 /** Decides what becomes of an item, and has it written. */
 function putOne(put: Put, item: ImportItem, issues: Issue[]): Outcome {
-  const { board, seen, there, epicsOf, theirs } = put;
+  const { board, seen, written, there, epicsOf, theirs } = put;
   const { externalId } = item;
   if (seen.has(externalId)) {
     issues.push({ path: 'externalId', message: 'An item before it in this call has it, too.' });
@@ -149,14 +163,18 @@ function putOne(put: Put, item: ImportItem, issues: Issue[]): Outcome {
   const known = knownOf(put, externalId);
   const story = known === undefined ? undefined : there.get(known.storyId);
   const hash = hashOfItem(item);
-  const here = story === undefined ? undefined : { version: story.version, isWorkedOn: story.worked_on };
+  const place = placeOf(board, item);
+  const here = story && { version: story.version, isWorkedOn: isWorkedOn(story, place) };
   const verdict = verdictOn(known, here, hash, theirs);
   if (verdict.kind === 'unchanged') return { outcome: 'unchanged', story };
   if (verdict.kind === 'keep') {
     issues.push({ path: 'externalId', message: keptBecause[verdict.because] });
     return { outcome: 'kept', story };
   }
-  const place = placeOf(board, item);
+  if (story !== undefined && written.has(story.id)) {
+    issues.push({ path: 'externalId', message: 'An item before it has become the same story.' });
+    return { outcome: 'kept', story };
+  }
   if (place !== null && 'refused' in place) {
     issues.push(place.refused);
     return { outcome: 'refused', story };
@@ -179,9 +197,18 @@ function note(
   notes.push({ kind: 'story', externalId, recordId, isMade, hash, version, blockedBy });
 }
 
-const upstreamOf = ({ current, at }: Meeting, { externalId, url }: ImportItem) => ({
-  ...{ provider: current.provider, externalId, url: url ?? null, state: null, syncedAt: at },
-});
+/** The item as what a story mirrors; what it leaves out stays as it is in a story that mirrors it. */
+function upstreamOf(
+  { current: { provider }, at }: Meeting,
+  { externalId, url }: ImportItem,
+  before: StoryRow['upstream'] = null,
+) {
+  const same = before?.provider === provider && before.externalId === externalId ? before : null;
+  return {
+    ...{ provider, externalId, url: url ?? same?.url ?? null },
+    ...{ state: same?.state ?? null, syncedAt: at },
+  };
+}
 
 /** What a put may change of a story that is there. */
 const followedColumns = [
@@ -192,20 +219,22 @@ const followedColumns = [
 function update(put: Put, story: ImportedStory, wanted: Wanted): Outcome {
   const { db, caller, at, specs } = put;
   const { item } = wanted;
+  put.written.add(story.id);
   const after = followed(put, story, wanted);
   const before = specBefore(story.id, specs.get(story.id));
   const specRow =
     item.spec === undefined || item.spec === before.content
       ? null
       : nextSpec(before, { content: item.spec, author: caller.actor, note: null, at });
-  if (after === story && specRow === null) {
+  const upstream = upstreamOf(put, item, story.upstream);
+  if (after === story && specRow === null && upstream.url === (story.upstream?.url ?? null)) {
     note(put, wanted, story, false);
     return { outcome: 'unchanged', story };
   }
-  const { worked_on: _, ...row } = after;
+  const { work: _, ...row } = after;
   const written = {
     ...row,
-    ...{ upstream: upstreamOf(put, item), updated_at: at, version: story.version + 1 },
+    ...{ upstream, updated_at: at, version: story.version + 1 },
     spec_version: specRow?.version ?? story.spec_version,
   };
   if (specRow !== null) db.later(setSpec(specRow));

@@ -1,8 +1,8 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { findMembersByEmail, findMirrors, lockBoard } from '../../data/import-board.ts';
+import { findMembersByEmail, findMirrors, openImportBoard } from '../../data/import-board.ts';
 import { aboutImport, findItems, imports, noteItems, toImport } from '../../data/imports.ts';
-import { commentKey, putComments } from './put-comments.ts';
+import { commentKeysOf, putComments } from './put-comments.ts';
 import { putStories } from './put-stories.ts';
 
 export const put = handle(registry.imports.put, async (context) => {
@@ -18,11 +18,11 @@ export const put = handle(registry.imports.put, async (context) => {
   ]);
   const externalIds = items.map(({ externalId }) => externalId);
   const [board, noted, mirrors, members] = await Promise.all([
-    lockBoard(db, projectId),
+    openImportBoard(db, projectId),
     findItems(db, current, {
       story: externalIds,
       epic: items.flatMap(({ epic }) => epic?.externalId ?? []),
-      comment: items.flatMap((item) => (item.comments ?? []).map((comment) => commentKey(item, comment))),
+      comment: items.flatMap(commentKeysOf),
     }),
     findMirrors(db, projectId, current.provider, externalIds),
     findMembersByEmail(db, projectId, emails),

@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { countByHand } from '../../data/counts.ts';
-import { lockBoard } from '../../data/import-board.ts';
+import { openImportBoard } from '../../data/import-board.ts';
 import { lockMadeStories, removeStories } from '../../data/import-undo.ts';
 import { aboutImport, imports, toImport } from '../../data/imports.ts';
 
@@ -12,7 +12,7 @@ export const undo = handle(registry.imports.undo, async ({ targetId, db, access,
   const [{ at }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
   if (current.state === 'reverted') return { import: toImport(current), removed: 0, kept: [] };
 
-  const { projectKey } = await lockBoard(db, current.project_id);
+  const { projectKey } = await openImportBoard(db, current.project_id);
   const made = await lockMadeStories(db, current);
   const ids = made.filter(({ touched }) => !touched).map(({ id }) => id);
   db.later(countByHand());

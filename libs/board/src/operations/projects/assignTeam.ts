@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getLeads } from '../../data/project-leads.ts';
 import { findTeamRole, lockTeam, setTeamRole } from '../../data/project-teams.ts';
-import { aboutProject, lockProject } from '../../data/projects.ts';
+import { aboutProject, projects } from '../../data/projects.ts';
 import { losesItsLead } from '../../rules/project-roles.ts';
 
 export const assignTeam = handle(
@@ -10,7 +10,7 @@ export const assignTeam = handle(
   async ({ params, targetId, db, access, emit, refuse }) => {
     const { teamId, role } = params;
     const [project, team, given, leads, { at }] = await Promise.all([
-      lockProject(db, targetId),
+      projects.lock(db, targetId),
       lockTeam(db, teamId),
       findTeamRole(db, targetId, teamId),
       getLeads(db, targetId, { teamId }),

@@ -1,12 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getBoard, toColumn } from '../../data/columns.ts';
-import { getProject, toProject } from '../../data/projects.ts';
+import { projects, toProject } from '../../data/projects.ts';
 
 export const get = handle(registry.projects.get, async ({ targetId, db, projectRank }) => {
   const [rank, project, { columns, counts }] = await Promise.all([
     projectRank(),
-    getProject(db, targetId),
+    projects.get(db, targetId),
     getBoard(db, targetId),
   ]);
   return { project: toProject(project, rank), columns: columns.map(toColumn), counts };

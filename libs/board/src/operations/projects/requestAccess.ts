@@ -8,7 +8,7 @@ import {
   getApplicant,
   toAccessRequest,
 } from '../../data/access-requests.ts';
-import { aboutProject, lockAskedProject } from '../../data/projects.ts';
+import { aboutProject, projects } from '../../data/projects.ts';
 
 export const requestAccess = handle(
   registry.projects.requestAccess,
@@ -17,7 +17,7 @@ export const requestAccess = handle(
     const { memberId } = caller;
     const projectId = projectIdOf(params.projectId);
     const [project, applicant, pending, retryAt, { at }] = await Promise.all([
-      lockAskedProject(db, projectId),
+      projects.lock(db, projectId),
       getApplicant(db, caller, projectId),
       findPending(db, projectId, memberId),
       findRest(db, projectId, memberId),

@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { getLeads } from '../../data/project-leads.ts';
 import { deleteTeamRole, findTeamRole } from '../../data/project-teams.ts';
-import { aboutProject, lockProject } from '../../data/projects.ts';
+import { aboutProject, projects } from '../../data/projects.ts';
 import { losesItsLead } from '../../rules/project-roles.ts';
 
 export const unassignTeam = handle(
@@ -10,7 +10,7 @@ export const unassignTeam = handle(
   async ({ params, targetId, db, emit, refuse }) => {
     const { teamId } = params;
     const [project, given, leads] = await Promise.all([
-      lockProject(db, targetId),
+      projects.lock(db, targetId),
       findTeamRole(db, targetId, teamId),
       getLeads(db, targetId, { teamId }),
     ]);

@@ -3,7 +3,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getLeads } from '../../data/project-leads.ts';
 import { setGivenRole } from '../../data/project-members.ts';
-import { aboutProject, barProject, lockProject, projects, toProject } from '../../data/projects.ts';
+import { aboutProject, barProject, projects, toProject } from '../../data/projects.ts';
 
 export const update = handle(
   registry.projects.update,
@@ -14,7 +14,7 @@ export const update = handle(
       access(),
       archived === undefined ? undefined : db.find(barProject()),
       projectRank(),
-      lockProject(db, targetId),
+      projects.lock(db, targetId),
       given.visibility === 'private' ? getLeads(db, targetId, null) : undefined,
     ]);
     requireVersion(project, expectedVersion);

@@ -8,7 +8,8 @@ import { lockEnd } from '../../data/ranks.ts';
 import { firstSpecRow, saysSomething, setSpec } from '../../data/specs.ts';
 import { aboutStory, stories, type StoryRow, toStory } from '../../data/stories.ts';
 import { rankBetween } from '../../rules/ranks.ts';
-import { isFinished, nothingShown, unmetGates, wipVerdict } from '../../rules/workflow.ts';
+import { isFinished, nothingShown, unmetGates } from '../../rules/workflow.ts';
+import { roomFor } from './room.ts';
 
 export const create = handle(registry.stories.create, async (context) => {
   const { params, targetId, caller, db, access, policy: askPolicy, emit, refuse } = context;
@@ -41,11 +42,7 @@ export const create = handle(registry.stories.create, async (context) => {
     isAgent: caller.agentId !== null,
   });
   if (unmet.length > 0) throw refuse('policy', { unmet });
-  if (
-    wipVerdict({ wipLimit: column.wip_limit, storyCount: column.story_count }, policy.wipLimits) === 'refuse'
-  ) {
-    throw refuse('wip_limit', { columnId: column.id, limit: column.wip_limit });
-  }
+  roomFor(refuse, column, 1, policy);
 
   const story: StoryRow = {
     project_key: project.project_key,

@@ -1,3 +1,4 @@
+import { nextVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
@@ -34,15 +35,12 @@ export const resend = handle(
     if (state === 'expired' && lacksSeat(invitation.role, seats))
       throw refuse('seats_exhausted', { ...seats });
 
-    const renewed: InvitationRow = {
-      ...invitation,
-      state: 'pending',
-      expires_at: expiryOf(at),
-      sends: state === 'expired' ? 1 : invitation.sends + 1,
-      sent_at: at,
-      updated_at: at,
-      version: invitation.version + 1,
-    };
+    const mails = state === 'expired' ? 1 : invitation.sends + 1;
+    const renewed = nextVersion<InvitationRow>(
+      invitation,
+      { state: 'pending', expires_at: expiryOf(at), sends: mails, sent_at: at },
+      at,
+    );
     sendInvitation(db, renewed, setInvitation(renewed));
     emit('invitation.renewed', aboutInvitation(renewed), {});
     return { invitation: toInvitation(renewed) };

@@ -10,8 +10,9 @@ import {
   setInvitation,
   toInvitation,
 } from '../../data/invitations.ts';
-import { getProjectIds, getTeamIds } from '../../data/invited-into.ts';
+import { getTeamIds } from '../../data/invited-into.ts';
 import { isMemberAddress } from '../../data/members.ts';
+import { getProjectIds } from '../../data/named-projects.ts';
 import { lockSeats } from '../../data/seats.ts';
 import { expiryOf, invitationLife } from '../../rules/invitation-states.ts';
 import { mostSends, nextSendAfter } from '../../rules/invitation-sends.ts';

@@ -1,4 +1,4 @@
-import { type Db, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/database';
 import {
   forbidden,
   mostTokens,
@@ -8,19 +8,20 @@ import {
   roleTooLow,
   scopeTooSmall,
 } from '@muster/registry';
-import { type Caller, handle, newTokenSecret, nothingAt } from '@muster/runtime';
+import { type Caller, handle, newTokenSecret } from '@muster/runtime';
 import { type AgentRow, lockAgent } from '../../data/agents.ts';
 import { lockSelf } from '../../data/members.ts';
+import { getProjectIds } from '../../data/named-projects.ts';
 import { isAdmin } from '../../data/reach.ts';
-import { countLiveTokens, findProjects, setNewToken, toAccessToken } from '../../data/tokens.ts';
+import { countLiveTokens, setNewToken, toAccessToken } from '../../data/tokens.ts';
 import { rulingOnToken } from '../../rules/token-making.ts';
 
 export const create = handle(registry.tokens.create, async ({ params, caller, db, access, refuse }) => {
   const { agentId = null, projectIds: refs, mayReadInbox = false, scopes } = params;
-  const [{ actingRole }, bearer, projects, count] = await Promise.all([
+  const [{ actingRole }, bearer, projectIds, count] = await Promise.all([
     access(),
     lockBearer(db, caller, agentId),
-    refs === undefined ? undefined : findProjects(db, caller, refs),
+    refs === undefined ? caller.projectIds : getProjectIds(db, caller, refs),
     countLiveTokens(db, memberOf(caller, agentId), mostTokens),
   ]);
   if (bearer.memberId !== caller.memberId) {
@@ -37,7 +38,7 @@ export const create = handle(registry.tokens.create, async ({ params, caller, db
   const secret = newTokenSecret();
   const token = await setNewToken(db, {
     ...{ secret, scopes, agentId, mayReadInbox, name: params.name, memberId: bearer.memberId },
-    projectIds: projects === undefined ? caller.projectIds : idsOf(projects, refs ?? []),
+    projectIds,
     expiresInDays: params.expiresInDays,
     madeWith: caller.tokenId,
   });
@@ -64,23 +65,10 @@ async function lockBearer(db: Db, caller: Caller, agentId: string | null): Promi
 const memberOf = ({ memberId }: Caller, agentId: string | null) =>
   agentId === null
     ? sql.part`${memberId}::uuid`
-    : sql.part`(select a.member_id from agents a where a.id = ${agentId}::uuid)`;
+    : sql.part`(select a.member_id from agents a where ${of('a')} and a.id = ${agentId}::uuid)`;
 
 /** 403 where an admin would come to more by another's agent: what a higher role may do, or what is in another's inbox. */
 function requireNoMore(by: OrgRole, whose: OrgRole, mayReadInbox: boolean): void {
   if (orgRank(whose) > orgRank(by)) throw roleTooLow({ needed: whose, held: by });
   if (mayReadInbox) throw forbidden('not_own_agent', 'Its member alone lets an agent read the inbox.');
-}
-
-/** In the order in which they were named; 404 where one is not there, or not to be seen. */
-function idsOf(
-  projects: readonly { readonly id: string; readonly key: string }[],
-  refs: readonly string[],
-): string[] {
-  const ids = refs.map((ref, index) => {
-    const found = projects.find(({ id, key }) => id === ref || key === ref.toUpperCase());
-    if (found === undefined) throw nothingAt(`projectIds.${index}`);
-    return found.id;
-  });
-  return [...new Set(ids)];
 }

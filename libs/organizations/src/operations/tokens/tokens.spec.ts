@@ -210,6 +210,10 @@ describe('tokens.create', () => {
     await expect(
       chloe.tokens.create({ name: 'x', scopes: ['read'], agentId: agentId() }),
     ).rejects.toMatchObject(refused(422, 'agent_retired', { retiredAt: expect.any(String) }));
+    // What is not there comes before what state it is in.
+    await expect(
+      chloe.tokens.create({ name: 'x', scopes: ['read'], agentId: agentId(), projectIds: ['NONE'] }),
+    ).rejects.toMatchObject({ status: 404, body: { details: { path: 'projectIds.0' } } });
   });
 
   it('stops at a hundred tokens of a member that are alive, also when two make the last one', async () => {

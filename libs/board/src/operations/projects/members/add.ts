@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getLeads } from '../../../data/project-leads.ts';
 import { findGivenRole, lockActiveMember, setGivenRole } from '../../../data/project-members.ts';
-import { aboutProject, lockProject } from '../../../data/projects.ts';
+import { aboutProject, projects } from '../../../data/projects.ts';
 import { losesItsLead, unmetByRole } from '../../../rules/project-roles.ts';
 
 export const add = handle(
@@ -11,7 +11,7 @@ export const add = handle(
     const { memberId, role } = params;
     // Roles in a project change under its lock: so what is read after it is true until they are written.
     const [project, member, given, leads, { at }] = await Promise.all([
-      lockProject(db, targetId),
+      projects.lock(db, targetId),
       lockActiveMember(db, memberId),
       findGivenRole(db, targetId, memberId),
       getLeads(db, targetId, { memberId }),

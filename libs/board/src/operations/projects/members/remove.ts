@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { getLeads } from '../../../data/project-leads.ts';
 import { deleteGivenRole, findGivenRole } from '../../../data/project-members.ts';
-import { aboutProject, lockProject } from '../../../data/projects.ts';
+import { aboutProject, projects } from '../../../data/projects.ts';
 import { losesItsLead } from '../../../rules/project-roles.ts';
 
 export const remove = handle(
@@ -10,7 +10,7 @@ export const remove = handle(
   async ({ params, targetId, db, emit, refuse }) => {
     const { memberId } = params;
     const [project, given, leads] = await Promise.all([
-      lockProject(db, targetId),
+      projects.lock(db, targetId),
       findGivenRole(db, targetId, memberId),
       getLeads(db, targetId, { memberId }),
     ]);

@@ -1,0 +1,218 @@
+/** What an import finds where its items came before, and what was done here since. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type InputOf, type registry } from '@muster/registry';
+import { type People, useWorld } from '@muster/testing';
+import { arrangeBoard } from '../../../test/board.ts';
+import { boardHandlers } from '../../index.ts';
+
+const world = useWorld(boardHandlers);
+let people: People;
+let importId: string;
+
+type Item = InputOf<typeof registry.imports.put>['items'][number];
+
+beforeEach(async () => {
+  people = await world.org();
+  await arrangeBoard(world, people.orgId);
+  importId = await begin();
+});
+
+const begin = async (): Promise<string> =>
+  (await people.ana.imports.begin({ projectId: 'WEB', provider: 'jira', name: 'Of Jira' })).import.id;
+const put = async (items: Item[], more: { theirs?: boolean; importId?: string } = {}) =>
+  (await people.ana.imports.put({ importId, items, ...more })).results;
+const storyOf = async (key: string) => (await people.ana.stories.get({ storyId: key })).story;
+const threadsOf = async (key: string) =>
+  (await people.ana.comments.list({ storyId: key })).items.map(({ body, replies }) => [
+    body,
+    ...replies.map((reply) => reply.body),
+  ]);
+const assign = (targetType: 'story' | 'epic', targetId: string) =>
+  people.ana.assignments.set({ targetType, targetId, memberId: people.ben.me.memberId });
+const assigned = async () =>
+  (await people.ana.assignments.listForProject({ projectId: 'WEB' })).items.map(
+    ({ targetTitle }) => targetTitle,
+  );
+/** An execution of a story, as delivery would write it. */
+const work = (state: 'available' | 'leased') =>
+  world.rows(
+    `insert into executions (org_id, id, project_id, target_type, target_id, state, attempt, epoch, spec_version)
+     select org_id, gen_random_uuid(), project_id, 'story', id, $2, 1, 1, 0 from stories where org_id = $1`,
+    people.orgId,
+    state,
+  );
+
+const one: Item = { externalId: '1', title: 'One' };
+const comment = (externalId: string, parent?: string) => ({
+  ...{ externalId, authorName: 'Zed', body: `Comment ${externalId}`, at: `2024-03-0${externalId}T10:00:00Z` },
+  ...(parent !== undefined && { parent }),
+});
+
+describe('comments of an item that comes again', () => {
+  it('join the threads of those that an earlier put brought, though it names only the new ones', async () => {
+    await put([{ ...one, comments: [comment('1'), comment('2', '1')] }]);
+    const [result] = await put([{ ...one, comments: [comment('3', '1'), comment('4', '2')] }]);
+    expect(result?.issues).toEqual([]);
+    expect(await threadsOf('WEB-1')).toEqual([['Comment 1', 'Comment 2', 'Comment 3', 'Comment 4']]);
+  });
+
+  it('come back with a story that was deleted here and is made anew', async () => {
+    const comments = [comment('1'), comment('2', '1')];
+    await put([{ ...one, comments }]);
+    await people.ana.stories.delete({ storyId: 'WEB-1' });
+    expect(await put([{ ...one, title: 'Once more', comments }], { theirs: true })).toMatchObject([
+      { outcome: 'created', key: 'WEB-2', issues: [] },
+    ]);
+    expect(await threadsOf('WEB-2')).toEqual([['Comment 1', 'Comment 2']]);
+    expect(await put([{ ...one, title: 'Once more', comments }])).toMatchObject([{ outcome: 'unchanged' }]);
+  });
+
+  it('stay away where they alone were deleted here', async () => {
+    await put([{ ...one, comments: [comment('1')] }]);
+    const { items } = await people.ana.comments.list({ storyId: 'WEB-1' });
+    await people.ana.comments.delete({ commentId: items[0]?.id ?? '' });
+    await put([{ ...one, title: 'New', comments: [comment('1')] }]);
+    expect(await threadsOf('WEB-1')).toEqual([]);
+  });
+});
+
+describe('the place of an item in the other tracker', () => {
+  const url = 'https://jira.example/OPS-1';
+
+  it('stays where an item names none', async () => {
+    await put([{ ...one, url }]);
+    expect(await put([{ ...one, title: 'New' }])).toMatchObject([{ outcome: 'updated' }]);
+    expect((await storyOf('WEB-1')).upstream).toMatchObject({ url });
+    expect(await put([{ ...one, title: 'New', priority: 'none' }])).toMatchObject([{ outcome: 'unchanged' }]);
+    expect((await storyOf('WEB-1')).upstream).toMatchObject({ url });
+  });
+
+  it('is written where it alone is another', async () => {
+    await put([{ ...one, url }]);
+    const moved = { ...one, url: 'https://jira.example/NEW-1' };
+    expect(await put([moved])).toMatchObject([{ outcome: 'updated' }]);
+    expect(await storyOf('WEB-1')).toMatchObject({ upstream: { url: moved.url }, version: 2 });
+    expect(await put([moved])).toMatchObject([{ outcome: 'unchanged' }]);
+  });
+
+  it('keeps the state that was noted of it here', async () => {
+    await put([one]);
+    const upstream = { provider: 'jira', externalId: '1', state: 'Blocked' } as const;
+    await people.ana.stories.updateUpstream({ storyId: 'WEB-1', upstream });
+    await put([{ ...one, title: 'New' }], { theirs: true });
+    expect((await storyOf('WEB-1')).upstream).toMatchObject({ state: 'Blocked' });
+  });
+});
+
+describe('an item whose story is another by now', () => {
+  const upstream = { provider: 'jira', externalId: '1' } as const;
+
+  it.each([
+    ['was deleted', () => people.ana.stories.delete({ storyId: 'WEB-1' })],
+    ['mirrors no item', () => people.ana.stories.updateUpstream({ storyId: 'WEB-1', upstream: null })],
+  ])('belongs to that which mirrors it, where the one that it made %s', async (_how, lose) => {
+    await put([{ ...one, comments: [comment('1')] }]);
+    await lose();
+    await people.ana.stories.create({ projectId: 'WEB', title: 'By hand' });
+    await people.ana.stories.updateUpstream({ storyId: 'WEB-2', upstream });
+    const changed = { ...one, title: 'New', comments: [comment('1'), comment('2', '1')] };
+    expect(await put([changed])).toMatchObject([{ outcome: 'kept', key: 'WEB-2' }]);
+    expect(await put([changed], { theirs: true })).toMatchObject([
+      { outcome: 'updated', key: 'WEB-2', issues: [] },
+    ]);
+    expect((await storyOf('WEB-2')).title).toBe('New');
+    expect(await threadsOf('WEB-2')).toEqual([['Comment 1', 'Comment 2']]);
+    expect(await put([changed])).toMatchObject([{ outcome: 'unchanged', key: 'WEB-2' }]);
+    // The import did not make it.
+    expect(await people.ana.imports.undo({ importId })).toMatchObject({ removed: 0 });
+    expect((await storyOf('WEB-2')).title).toBe('New');
+  });
+
+  it('leaves the story to the first of two items that meet in it', async () => {
+    await put([one]);
+    await people.ana.stories.updateUpstream({
+      storyId: 'WEB-1',
+      upstream: { ...upstream, externalId: '2' },
+    });
+    const both = ['1', '2'].map((externalId) => ({ externalId, title: `New ${externalId}`, spec: 'New' }));
+    expect(await put(both, { theirs: true })).toMatchObject([
+      { outcome: 'updated', key: 'WEB-1' },
+      {
+        outcome: 'kept',
+        key: 'WEB-1',
+        issues: [{ message: 'An item before it has become the same story.' }],
+      },
+    ]);
+    expect(await storyOf('WEB-1')).toMatchObject({ title: 'New 1', upstream: { externalId: '1' } });
+    expect(await put(both, { theirs: true })).toMatchObject([
+      { outcome: 'unchanged', key: 'WEB-1' },
+      { outcome: 'created', key: 'WEB-2' },
+    ]);
+  });
+});
+
+describe('work that can go on here', () => {
+  it('is kept where an item would cancel its story, and follows an item that would not', async () => {
+    await put([one]);
+    await work('available');
+    expect(await put([{ ...one, status: 'canceled' }], { theirs: true })).toMatchObject([
+      { outcome: 'kept', issues: [{ message: 'It is being worked on here.' }] },
+    ]);
+    expect((await storyOf('WEB-1')).status).toBe('backlog');
+    expect(await put([{ ...one, title: 'New' }])).toMatchObject([{ outcome: 'updated' }]);
+  });
+});
+
+describe('what an import made, and a member was assigned to since', () => {
+  it('stays where it is an epic, with who is assigned to it', async () => {
+    await put([{ ...one, epic: { externalId: 'E', title: 'Accounts' } }]);
+    const { items } = await people.ana.epics.list({ projectId: 'WEB' });
+    await assign('epic', items[0]?.id ?? '');
+    expect(await people.ana.imports.undo({ importId })).toMatchObject({ removed: 1 });
+    expect((await people.ana.epics.list({ projectId: 'WEB' })).items).toHaveLength(1);
+    expect(await assigned()).toEqual(['Accounts']);
+  });
+
+  it('stays where it is a story, though the item was put again after that', async () => {
+    await put([one]);
+    await assign('story', 'WEB-1');
+    await put([{ ...one, title: 'New' }]);
+    expect(await people.ana.imports.undo({ importId })).toMatchObject({
+      removed: 0,
+      kept: [{ externalId: '1' }],
+    });
+    expect(await assigned()).toEqual(['New']);
+  });
+
+  it('goes where only the import assigned it, also when it made it anew', async () => {
+    const mine = { ...one, assigneeEmail: 'ben@example.com' };
+    await put([mine]);
+    await people.ana.stories.delete({ storyId: 'WEB-1' });
+    const again = await begin();
+    await put([{ ...mine, title: 'New' }], { importId: again, theirs: true });
+    expect(await assigned()).toEqual(['New']);
+    expect(await people.ana.imports.undo({ importId: again })).toMatchObject({ removed: 1, kept: [] });
+  });
+});
+
+describe('an assignee who is being removed', () => {
+  it('is not assigned by an import at that moment', async () => {
+    const { memberId } = people.ben.me;
+    const removing = await world.database.owner.connect();
+    try {
+      await removing.query('begin');
+      await removing.query(`update members set status = 'removed' where id = $1`, [memberId]);
+      const putting = put([{ ...one, assigneeEmail: 'ben@example.com' }]);
+      const outcome = expect(putting).resolves.toMatchObject([
+        { outcome: 'created', issues: [{ path: 'assigneeEmail' }] },
+      ]);
+      await world.waiting(1);
+      await removing.query('select app.release_member($1, $2)', [people.orgId, memberId]);
+      await removing.query('commit');
+      await outcome;
+    } finally {
+      removing.release();
+    }
+    expect(await assigned()).toEqual([]);
+  });
+});

@@ -1,0 +1,26 @@
+/** The projects that a call names. */
+import { type Db, of, sql } from '@muster/database';
+import { isUuid, nothingAt } from '@muster/registry';
+import { type Caller, visibleTo } from '@muster/runtime';
+
+/** The ids of the projects meant, in the order in which they were named, each once; 404 unless the caller may see all of them. */
+export async function getProjectIds(db: Db, caller: Caller, refs: readonly string[]): Promise<string[]> {
+  if (refs.length === 0) return [];
+  const wanted = refs.map((ref) => (isUuid(ref) ? ref : ref.toUpperCase()));
+  const rows = await db.all(
+    sql<{ id: string; key: string }>`select p.id, p.key from projects p
+       join ${visibleTo(caller)} v on v.project_id = p.id
+       where ${of('p')}
+         and (p.id = any (${wanted.filter(isUuid)}::uuid[]) or p.key = any (${wanted}::text[]))`,
+  );
+  const ids = new Map(rows.flatMap(({ id, key }) => [[id, id] as const, [key, id] as const]));
+  return [
+    ...new Set(
+      wanted.map((ref, index) => {
+        const id = ids.get(ref);
+        if (id === undefined) throw nothingAt(`projectIds.${index}`);
+        return id;
+      }),
+    ),
+  ];
+}
