@@ -15,7 +15,7 @@ import {
 
 const settings = 'it is about the forge itself';
 
-/** What actions on a pull request tell; those that are text have a reason to be ignored. */
+/** What actions on a pull request tell; those that are no text have a reason to be ignored. */
 export const pullRequestActions: Readonly<Record<string, PullAction | { readonly ignored: string }>> = {
   opened: 'opened',
   synchronize: 'updated',
