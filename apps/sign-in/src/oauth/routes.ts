@@ -47,7 +47,7 @@ export function withKnownScopes(address: string): string {
 }
 
 export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
-  const { provider, config, throttle, pool, leave } = parts;
+  const { provider, config, throttle, leave } = parts;
   const origin = new URL(config.baseUrl);
   const answer = provider.callback();
   addResourceMetadata(app, config.baseUrl);
@@ -83,7 +83,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
   void app.register(async (scope) => {
     takeForms(scope);
     addConsent(scope, parts);
-    addDevices(scope, { ...parts, pool });
+    addDevices(scope, parts);
   });
 }
 
