@@ -1,6 +1,7 @@
 /** Runs that began and were never heard of again: they end, so that they go with the others in time. */
-import { acrossOrganizations, inOrganizationAsSystem, type Pool, sql } from '@muster/database';
+import { acrossOrganizations, type Pool, sql } from '@muster/database';
 import { abandonedAfterDays, endAbandonedRuns } from '@muster/delivery';
+import { inPortions } from './portions.ts';
 
 const batchSize = 1_000;
 
@@ -12,14 +13,11 @@ export async function endAbandoned(pool: Pool, signal: AbortSignal): Promise<num
         where ended_at is null and last_seen_at < now() - make_interval(days => ${abandonedAfterDays})`,
     ),
   );
-  let ended = 0;
-  for (const { id } of concerned) {
-    for (;;) {
-      signal.throwIfAborted();
-      const some = await inOrganizationAsSystem(pool, id, (db) => endAbandonedRuns(db, batchSize));
-      ended += some.length;
-      if (some.length < batchSize) break;
-    }
-  }
-  return ended;
+  const orgIds = concerned.map(({ id }) => id);
+  return inPortions(
+    pool,
+    signal,
+    { orgIds, most: batchSize },
+    async (db) => (await endAbandonedRuns(db, batchSize)).length,
+  );
 }

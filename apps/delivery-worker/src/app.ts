@@ -86,7 +86,7 @@ export function createDeliveryWorker(
     ...{ pool, logger, mailer, pusher, askForge, issuers, webhooks },
     baseUrl: config.BASE_URL,
     retentionDays: config.RETENTION_DAYS,
-    removed: (_table, rows) => {
+    removed: (rows) => {
       count('removedRows', rows);
     },
   });

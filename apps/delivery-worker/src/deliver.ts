@@ -23,39 +23,40 @@ export interface Channels {
 /** Names a device in the outbox, where its token, a secret, may not lie. */
 const fingerprintOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-const sendMail =
-  ({ mailer }: Channels, mail: Mail, rowId: string) =>
-  async (): Promise<undefined> => {
-    await mailer.send(mail, rowId);
+/** Sends the mail that is made of a row; null: by now there is nothing to say. */
+const mailing =
+  <Payload>(
+    prepare: (
+      db: Db,
+      payload: Payload,
+      facts: { readonly orgId: string; readonly baseUrl: string },
+    ) => Promise<Mail | null>,
+  ) =>
+  ({ mailer, baseUrl }: Channels): RowWorker<Payload> =>
+  async ({ db, orgId, rowId, payload }) => {
+    const mail = await prepare(db, payload, { orgId, baseUrl });
+    if (mail === null) return undefined;
+    return async () => {
+      await mailer.send(mail, rowId);
+      return undefined;
+    };
   };
 
-export const deliverInvitation =
-  (channels: Channels): RowWorker<PayloadOf<'invitation.mail'>> =>
-  async ({ db, orgId, rowId, payload: { invitationId } }) => {
-    const mail = await prepareInvitationMail(db, { orgId, invitationId, baseUrl: channels.baseUrl });
-    return mail === null ? undefined : sendMail(channels, mail, rowId);
-  };
+export const deliverInvitation = mailing<PayloadOf<'invitation.mail'>>(
+  (db, { invitationId }, { orgId, baseUrl }) => prepareInvitationMail(db, { orgId, invitationId, baseUrl }),
+);
 
-export const mailTokenEnd =
-  (channels: Channels): RowWorker<PayloadOf<'token.mail'>> =>
-  async ({ db, rowId, payload: { tokenId } }) => {
-    const mail = await prepareTokenMail(db, tokenId);
-    return mail === null ? undefined : sendMail(channels, mail, rowId);
-  };
+export const mailTokenEnd = mailing<PayloadOf<'token.mail'>>((db, { tokenId }) =>
+  prepareTokenMail(db, tokenId),
+);
 
-export const mailPasskey =
-  (channels: Channels): RowWorker<PayloadOf<'passkey.mail'>> =>
-  async ({ db, rowId, payload }) => {
-    const mail = await preparePasskeyMail(db, { ...payload, baseUrl: channels.baseUrl });
-    return mail === null ? undefined : sendMail(channels, mail, rowId);
-  };
+export const mailPasskey = mailing<PayloadOf<'passkey.mail'>>((db, payload, { baseUrl }) =>
+  preparePasskeyMail(db, { ...payload, baseUrl }),
+);
 
-export const mailMissingDomain =
-  (channels: Channels): RowWorker<PayloadOf<'domain.mail'>> =>
-  async ({ db, rowId, payload }) => {
-    const mail = await prepareDomainMail(db, payload);
-    return mail === null ? undefined : sendMail(channels, mail, rowId);
-  };
+export const mailMissingDomain = mailing<PayloadOf<'domain.mail'>>((db, payload) =>
+  prepareDomainMail(db, payload),
+);
 
 export const deliverNotification =
   ({ pusher }: Channels): BatchWorker<PayloadOf<'notification.deliver'>> =>
@@ -68,13 +69,10 @@ export const deliverNotification =
     }
   };
 
-export const mailNotification =
-  (channels: Channels): RowWorker<PayloadOf<'notification.mail'>> =>
-  async ({ db, rowId, payload: { notificationId } }) => {
-    // Asked again: it may have been read meanwhile, or its member does not want it any more.
-    const mail = (await prepareNotification(db, notificationId))?.email;
-    return mail === undefined ? undefined : sendMail(channels, mail, rowId);
-  };
+/** It is made again: it may have been read meanwhile, or its member does not want it any more. */
+export const mailNotification = mailing<PayloadOf<'notification.mail'>>(
+  async (db, { notificationId }) => (await prepareNotification(db, notificationId))?.email ?? null,
+);
 
 export const pushNotification =
   ({ pusher }: Channels): RowWorker<PayloadOf<'notification.push'>> =>

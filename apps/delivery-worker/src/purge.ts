@@ -2,17 +2,9 @@
  * Removes what is past its day, as the retention says: in portions, oldest first, short enough that no caller waits for
  * them. A purge that is stopped goes on at the next turn.
  */
-import {
-  acrossOrganizations,
-  inOrganizationAsSystem,
-  newId,
-  of,
-  type Part,
-  type Pool,
-  type Query,
-  sql,
-} from '@muster/database';
+import { acrossOrganizations, newId, of, type Part, type Pool, type Query, sql } from '@muster/database';
 import { markRead } from '@muster/notifications';
+import { inPortions } from './portions.ts';
 import { type Purge, retention } from './retention.ts';
 
 const portion = 2_000;
@@ -98,16 +90,9 @@ export async function readForThem(pool: Pool, signal: AbortSignal): Promise<numb
   const orgs = await acrossOrganizations(pool, (db) =>
     db.all(sql<{ org_id: string }>`select distinct n.org_id from notifications n where ${isOld}`),
   );
-  let read = 0;
-  for (const { org_id: orgId } of orgs) {
-    for (;;) {
-      signal.throwIfAborted();
-      const { updated } = await inOrganizationAsSystem(pool, orgId, (db) =>
-        db.one(markRead(sql.part`${of('n')} and ${isOld}`, portion)),
-      );
-      read += updated;
-      if (updated < portion) break;
-    }
-  }
-  return read;
+  const orgIds = orgs.map(({ org_id: orgId }) => orgId);
+  return inPortions(pool, signal, { orgIds, most: portion }, async (db) => {
+    const { updated } = await db.one(markRead(sql.part`${of('n')} and ${isOld}`, portion));
+    return updated;
+  });
 }

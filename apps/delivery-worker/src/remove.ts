@@ -5,6 +5,7 @@ import {
   isSettled,
   type Node,
   type Pool,
+  type Query,
   type Removal,
   removeInPortions,
   sql,
@@ -12,7 +13,7 @@ import {
 
 /** The listeners of a removal. */
 export interface Progress {
-  readonly removed: (table: string, rows: number) => void;
+  readonly removed: (rows: number) => void;
   readonly log: (about: object, message: string) => void;
 }
 
@@ -23,16 +24,16 @@ const saysEveryMillis = 10_000;
 async function remove(
   pool: Pool,
   { removed, log }: Progress,
-  removal: Pick<Removal, 'table' | 'key' | 'signal' | 'portion'>,
+  removal: Pick<Removal, 'table' | 'key' | 'signal'>,
 ): Promise<boolean> {
   const about = { table: removal.table, ...removal.key };
   let rows = 0;
   let says = performance.now() + saysEveryMillis;
   const done = await removeInPortions(pool, {
     ...removal,
-    onPortion: (table, count) => {
+    onPortion: (_table, count) => {
       rows += count;
-      removed(table, count);
+      removed(count);
       if (performance.now() < says) return;
       says = performance.now() + saysEveryMillis;
       log({ ...about, rows }, 'removing what was deleted');
@@ -42,51 +43,43 @@ async function remove(
   return done;
 }
 
-/** Projects that were deleted: no caller sees them any more. */
-export async function removeProjects(
+/** Removes what is found of a table, and answers how many are gone. */
+async function removeAll(
   pool: Pool,
-  signal: AbortSignal,
   progress: Progress,
-  portion?: number,
+  {
+    table,
+    deleted,
+    signal,
+  }: {
+    readonly table: Removal['table'];
+    readonly deleted: Query<{ org_id: string; id: string }>;
+    readonly signal: AbortSignal;
+  },
 ): Promise<number> {
-  const deleted = await acrossOrganizations(pool, (db) =>
-    db.all(
-      sql<{
-        org_id: string;
-        id: string;
-      }>`select org_id, id from projects where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`,
-    ),
-  );
   let gone = 0;
-  for (const key of deleted) {
-    if (
-      await remove(pool, progress, {
-        table: 'projects',
-        key: { ...key },
-        signal,
-        ...(portion && { portion }),
-      })
-    )
-      gone += 1;
-  }
+  for (const key of await acrossOrganizations(pool, (db) => db.all(deleted)))
+    if (await remove(pool, progress, { table, key: { ...key }, signal })) gone += 1;
   return gone;
 }
 
+/** Projects that were deleted: no caller sees them any more. */
+export const removeProjects = (pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> => {
+  const deleted = sql<{
+    org_id: string;
+    id: string;
+  }>`select org_id, id from projects where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`;
+  return removeAll(pool, progress, { table: 'projects', deleted, signal });
+};
+
 /** Endpoints of webhooks that were deleted, with what was known of their deliveries. */
-export async function removeWebhooks(pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> {
-  const deleted = await acrossOrganizations(pool, (db) =>
-    db.all(
-      sql<{
-        org_id: string;
-        id: string;
-      }>`select org_id, id from webhooks where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`,
-    ),
-  );
-  let gone = 0;
-  for (const key of deleted)
-    if (await remove(pool, progress, { table: 'webhooks', key: { ...key }, signal })) gone += 1;
-  return gone;
-}
+export const removeWebhooks = (pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> => {
+  const deleted = sql<{
+    org_id: string;
+    id: string;
+  }>`select org_id, id from webhooks where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`;
+  return removeAll(pool, progress, { table: 'webhooks', deleted, signal });
+};
 
 /** Organizations whose owner deleted them more than 30 days ago. */
 export async function removeOrganizations(

@@ -1,6 +1,7 @@
 /** Tokens that end soon: their members are told in time to make others. */
-import { acrossOrganizations, inOrganizationAsSystem, type Pool, sql } from '@muster/database';
+import { acrossOrganizations, type Pool, sql } from '@muster/database';
 import { noteTokenEnds, tokensToWarnOf } from '@muster/organizations';
+import { inPortions } from './portions.ts';
 
 const batchSize = 1_000;
 
@@ -9,11 +10,6 @@ export async function warnOfEnds(pool: Pool, signal: AbortSignal): Promise<void>
   const concerned = await acrossOrganizations(pool, (db) =>
     db.all(sql<{ id: string }>`select distinct t.org_id as id from tokens t where ${tokensToWarnOf}`),
   );
-  for (const { id } of concerned) {
-    for (;;) {
-      signal.throwIfAborted();
-      const noted = await inOrganizationAsSystem(pool, id, (db) => noteTokenEnds(db, batchSize));
-      if (noted < batchSize) break;
-    }
-  }
+  const orgIds = concerned.map(({ id }) => id);
+  await inPortions(pool, signal, { orgIds, most: batchSize }, (db) => noteTokenEnds(db, batchSize));
 }

@@ -50,7 +50,7 @@ export interface WorkerContext extends Channels {
   /** How secrets of connections are sealed, and where people see stories. */
   readonly webhooks: Pick<WebhooksSetUp, 'seals' | 'subjectUrl'>;
   /** Told of rows that were removed, because what they hang on was deleted. */
-  readonly removed: (table: string, rows: number) => void;
+  readonly removed: (rows: number) => void;
 }
 
 export function createWorkers(context: WorkerContext): Workers {

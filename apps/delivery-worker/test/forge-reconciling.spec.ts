@@ -1,4 +1,5 @@
 /** What a forge did not deliver is asked of it, by its API. */
+import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ForgeKind } from '@muster/registry';
@@ -46,8 +47,10 @@ afterEach(async () => {
   await forge.close();
 });
 
+type Credentials = Parameters<People['ana']['forges']['connect']>[0]['credentials'];
+
 /** Work that was handed in with a pull request that is open, and of which nothing was heard for an hour. */
-async function begin(kind: ForgeKind = 'github', credentials: { token: string } | null = { token: 't' }) {
+async function begin(kind: ForgeKind = 'github', credentials: Credentials | null = { token: 't' }) {
   const { connection: made, setup } = await people.ana.forges.connect({
     ...{ kind, baseUrl: forge.url },
     ...(credentials !== null && { credentials }),
@@ -98,10 +101,11 @@ const answers = (
   json: unknown,
   headers: Record<string, string> = {},
   checks: Readonly<Record<string, unknown>> = {},
+  made: unknown = {},
 ) =>
   forge.answer(({ method, path }, response) => {
     const found = Object.keys(checks).find((end) => path.split('?')[0]?.endsWith(end));
-    if (method !== 'GET') replyWith(response, 201);
+    if (method !== 'GET') replyWith(response, 201, made);
     else if (isPull(path)) replyWith(response, 200, json, headers);
     else if (found !== undefined) replyWith(response, 200, checks[found]);
     else replyWith(response, 403, { message: 'Resource not accessible by integration' });
@@ -270,6 +274,21 @@ describe('checks that were not delivered', () => {
     await beQuiet();
     await turn();
     expect(await checksNow()).toBe('passing');
+  });
+
+  it('are none of the suite in which an app says itself what is missing', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2_048,
+      ...{ publicKeyEncoding: { type: 'spki', format: 'pem' } },
+      ...{ privateKeyEncoding: { type: 'pkcs8', format: 'pem' } },
+    });
+    const installed = { '/installation': { id: 8 } };
+    const made = { token: 'ghs', expires_at: new Date(Date.now() + 3_600_000).toISOString() };
+    answers(open(), {}, { ...installed, ...ofGitHub([suite(3, 'success'), suite(5, null)]) }, made);
+    await begin('github', { appId: 5, privateKey });
+    await turn();
+    expect(await checksNow()).toBe('passing');
+    expect((await deliveries()).map(({ event }) => event)).toEqual(['check_suite', 'pull_request']);
   });
 
   it('may not be asked of with every token, which is no error', async () => {

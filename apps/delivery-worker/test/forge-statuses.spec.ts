@@ -201,6 +201,27 @@ describe('a status that is not taken', () => {
     expect((await connectionNow()).lastError).toBeNull();
   });
 
+  it('is not sent with the credentials of one address to another that is named in its place', async () => {
+    await begin();
+    const change = async (changes: { baseUrl: string; credentials?: { token: string } }) =>
+      (await people.ana.forges.update({ connectionId: connection.id, ...changes })).connection;
+    expect(await change({ baseUrl: `${forge.url}/` })).toMatchObject({ credentialsKind: 'token' });
+    const other = await openForge();
+    try {
+      expect(await change({ baseUrl: other.url })).toMatchObject({
+        ...{ baseUrl: other.url, credentialsKind: null },
+      });
+      await approve();
+      await settle();
+      expect(other.asked).toEqual([]);
+      await change({ baseUrl: forge.url, credentials: { token: 'another' } });
+      await settle();
+      expect(forge.asked.at(-1)?.headers.authorization).toBe('Bearer another');
+    } finally {
+      await other.close();
+    }
+  });
+
   it('is tried again where the forge is out of order', async () => {
     await begin();
     forge.answer({ status: 502 });

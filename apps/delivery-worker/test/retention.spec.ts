@@ -374,7 +374,7 @@ describe('a project that somebody deleted', () => {
     const said: string[] = [];
     let rows = 0;
     const progress = {
-      removed: (_table: string, count: number) => {
+      removed: (count: number) => {
         rows += count;
       },
       log: (_about: object, message: string) => said.push(message),

@@ -50,6 +50,24 @@ describe('several workers', () => {
     expect((await hooks.stateOf(webhook.id)).failing).toBe(0);
   });
 
+  it('count a try once, also where they say it again since they did not hear that it was kept', async () => {
+    const { webhook } = await hooks.createWebhook();
+    await hooks.createStories(1);
+    await hooks.withTurns(webhook.id, async (turn) => {
+      const [message] = (await turn([]))?.ready ?? [];
+      if (message === undefined) throw new Error('nothing is due');
+      const tried = { at: new Date().toISOString(), status: 503, ms: 3, error: null };
+      const sent = [{ message, tried, answer: 'away' }];
+      await turn(sent);
+      await turn(sent);
+      const { items } = await hooks.people.ana.webhooks.deliveries.list({ webhookId: webhook.id });
+      expect(items.map(({ tries }) => tries)).toEqual([[tried]]);
+      expect((await hooks.stateOf(webhook.id)).failing).toBe(1);
+      await turn([{ message, tried: { ...tried, ms: 4 }, answer: 'away' }]);
+      expect((await hooks.stateOf(webhook.id)).failing).toBe(2);
+    });
+  });
+
   it('that stop finish what they have begun, and leave the rest to others at once', async () => {
     await hooks.createWebhook({ order: 'strict' });
     hooks.receiver.answer((response) => setTimeout(() => response.end(), 30));

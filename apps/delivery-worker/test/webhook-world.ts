@@ -1,7 +1,13 @@
 /** For specs of webhooks: a world in which they can be made, workers that send them, and a receiver. */
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import { createPool } from '@muster/database';
-import { webhooksWith } from '@muster/notifications';
+import { createPool, inOrganizationAsSystem } from '@muster/database';
+import {
+  holdWebhook,
+  type SentMessage,
+  takeTurn,
+  type TurnAnswer,
+  webhooksWith,
+} from '@muster/notifications';
 import { handlers, reactions } from '@muster/operations';
 import { createSeals, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry } from '@muster/registry';
@@ -25,6 +31,11 @@ export interface WebhookWorld {
   readonly receiver: Receiver;
   /** A worker that looks for what is due, until it is stopped or the spec ends. */
   startWorker(): { readonly stop: () => Promise<void> };
+  /** Has one taken, as a worker has it; each call is a turn that says what was sent. */
+  withTurns(
+    webhookId: string,
+    work: (turn: (sent: readonly SentMessage[]) => Promise<TurnAnswer | undefined>) => Promise<void>,
+  ): Promise<void>;
   createWebhook(draft?: Draft, who?: Person): ReturnType<Person['webhooks']['create']>;
   createStories(count: number, projectId?: string, from?: number): Promise<void>;
   /** The numbers of what was received, in that order. */
@@ -68,6 +79,9 @@ export function useWebhooks(): WebhookWorld {
   const listed = async (webhookId: string, state?: 'delivered') =>
     (await now().people.ana.webhooks.deliveries.list({ webhookId, state })).items;
 
+  const openPool = () =>
+    patient(createPool({ url: world.database.url, role: 'muster_app', name: 'webhooks', max: 4 }));
+
   return {
     world,
     get people() {
@@ -77,9 +91,7 @@ export function useWebhooks(): WebhookWorld {
       return now().receiver;
     },
     startWorker: () => {
-      const pool = patient(
-        createPool({ url: world.database.url, role: 'muster_app', name: 'webhooks', max: 4 }),
-      );
+      const pool = openPool();
       const runner = createRunner({
         pool,
         sender: createSender({ networks: setUp.networks }),
@@ -101,6 +113,20 @@ export function useWebhooks(): WebhookWorld {
       };
       workers.push(worker);
       return worker;
+    },
+    withTurns: async (webhookId, work) => {
+      const pool = openPool();
+      const { orgId } = now().people;
+      try {
+        const held = await inOrganizationAsSystem(pool, orgId, (db) => holdWebhook(db, webhookId));
+        const epoch = held?.worker_epoch ?? 0;
+        await work((sent) => {
+          const asked = { orgId, webhookId, epoch, sent, withWorker: [], most: 10, leaves: false };
+          return inOrganizationAsSystem(pool, orgId, (db) => takeTurn(db, asked, { ...setUp, reactions }));
+        });
+      } finally {
+        await pool.end();
+      }
     },
     createWebhook: (draft = {}, who = now().people.ana) =>
       who.webhooks.create({ url: now().receiver.url, kinds: ['story.created'], ...draft }),

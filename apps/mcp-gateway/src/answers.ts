@@ -1,4 +1,5 @@
 /** Answers that fit a model's context. What is cut is always named, with how to get it. */
+import { issuePath } from '@muster/registry';
 
 /** A text or list that is not whole. */
 interface CutPart {
@@ -71,12 +72,6 @@ function replaced(value: unknown, [head, ...rest]: readonly (string | number)[],
   );
 }
 
-/** `spec.content`, `items[2].body`. */
-const inWords = (path: readonly (string | number)[]): string =>
-  path
-    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
-    .join('');
-
 /** Never between the halves of a surrogate pair. */
 function startOf(text: string, length: number): string {
   const end = Math.max(0, length);
@@ -113,7 +108,7 @@ export function cutTo(answer: Answer, room: number, { how, goesOn = false, start
       typeof value === 'string'
         ? startOf(value, Math.max(leastText, Math.floor(value.length * share)))
         : value.slice(0, Math.max(leastItems, Math.min(value.length - 1, Math.floor(value.length * share))));
-    const words = inWords(path);
+    const words = issuePath(path);
     const from = start?.path === words ? start.at : 0;
     parts.set(words, {
       path: words,

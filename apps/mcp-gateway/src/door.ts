@@ -1,12 +1,11 @@
 /** The way in: who asks and how often, and the way on to the API with the asker's own token. */
 import { retrying } from '@muster/client';
-import { type ApiError, tooMany } from '@muster/registry';
 import {
   bearerOf,
   createMemoryStore,
   type Metrics,
   type Rate,
-  retryAfterSeconds,
+  requireRoom,
   type Service,
 } from '@muster/http';
 import { type JSONRPCRequest } from '@modelcontextprotocol/server';
@@ -68,9 +67,6 @@ export function askerOf({ asker }: FastifyRequest): Asker {
   return asker;
 }
 
-const tooOften = (seconds: number): ApiError =>
-  tooMany('token_limit', seconds, 'Too many requests with this token.');
-
 /** A client's own key, as a header or in _meta; the gateway could only guess which calls are one intention. */
 function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | undefined {
   const inMeta = params?._meta?.['muster/idempotencyKey'];
@@ -119,7 +115,7 @@ export class Door {
     const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
     if (typeof name === 'string' && reachesApi(name)) return;
     const quotas = await this.#asked.take([{ key: token, rate: this.options.lists }]);
-    if (quotas.some(({ waitMillis }) => waitMillis > 0)) throw tooOften(retryAfterSeconds(quotas));
+    requireRoom(quotas, 'token_limit', 'Too many requests with this token.');
   }
 
   transportFor(

@@ -2,6 +2,7 @@
 import { createClient, MusterError, NoAnswer, type Transport } from '@muster/client';
 import { ApiError } from '@muster/registry';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isUnauthorized } from './failures.ts';
 import { eventsUri, variableIn } from './uris.ts';
 
 /** Each is a call that waits, of the few that a token may have. */
@@ -21,9 +22,6 @@ const passes = (failure: unknown): boolean =>
   (failure instanceof MusterError && (failure.status === 429 || failure.status >= 500)) ||
   (failure instanceof ApiError && failure.status === 429);
 
-const isRefusedToken = (failure: unknown): boolean =>
-  failure instanceof MusterError && failure.status === 401;
-
 /**
  * Watches from where the execution stands now. Undefined where there is none that the caller may see: that there is none,
  * and that it is hidden, look alike to the client.
@@ -36,7 +34,7 @@ export async function watchExecution(
   const executionId = executionIn(uri) ?? '';
   const { get, eventsSince } = createClient(calls).deliveryExecutions;
   const found = await get({ executionId }).catch((failure: unknown) => {
-    if (isRefusedToken(failure) || passes(failure)) throw failure;
+    if (isUnauthorized(failure) || passes(failure)) throw failure;
     return undefined;
   });
   if (found === undefined) return undefined;
@@ -50,7 +48,7 @@ export async function watchExecution(
         if (items.length > 0) await tell(uri);
       } catch (failure) {
         if (isOver()) return;
-        if (isRefusedToken(failure)) throw failure;
+        if (isUnauthorized(failure)) throw failure;
         if (!passes(failure)) return;
         await pause(againMillis, undefined, { signal }).catch(() => undefined);
       }

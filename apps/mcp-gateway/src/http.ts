@@ -129,15 +129,17 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOp
     guard(request.headers);
     await door.letIn(request);
   };
-  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const [path = '', query = ''] = request.url.split('?');
-    const inPath = pathForms[path.slice(mcpPath.length)];
-    const view = readView([inPath, query].filter(Boolean).join('&'), request.headers);
-    return receive(door, reply, { request, view, stopping: stopping.signal });
-  };
+  const handlerOf =
+    (inPath: string | undefined) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      // All that follows the first question mark: another one stands for itself.
+      const query = /\?(.*)$/s.exec(request.url)?.[1];
+      const view = readView([inPath, query].filter(Boolean).join('&'), request.headers);
+      return receive(door, reply, { request, view, stopping: stopping.signal });
+    };
   for (const end of ['', ...Object.keys(pathForms)]) {
     const url = mcpPath + end;
-    app.post(url, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, handler);
+    app.post(url, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, handlerOf(pathForms[end]));
     app.route({
       method: [...otherMethods],
       url,

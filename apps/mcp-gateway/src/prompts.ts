@@ -30,22 +30,10 @@ export interface Offered {
 /** The argument by which a project is named; a prompt's own of that name goes first. */
 export const projectArgument = 'projectId';
 
-async function everyPage<Item>(
-  read: (cursor: string | undefined) => Promise<{ items: Item[]; nextCursor: string | null }>,
-): Promise<Item[]> {
-  const all: Item[] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const { items, nextCursor } = await read(cursor);
-    all.push(...items);
-    cursor = nextCursor;
-  }
-  return all;
-}
-
-const paged = (cursor: string | undefined) => ({ limit: 200, ...(cursor !== undefined && { cursor }) });
-
 /** Which prompts are asked for. */
 export interface Wanted {
+  /** Of the organization alone, or of projects alone. */
+  readonly scope?: 'org' | 'project';
   readonly slug?: string;
   /** Of this project alone. */
   readonly project?: string | undefined;
@@ -53,7 +41,17 @@ export interface Wanted {
   readonly projectsLike?: string;
 }
 
-async function offeredByProjects(client: Client, { slug, projectsLike = '' }: Wanted): Promise<Offered[]> {
+const listedBy = ({ slug }: Wanted) => ({
+  limit: 200,
+  includeBody: false,
+  ...(slug !== undefined && { slug }),
+});
+
+const ofProject = (client: Client, projectId: string, wanted: Wanted): Promise<Prompt[]> =>
+  Array.fromAsync(client.prompts.project.list.all({ projectId, ...listedBy(wanted) }));
+
+async function offeredByProjects(client: Client, wanted: Wanted): Promise<Offered[]> {
+  const { projectsLike = '' } = wanted;
   const { items: projects } = await client.projects.list({
     limit: mostProjects,
     ...(projectsLike !== '' && { query: projectsLike }),
@@ -61,14 +59,7 @@ async function offeredByProjects(client: Client, { slug, projectsLike = '' }: Wa
   const lists = await Promise.all(
     projects.map(async ({ key }) => ({
       key,
-      prompts: await everyPage((cursor) =>
-        client.prompts.project.list({
-          projectId: key,
-          includeBody: false,
-          ...paged(cursor),
-          ...(slug !== undefined && { slug }),
-        }),
-      ),
+      prompts: await ofProject(client, key, wanted),
     })),
   );
   const bySlug = Map.groupBy(
@@ -93,19 +84,19 @@ const orNone = <Item>(items: Promise<Item[]>): Promise<Item[]> =>
 /** The prompts that the caller can get, without their text. */
 export async function offered(session: Session, wanted: Wanted = {}): Promise<Offered[]> {
   const client = clientOf(session);
-  const { slug } = wanted;
-  const listed = { includeBody: false, ...(slug !== undefined && { slug }) };
-  const ofOrg = everyPage((cursor) => client.prompts.org.list({ ...listed, ...paged(cursor) }));
+  const { scope } = wanted;
   const project = session.view.project ?? wanted.project;
-  const ofProjects =
+  const ofOrg = () => Array.fromAsync(client.prompts.org.list.all(listedBy(wanted)));
+  const ofProjects = async (): Promise<Offered[]> =>
     project === undefined
       ? offeredByProjects(client, wanted)
-      : everyPage((cursor) =>
-          client.prompts.project.list({ projectId: project, ...listed, ...paged(cursor) }),
-        ).then((prompts) =>
-          prompts.map((prompt) => ({ name: `project.${prompt.slug}`, prompt, projects: null })),
-        );
-  const [org, projects] = await Promise.all([orNone(ofOrg), orNone(ofProjects)]);
+      : (await ofProject(client, project, wanted)).map((prompt) => ({
+          ...{ name: `project.${prompt.slug}`, prompt, projects: null },
+        }));
+  const [org, projects] = await Promise.all([
+    scope === 'project' ? [] : orNone(ofOrg()),
+    scope === 'org' ? [] : orNone(ofProjects()),
+  ]);
   return [
     ...org.map((prompt) => ({ name: `org.${prompt.slug}`, prompt, projects: null })),
     ...projects.toSorted((a, b) => a.name.localeCompare(b.name)),
@@ -166,9 +157,10 @@ export async function getPrompt(
 ): Promise<GetPromptResult> {
   const client = clientOf(session);
   const [, scope, slug] = /^(org|project)\.([a-z0-9-]{1,64})$/.exec(name) ?? [];
-  if (slug === undefined) throw await unknownPrompt(name, session);
+  if (slug === undefined || (scope !== 'org' && scope !== 'project'))
+    throw await unknownPrompt(name, session);
   const project = scope === 'project' ? values[projectArgument] : undefined;
-  const found = (await offered(session, { slug, project })).find((one) => one.name === name);
+  const found = (await offered(session, { scope, slug, project })).find((one) => one.name === name);
   if (found === undefined) throw await unknownPrompt(name, session);
   const missing = found.prompt.arguments.filter((argument) => argument.required && !values[argument.name]);
   if (missing.length > 0)

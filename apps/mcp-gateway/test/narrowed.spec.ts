@@ -45,7 +45,10 @@ describe('a path', () => {
     expect((await list('/core?mode=full')).status).toBe(400);
     expect((await list('/core?mod=full')).status).toBe(400);
     expect((await list('/core?project=WEB')).status).toBe(200);
+    expect((await list('?mode=core?readonly=1')).status).toBe(400);
+    expect((await list('/core?project=WEB?readonly=1')).status).toBe(400);
     expect((await list('/cores')).status).toBe(404);
+    expect(await names(ana.me.token, '/%72eadonly')).toEqual(await names(ana.me.token, '/readonly'));
   });
 });
 

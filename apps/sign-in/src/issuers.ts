@@ -13,10 +13,14 @@ export interface IssuerFlow extends IssuerQuestion {
   readonly orgId: string;
   /** Where the person was going. */
   readonly to: string;
+  readonly isAnew: boolean;
 }
 
 /** What an issuer says of a person; an address that is none is null. */
 export type Claimed = Omit<IssuerAnswer, 'claims'>;
+
+/** When an issuer had a new proof that was asked of it, and of which it says no time: it may have asked the person nothing. */
+const longAgo = new Date(0).toISOString();
 
 export interface Issuers {
   /** Where to send a person, and what to keep meanwhile. Throws where the issuer cannot be used. */
@@ -55,12 +59,13 @@ export function createIssuers({
       const { address, question } = await signIn.begin(issuerOf(provider), {
         ...{ redirectUrl, email, provenWithinSeconds },
       });
-      return { address, flow: { ...question, providerId: provider.id, orgId: provider.orgId, to } };
+      return { address, flow: { ...question, providerId: provider.id, orgId: provider.orgId, to, isAnew } };
     },
     end: async (provider, flow, at) => {
       const { email: said, ...claimed } = await signIn.end(issuerOf(provider), flow, at, ['email']);
       const email = EmailAddress.safeParse(said);
-      return { ...claimed, email: email.success ? email.data : null };
+      const provenAt = claimed.provenAt ?? (flow.isAnew ? longAgo : null);
+      return { ...claimed, provenAt, email: email.success ? email.data : null };
     },
   };
 }

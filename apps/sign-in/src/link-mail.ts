@@ -1,7 +1,7 @@
 /** How the mail with a link reads. */
 import { type Mail } from '@muster/outbound/mail';
 import { type AskedLink, linkMinutes } from './data/links.ts';
-import { html } from './html.ts';
+import { html } from '@muster/http';
 
 export function linkMail(to: string, baseUrl: string, { secret, code }: AskedLink): Mail {
   const link = `${baseUrl}/auth/link?token=${secret}`;

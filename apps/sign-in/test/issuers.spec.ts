@@ -123,6 +123,24 @@ describe('signing in at an issuer', () => {
 });
 
 describe('an attack', () => {
+  it('by the session that a browser has at the issuer proves nothing anew', async () => {
+    const { subject } = await named.employee();
+    const browser = installation.browser();
+    await signInAt(subject, browser);
+    await world.rows(
+      `update sign_in.sessions set proven_at = now() - interval '1 hour' where account_id =
+         (select account_id from sign_in.identities where subject = $1)`,
+      subject,
+    );
+    // Taken out of the address, what asks for a proof is not asked, and the answer has no time of one.
+    const asked = altered(altered(await begin(browser), 'prompt', null), 'max_age', null);
+    expect((await comeBack(browser, await company.signIn(asked, subject))).status).toBe(303);
+    const deletes = () => browser.call(named.orgId, 'passkeys.delete', { passkeyId: newId() });
+    expect((await deletes()).status).toBe(403);
+    await signInAt(subject, browser);
+    expect((await deletes()).status).toBe(404);
+  });
+
   const refused = async (answer: Answer, browser: Browser): Promise<void> => {
     expect([403, 410]).toContain(answer.status);
     expect(await isIn(browser)).toBe(false);

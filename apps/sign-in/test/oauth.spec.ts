@@ -111,6 +111,14 @@ describe('a client that a person consents to', () => {
     expect(await world.rows('select id from connections where org_id = $1', people.orgId)).toHaveLength(1);
   });
 
+  it('may name a resource with a query of its own, as it is', async () => {
+    const resource = `${installation.url()}/api/mcp?mode=core`;
+    const address = `${client.authorizeUrl({ resource: undefined, state: undefined })}&resource=${resource}&state=abc`;
+    const back = await consentTo(browser, address, form);
+    expect(back.get('state')).toBe('abc');
+    expect((await client.exchange(back.get('code') ?? '', { resource })).status).toBe(200);
+  });
+
   it('stands in the audit of the organization: who let it in, from where, and as what', async () => {
     await connect(browser, client, form);
     const listed = await browser.call(people.orgId, 'connections.list');

@@ -124,7 +124,7 @@ export function holdLease(
 
 /**
  * Acquires, works, and lets go: of a lease that the work did not end by itself it releases what is left, so that
- * another can go on from the last checkpoint. What the work throws is thrown on.
+ * another can go on from the last checkpoint. What the work throws is thrown on, also where letting go fails.
  */
 export async function withLease<Result>(
   client: Client,
@@ -133,12 +133,22 @@ export async function withLease<Result>(
   options: LeaseOptions = {},
 ): Promise<Result> {
   const lease = holdLease(client, await client.deliveryExecutions.acquire(target), options);
+  let result: Result;
   try {
-    return await work(lease);
-  } finally {
-    if (!lease.isOver()) await lease.release().catch(ignoreLoss);
-    lease.putDown();
+    result = await work(lease);
+  } catch (error) {
+    await letGo(lease).catch(() => undefined);
+    throw error;
   }
+  await letGo(lease);
+  return result;
+}
+
+/** It is renewed no more, whatever comes of the release. */
+async function letGo(lease: HeldLease): Promise<void> {
+  const isOver = lease.isOver();
+  lease.putDown();
+  if (!isOver) await lease.release().catch(ignoreLoss);
 }
 
 /** Another has it by now: then there is nothing to let go of. */

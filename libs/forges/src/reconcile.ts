@@ -22,6 +22,7 @@ import { asDelivered } from './rules/asked-pulls.ts';
 import { type Check, type NamedRepository } from './rules/fact.ts';
 import { read } from './rules/translations.ts';
 import { type ForgeCalls, notingFailure, openCredentials, type Sending } from './statuses.ts';
+import { ownSuite } from './translate.ts';
 
 /** Asks for a look at each pull request that is quiet, in the organization that it is of. */
 export async function reconcile(pool: Pool, signal: AbortSignal): Promise<void> {
@@ -77,10 +78,12 @@ async function askAboutChecks(
   { ask }: ForgeCalls,
   at: NamedAtForge,
   {
+    appId,
     headers,
     repository,
     sha,
   }: {
+    readonly appId: string | null;
     readonly headers: Readonly<Record<string, string>>;
     readonly repository: NamedRepository;
     readonly sha: string;
@@ -95,7 +98,9 @@ async function askAboutChecks(
     const said = understood(answer, (json) =>
       question.read(json, repository).flatMap((delivery) => {
         const reading = read(at.kind, delivery.event, delivery.payload);
-        return 'ignored' in reading ? [] : [{ ...delivery, url, checks: reading.checks }];
+        if ('ignored' in reading) return [];
+        const checks = reading.checks.filter(({ name }) => name !== ownSuite(appId));
+        return checks.length === 0 ? [] : [{ ...delivery, url, checks }];
       }),
     );
     told.push(...said);
@@ -111,7 +116,7 @@ export async function askAboutPull(
 ): Promise<Sending | undefined> {
   const pull = await findAskedPull(db, executionId);
   if (pull === undefined) return undefined;
-  const { quietUntil, connectionId, kind, number, externalId, fullName, defaultBranch } = pull;
+  const { quietUntil, connectionId, appId, kind, number, externalId, fullName, defaultBranch } = pull;
   // The next turn asks.
   if (quietUntil !== null && Date.parse(quietUntil) > Date.now()) return undefined;
   const url = pullUrl(pull, number);
@@ -127,7 +132,7 @@ export async function askAboutPull(
     const told =
       answer.status === 304 ? undefined : understood(answer, (json) => asDelivered(kind, json, repository));
     const sha = told === undefined ? pull.headSha : told.isOpen ? told.headSha : null;
-    const checks = sha === null ? [] : await askAboutChecks(calls, pull, { headers, repository, sha });
+    const checks = sha === null ? [] : await askAboutChecks(calls, pull, { appId, headers, repository, sha });
     const etag = told === undefined ? pull.etag : answer.headers['etag'];
     return { etag: typeof etag === 'string' ? etag : null, told, sha, checks };
   };

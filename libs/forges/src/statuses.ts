@@ -168,7 +168,7 @@ export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promi
   const at = { ...callee, externalId: head.externalId };
   const link = story === undefined ? null : calls.linkTo(story);
   const send = async (): Promise<undefined> => {
-    const headers = await calls.authorize({ ...callee, credentials });
+    const headers = await calls.authorize({ ...callee, connectionId: head.connectionId, credentials });
     const isApp = credentials?.includes('"appId"') === true;
     const { url, body } = statusRequest(at, { ...standing, sha: head.sha, link }, isApp);
     const request = {

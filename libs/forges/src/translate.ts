@@ -56,7 +56,7 @@ function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
 }
 
 /** What an app says of a head itself comes back as its check suite. */
-const ownSuite = (appId: string | null): string => `suite:${appId ?? ''}`;
+export const ownSuite = (appId: string | null): string => `suite:${appId ?? ''}`;
 
 /** Reads a delivery, and records what it says. Again it changes nothing. */
 export async function translateDelivery(

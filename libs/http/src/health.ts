@@ -1,6 +1,7 @@
 /** /livez touches nothing; /readyz asks what the service stands on, with a bound, at most once a second. */
 import { productVersion } from '@muster/registry';
 import { type FastifyInstance } from 'fastify';
+import { type Logger } from 'pino';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from './config.ts';
 import { type Saturation } from './places.ts';
@@ -24,15 +25,19 @@ export interface Readiness {
   readonly checks: Record<string, State>;
 }
 
-async function isWell(check: Check): Promise<boolean> {
+/** What is wrong, as the check says it or throws it. */
+async function faultOf(
+  check: Check,
+): Promise<{ readonly why: string } | { readonly err: unknown } | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const bound = new Promise<string>((resolve) => {
     timer = setTimeout(resolve, boundMillis, 'too slow');
   });
   try {
-    return (await Promise.race([check.run(), bound])) === undefined;
-  } catch {
-    return false;
+    const why = await Promise.race([check.run(), bound]);
+    return why === undefined ? undefined : { why };
+  } catch (err) {
+    return { err };
   } finally {
     clearTimeout(timer);
   }
@@ -63,6 +68,7 @@ export async function refuseFaultsForGood(checks: readonly Check[]): Promise<voi
 }
 
 interface Condition {
+  readonly logger: Logger;
   /** The service stops: it is not ready any more. */
   readonly isDraining: () => boolean;
   readonly saturation: () => Saturation;
@@ -82,12 +88,31 @@ function withPlaces(known: Readiness, saturation: Saturation): Readiness {
 export function addHealth(
   app: FastifyInstance,
   checks: readonly Check[],
-  { isDraining, saturation }: Condition,
+  { logger, isDraining, saturation }: Condition,
 ): () => Promise<Readiness> {
   let last: { readonly readiness: Promise<Readiness>; readonly until: number } | undefined;
 
+  const away = new Set<string>();
+  /** Says it where it changed. */
+  const note = ({ name, needed }: Check, fault: Awaited<ReturnType<typeof faultOf>>): void => {
+    if ((fault !== undefined) === away.has(name)) return;
+    if (fault === undefined) {
+      away.delete(name);
+      logger.info({ dependency: name }, 'what the service stands on is there again');
+    } else {
+      away.add(name);
+      logger.warn({ dependency: name, needed, ...fault }, 'what the service stands on is away');
+    }
+  };
+
   const look = async (): Promise<Readiness> => {
-    const states = await Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
+    const states = await Promise.all(
+      checks.map(async (check) => {
+        const fault = await faultOf(check);
+        note(check, fault);
+        return { check, well: fault === undefined };
+      }),
+    );
     const status = states.some(({ check, well }) => check.needed && !well)
       ? 'not_ready'
       : states.every(({ well }) => well)

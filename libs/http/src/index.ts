@@ -19,7 +19,13 @@ export { durationMillis, elapsedMillis } from './elapsed.ts';
 export { type Cookies, cookiesOf, type Form, formOf, fromOwnPage, pathWithin, takeForms } from './forms.ts';
 export { type Check } from './health.ts';
 export { Html, html } from './html.ts';
-export { rateLimitField, type Limit, rateLimitPolicyField, retryAfterSeconds } from './limits/headers.ts';
+export {
+  rateLimitField,
+  type Limit,
+  rateLimitPolicyField,
+  requireRoom,
+  retryAfterSeconds,
+} from './limits/headers.ts';
 export { createRateLimiter, type RateLimiter } from './limits/rate-limiter.ts';
 export { createMemoryStore } from './limits/memory-store.ts';
 export { type Quota, type Rate, rateVariable } from './limits/rate.ts';

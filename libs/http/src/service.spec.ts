@@ -97,6 +97,31 @@ describe('health', () => {
     });
   });
 
+  it('logs what is wrong when it begins, and when it is over', async () => {
+    const lines: { dependency?: string; why?: string; msg: string }[] = [];
+    const logger = pino(
+      { level: 'info' },
+      { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
+    );
+    let fault: string | undefined = 'the schema is not current';
+    const { url } = await start({
+      logger,
+      checks: [{ name: 'postgres', needed: true, run: async () => fault }],
+    });
+    const look = async () => {
+      await fetch(`${url}/readyz`);
+      await pause(1_050);
+    };
+    await look();
+    await look();
+    fault = undefined;
+    await look();
+    expect(lines.filter(({ dependency }) => dependency === 'postgres')).toMatchObject([
+      { why: 'the schema is not current', msg: 'what the service stands on is away' },
+      { msg: 'what the service stands on is there again' },
+    ]);
+  });
+
   it('asks what it stands on at most once a second, however often it is asked', async () => {
     let asked = 0;
     const counts = { name: 'counts', needed: true, run: async () => void (asked += 1) };

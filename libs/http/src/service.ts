@@ -240,7 +240,7 @@ export function createService(options: ServiceOptions): Service {
     ),
   );
 
-  const readiness = addHealth(app, checks, { isDraining, saturation: () => places.saturation() });
+  const readiness = addHealth(app, checks, { logger, isDraining, saturation: () => places.saturation() });
   metrics.figures(
     'muster_dependency_up',
     'What the service stands on: 1 is there, 0 is away',

@@ -13,8 +13,8 @@ declare module 'fastify' {
 
 type TracingConfig = z.output<z.ZodObject<typeof commonEnvironment>>;
 
-/** Sets the listener that hears of spans which could not be delivered. */
 let onFault: (error: unknown) => void = () => undefined;
+/** Sets the listener that hears of spans which could not be delivered. */
 export const onTracingFault = (listener: (error: unknown) => void): void => {
   onFault = listener;
 };

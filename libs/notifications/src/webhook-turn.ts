@@ -162,8 +162,9 @@ export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Prom
     .map((sealed) => setUp.seals.open(secretOwner(organizationKey, webhookId), sealed))
     .filter((secret) => secret !== undefined);
 
-  const settled = sent.map((one) => settledOf(one, Math.random()));
-  if (settled.length > 0) await db.all(settle(settled));
+  const said = sent.map((one) => settledOf(one, Math.random()));
+  const kept = new Set(said.length === 0 ? [] : (await db.all(settle(said))).map(({ id }) => id));
+  const settled = said.filter(({ id }) => kept.has(id));
   const pause = pauseOf(held, settled, secrets);
   if (pause !== null) await db.all(pauseHeld(webhookId, pause));
   const isPaused = held.paused_at !== null || pause !== null;

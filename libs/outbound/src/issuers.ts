@@ -26,7 +26,7 @@ export interface Issuer {
 }
 
 /** The issuer cannot be used; the message is for its organization's admins. */
-export class IssuerProblem extends Error {
+class IssuerProblem extends Error {
   override readonly name = 'IssuerProblem';
 }
 

@@ -29,17 +29,17 @@ export const parametersOf = (operation: Operation): Field[] => [
   ...walk(toJson(operation.params, 'input'), '', (path) => meaningOfParameter(operation, path)),
 ];
 
+const namedIn = (schema: z.ZodObject): [name: string, json: Json][] =>
+  Object.entries(toJson(schema, 'output').$defs ?? {});
+
 /** The records that a result names, each with its fields, as deep as they go. */
-export function recordsOf(schema: z.ZodObject): Map<string, Field[]> {
-  const { $defs = {} } = toJson(schema, 'output');
-  return new Map(Object.entries($defs).map(([name, json]) => [name, [...walk(json, '')]]));
-}
+export const recordsOf = (schema: z.ZodObject): Map<string, Field[]> =>
+  new Map(namedIn(schema).map(([name, json]) => [name, [...walk(json, '')]]));
 
 /** A record that is no object, such as a status, in the words of its type. */
 export function simpleRecordsOf(schema: z.ZodObject): Map<string, string> {
-  const { $defs = {} } = toJson(schema, 'output');
   return new Map(
-    Object.entries($defs)
+    namedIn(schema)
       .filter(([, json]) => json.properties === undefined)
       .map(([name, json]) => [name, typeOf(json)]),
   );

@@ -1,12 +1,12 @@
 /** Who sends a request, before a byte of its body is read: `Authorization: Bearer <token>`, or the cookie of a session. */
-import { badRequest, isUuid, tooMany } from '@muster/registry';
+import { badRequest, isUuid } from '@muster/registry';
 import { type AroundLookUp, type Authenticator, type AuthenticatedToken } from '@muster/runtime';
 import {
   bearerOf,
   createMemoryStore,
   networkOf,
   type Rate,
-  retryAfterSeconds,
+  requireRoom,
   type SessionCookie,
   sessionSecretOf,
 } from '@muster/http';
@@ -36,9 +36,7 @@ export function createAuthenticate(
     ({ ip }: FastifyRequest): AroundLookUp =>
     async (look) => {
       const costs = [{ key: networkOf(ip), rate: unknownTokens }];
-      const quotas = await store.take(costs);
-      if (quotas.some(({ waitMillis }) => waitMillis > 0))
-        throw tooMany('unknown_tokens', retryAfterSeconds(quotas));
+      requireRoom(await store.take(costs), 'unknown_tokens');
       let isUnknown = false;
       try {
         const found = await look();

@@ -9,8 +9,7 @@ import {
   type Metrics,
   networkOf,
   type Rate,
-  retryAfterSeconds,
-  tooMany,
+  requireRoom,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -54,9 +53,7 @@ export function addForgeApps(
       let outcome = 'internal';
       try {
         const share = { key: networkOf(request.ip), rate: refused };
-        const quotas = await store.take([share]);
-        if (quotas.some(({ waitMillis }) => waitMillis > 0))
-          throw tooMany('delivery_limit', retryAfterSeconds(quotas));
+        requireRoom(await store.take([share]), 'delivery_limit');
         await answer(request, reply, Query.parse(request.query));
         outcome = 'ok';
         // The page asks again until the keys are there.

@@ -14,8 +14,7 @@ import {
   type Metrics,
   networkOf,
   type Rate,
-  retryAfterSeconds,
-  tooMany,
+  requireRoom,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -43,9 +42,7 @@ export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
   const count = metrics.operation(operation);
   const store = createMemoryStore();
   const take = async (key: string, rate: Rate): Promise<void> => {
-    const quotas = await store.take([{ key, rate }]);
-    if (quotas.some(({ waitMillis }) => waitMillis > 0))
-      throw tooMany('delivery_limit', retryAfterSeconds(quotas));
+    requireRoom(await store.take([{ key, rate }]), 'delivery_limit');
   };
 
   void app.register(async (scope) => {

@@ -1,4 +1,4 @@
-/** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, at start-up. */
+/** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, when it is first asked for. */
 import { type Json, paramsIn, schemaIn, whoMay } from '@muster/reference';
 import {
   productVersion,

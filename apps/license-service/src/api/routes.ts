@@ -7,9 +7,8 @@ import {
   type Metrics,
   networkOf,
   type RateLimiter,
-  retryAfterSeconds,
+  requireRoom,
   scopeTooSmall,
-  tooMany,
   unauthorized,
   unavailable,
 } from '@muster/http';
@@ -48,9 +47,7 @@ export interface OperatorsOptions {
 
 /** Counts a call of a token, or of an address that has none; throws 429. */
 async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string): Promise<void> {
-  const quotas = await limiter.take([{ key: `${prefix}:operators:${whom}`, rate }]);
-  if (quotas.some(({ waitMillis }) => waitMillis > 0))
-    throw tooMany('token_limit', retryAfterSeconds(quotas));
+  requireRoom(await limiter.take([{ key: `${prefix}:operators:${whom}`, rate }]), 'token_limit');
 }
 
 /** Who calls; throws 401, 403 and 429. */

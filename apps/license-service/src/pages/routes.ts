@@ -1,5 +1,5 @@
 /** The pages: a customer's, by the link of a mail; those of support, to who is signed in for that. Forms alone change anything. */
-import { forbidden, networkOf, ofFramework, retryAfterSeconds, takeForms, tooMany } from '@muster/http';
+import { forbidden, networkOf, ofFramework, requireRoom, takeForms } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { refusalOf } from '../api/refusals.ts';
 import { takeUploads } from './answers.ts';
@@ -26,9 +26,7 @@ const titles: Readonly<Record<number, string>> = {
 
 /** Counts what an address asks for; throws 429. */
 async function throttle({ limiter, prefix, rate }: PeopleOptions, { ip }: FastifyRequest): Promise<void> {
-  const quotas = await limiter.take([{ key: `${prefix}:pages:${networkOf(ip)}`, rate }]);
-  if (quotas.some(({ waitMillis }) => waitMillis > 0))
-    throw tooMany('too_many_attempts', retryAfterSeconds(quotas));
+  requireRoom(await limiter.take([{ key: `${prefix}:pages:${networkOf(ip)}`, rate }]), 'too_many_attempts');
 }
 
 export function addPages(root: FastifyInstance, options: PeopleOptions): void {

@@ -5,9 +5,8 @@ import {
   createMemoryStore,
   networkOf,
   type Rate,
-  retryAfterSeconds,
+  requireRoom,
   type SessionCookie,
-  tooMany,
 } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 import { type Browser } from '../data/sessions.ts';
@@ -28,8 +27,6 @@ export const browserOf = ({ ip, headers }: FastifyRequest): Browser => ({
 export function createThrottle(rate: Rate): (request: FastifyRequest) => Promise<void> {
   const store = createMemoryStore();
   return async ({ ip }) => {
-    const quotas = await store.take([{ key: networkOf(ip), rate }]);
-    if (quotas.some(({ waitMillis }) => waitMillis > 0))
-      throw tooMany('too_many_attempts', retryAfterSeconds(quotas));
+    requireRoom(await store.take([{ key: networkOf(ip), rate }]), 'too_many_attempts');
   };
 }

@@ -2,7 +2,7 @@
  * Who may ask for a connection: clients whose address is a document that says what they are (client id metadata documents), those that
  * registered themselves, where the operator lets them, and our own command line.
  */
-import { ForbiddenAddress, type Sender } from '@muster/outbound/sender';
+import { type Sender } from '@muster/outbound/sender';
 import { type ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 
@@ -60,9 +60,7 @@ export const fetchDocument =
       if (body === undefined) return new Response(null, { status: status === 200 ? 422 : status });
       const lasts = headers['cache-control'];
       return new Response(body, { headers: lasts === undefined ? {} : { 'cache-control': lasts } });
-    } catch (error) {
-      // What is not sent is told apart from what does not answer in our log alone.
-      if (error instanceof ForbiddenAddress) return new Response(null, { status: 403 });
+    } catch {
       return new Response(null, { status: 502 });
     }
   };

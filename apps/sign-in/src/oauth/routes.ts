@@ -38,17 +38,16 @@ const overPage = refusedPage(
  * less than was asked for.
  */
 export function withKnownScopes(address: string): string {
-  const [path = '', query = ''] = address.split('?', 2);
-  const params = new URLSearchParams(query);
+  const { pathname, searchParams: params } = new URL(address, 'http://localhost');
   const asked = (params.get('scope') ?? '').split(' ');
   const most = clientScopes.findLastIndex((scope) => asked.includes(scope));
   const known = clientScopes.slice(0, most === -1 ? 2 : most + 1);
   params.set('scope', [...known, ...(asked.includes('offline_access') ? ['offline_access'] : [])].join(' '));
-  return `${path}?${params.toString()}`;
+  return `${pathname}?${params.toString()}`;
 }
 
 export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
-  const { provider, config, throttle, pool, leave } = parts;
+  const { provider, config, throttle, leave } = parts;
   const origin = new URL(config.baseUrl);
   const answer = provider.callback();
   addResourceMetadata(app, config.baseUrl);
@@ -84,7 +83,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
   void app.register(async (scope) => {
     takeForms(scope);
     addConsent(scope, parts);
-    addDevices(scope, { ...parts, pool });
+    addDevices(scope, parts);
   });
 }
 

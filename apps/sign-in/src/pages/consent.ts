@@ -1,6 +1,6 @@
 /** The pages on which people say what a client may do. */
 import { type OwnOrganization } from '../data/accounts.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '@muster/http';
 import { type OwnAgent, type OwnProject } from '../oauth/own-calls.ts';
 import { type Page } from './layout.ts';
 

@@ -1,6 +1,6 @@
 /** The pages of signing in at a company's issuer. */
 import { type AskedProof, type NamedProvider } from '../data/providers.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { passkeyButton } from './passkeys.ts';

@@ -1,7 +1,6 @@
 /** What all pages have: a frame, and one look for light and dark. */
-import { createPageFrame, type RenderedPage } from '@muster/http';
+import { createPageFrame, type Html, html, type RenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
-import { type Html, html } from '../html.ts';
 
 const frame = createPageFrame({
   name: 'Muster',

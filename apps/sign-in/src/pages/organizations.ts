@@ -1,6 +1,6 @@
 /** The page of a person who signed in. */
 import { type Account, type OwnInvitation, type OwnOrganization } from '../data/accounts.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
 import { problem } from './pages.ts';
 import { passkeysPath } from './passkeys.ts';

@@ -1,6 +1,6 @@
 /** The pages of signing in by a link. */
 import { linkMinutes } from '../data/links.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { passkeyButton } from './passkeys.ts';

@@ -1,7 +1,7 @@
 /** Passkeys: the button to sign in with one, and the page on which a person makes and removes them. */
 import { type Account } from '../data/accounts.ts';
 import { type Passkey } from '../data/passkeys.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 

@@ -36,11 +36,10 @@ export function statusRequest(
   { sha, state, description, link }: StatusToSend,
   isApp: boolean,
 ): { readonly url: string; readonly body: string } {
-  const { kind, baseUrl, externalId, fullName } = at;
-  const root = forgeApiRoot(kind, baseUrl);
+  const repository = repositoryUrlAt(at);
+  const url = `${repository}/statuses/${encodeURIComponent(sha)}`;
   const name = ownStatus;
-  if (kind === 'gitlab') {
-    const url = `${root}/projects/${encodeURIComponent(externalId)}/statuses/${encodeURIComponent(sha)}`;
+  if (at.kind === 'gitlab') {
     const said = {
       state: gitlabStates[state],
       name,
@@ -58,13 +57,10 @@ export function statusRequest(
       output,
       ...(link !== null && { details_url: link }),
     };
-    return { url: `${root}/repos/${pathOf(fullName)}/check-runs`, body: JSON.stringify(said) };
+    return { url: `${repository}/check-runs`, body: JSON.stringify(said) };
   }
   const said = { state, context: name, description, ...(link !== null && { target_url: link }) };
-  return {
-    url: `${root}/repos/${pathOf(fullName)}/statuses/${encodeURIComponent(sha)}`,
-    body: JSON.stringify(said),
-  };
+  return { url, body: JSON.stringify(said) };
 }
 
 /** What else is asked of a repository is below it. */

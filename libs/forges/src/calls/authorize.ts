@@ -1,4 +1,5 @@
 /** What a forge is called with: a token as it is, or the one of a GitHub App's installation, which is asked for. */
+import { createHash } from 'node:crypto';
 import { forgeApiRoot, ForgeCredentials, type ForgeKind } from '@muster/registry';
 import githubAppJwt from 'universal-github-app-jwt';
 import { z } from 'zod';
@@ -6,6 +7,7 @@ import { pathOf } from './api.ts';
 import { type AskForge, expectGood, ForgeRefusal } from './call.ts';
 
 export interface Called {
+  readonly connectionId: string;
   readonly kind: ForgeKind;
   readonly baseUrl: string;
   readonly fullName: string;
@@ -44,14 +46,27 @@ export function credentialsOf(text: string | undefined): ForgeCredentials {
   return ForgeCredentials.parse(JSON.parse(text));
 }
 
+/**
+ * What a token is remembered by. Another organization may name the same app and the same repository with any key: only
+ * GitHub tells whether the key is the app's, so a token serves the connection and the credentials it was given for.
+ */
+const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: Called): string =>
+  [
+    connectionId,
+    forgeApiRoot(kind, baseUrl),
+    fullName,
+    createHash('sha256').update(credentials).digest('base64url'),
+  ].join(' ');
+
 /** Remembers the tokens of installations, which live for an hour. */
 export function createAuthorize(ask: AskForge): Authorize {
   const tokens = new Map<string, { readonly token: string; readonly until: number }>();
 
   const installationToken = async (
-    { kind, baseUrl, fullName }: Called,
+    called: Called,
     { appId, privateKey }: { readonly appId: number; readonly privateKey: string },
   ): Promise<string> => {
+    const { kind, baseUrl, fullName } = called;
     const { token: jwt } = await githubAppJwt({ id: appId, privateKey }).catch(() => {
       const message = 'the private key of the app is none';
       throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
@@ -65,15 +80,15 @@ export function createAuthorize(ask: AskForge): Authorize {
     const made = expectGood(tokenUrl, await ask({ method: 'POST', url: tokenUrl, headers }));
     const { token, expires_at: until } = InstallationToken.parse(JSON.parse(made.text));
     if (tokens.size >= mostTokens) tokens.clear();
-    tokens.set(`${root} ${appId} ${fullName}`, { token, until: Date.parse(until) });
+    tokens.set(tokenKey(called), { token, until: Date.parse(until) });
     return token;
   };
 
   return async (called) => {
-    const { kind, baseUrl, fullName } = called;
+    const { kind } = called;
     const { token, appId = 0, privateKey = '' } = credentialsOf(called.credentials);
     if (token !== undefined) return headersWith(kind, token);
-    const known = tokens.get(`${forgeApiRoot(kind, baseUrl)} ${appId} ${fullName}`);
+    const known = tokens.get(tokenKey(called));
     const isGood = known !== undefined && known.until - marginMillis > Date.now();
     return headersWith(kind, isGood ? known.token : await installationToken(called, { appId, privateKey }));
   };

@@ -1,5 +1,6 @@
 /** One call of a forge: with its credentials, and what its answer means. */
 import { type ForgeFailure } from '@muster/registry';
+import { header } from '../rules/signatures.ts';
 
 export interface ForgeRequest {
   readonly method: 'GET' | 'POST';
@@ -35,11 +36,6 @@ export class ForgeRefusal extends Error {
 
 const mostMessage = 300;
 
-const headerOf = ({ headers }: ForgeAnswer, name: string): string | undefined => {
-  const value = headers[name];
-  return typeof value === 'string' ? value : undefined;
-};
-
 const mostPatienceMillis = 60 * 60_000;
 const afterRefusalMillis = 15 * 60_000;
 const usualPatienceMillis = 60_000;
@@ -48,12 +44,12 @@ const usualPatienceMillis = 60_000;
 export function patienceOf(answer: ForgeAnswer, now: number): string | null {
   const { status } = answer;
   if (status !== 429 && status !== 403) return null;
-  const after = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
+  const after = Number(header(answer.headers, 'retry-after') ?? Number.NaN);
   const isUsedUp = ['x-ratelimit-remaining', 'ratelimit-remaining'].some(
-    (name) => headerOf(answer, name) === '0',
+    (name) => header(answer.headers, name) === '0',
   );
   const reset = Number(
-    headerOf(answer, 'x-ratelimit-reset') ?? headerOf(answer, 'ratelimit-reset') ?? Number.NaN,
+    header(answer.headers, 'x-ratelimit-reset') ?? header(answer.headers, 'ratelimit-reset') ?? Number.NaN,
   );
   const millis = Number.isFinite(after)
     ? after * 1_000

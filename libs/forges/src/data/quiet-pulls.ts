@@ -39,6 +39,8 @@ export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
 
 export interface AskedPull extends Callee {
   readonly connectionId: string;
+  /** Null: it is called by a token. */
+  readonly appId: string | null;
   readonly externalId: string;
   readonly url: string;
   readonly defaultBranch: string | null;
@@ -52,7 +54,7 @@ export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | 
   db.find(
     sql<AskedPull>`select c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
         c.credentials as credentials, t.cursor_key as "organizationKey", c.quiet_until as "quietUntil",
-        c.id as "connectionId", r.external_id as "externalId", coalesce(r.url, '') as url,
+        c.id as "connectionId", c.app_id as "appId", r.external_id as "externalId", coalesce(r.url, '') as url,
         r.default_branch as "defaultBranch", p.number as number, p.head_sha as "headSha", p.etag
       from forge_pulls p
       join executions e on e.org_id = p.org_id and e.id = p.execution_id and e.state <> 'completed'

@@ -57,7 +57,7 @@ export const findLink = (db: Db, projectId: Id, link: NamedLink): Promise<Reposi
        where ${of('r')} and r.project_id = ${projectId} and ${isNamed(link)} for no key update`,
   );
 
-/** The project's id and how many repositories it has; locked, so that two links count one another. */
+/** The project's id; locked, so that two links count one another. */
 export const lockProjectForLink = (db: Db, projectId: Id): Promise<{ id: string }> =>
   db.get(
     sql<{

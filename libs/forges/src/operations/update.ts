@@ -34,17 +34,20 @@ export const update = (setUp: ForgesSetUp) =>
         { name, baseUrl: baseUrl === undefined ? undefined : bareUrl(baseUrl) },
         at,
       );
+      // Credentials are the forge's: they are not sent to another one that is named in its place.
+      const isElsewhere = changed.base_url !== connection.base_url && credentials === undefined;
+      const given = isElsewhere && connection.credentials_kind !== null ? null : credentials;
       const fresh = rotateSecret ? freshSecret(setUp, connection, organizationKey) : undefined;
       const changes = {
         name: changed.name,
         base_url: changed.base_url,
-        ...(credentials === null && noCredentials),
-        ...(credentials != null && sealedCredentials(setUp, connection.id, organizationKey, credentials)),
+        ...(given === null && noCredentials),
+        ...(given != null && sealedCredentials(setUp, connection.id, organizationKey, given)),
         ...(fresh !== undefined && { secret: fresh.sealed }),
       };
       const said = [
         ...fields,
-        ...(credentials === undefined ? [] : ['credentials']),
+        ...(given === undefined ? [] : ['credentials']),
         ...(rotateSecret ? ['secret'] : []),
       ];
       const setup =

@@ -58,6 +58,8 @@ export type Translation = Readonly<Record<string, Reader | string>>;
 /** Why much of what a forge sends is not read. */
 export const ofBoard = 'it says nothing of the state of work';
 
+export const words = (text: string): string[] => text.split(' ');
+
 /** Events of which none is read, for the same reason. */
 export const ignored = (reason: string, ...events: readonly string[]): Translation =>
   Object.fromEntries(events.map((event) => [event, reason]));

@@ -1,6 +1,6 @@
 /** Events of Gitea and Forgejo, by either name that a delivery has for them. */
 import { z } from 'zod';
-import { ForgeTime, ignored, ofBoard, type Reading, type Translation } from './fact.ts';
+import { ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
 import {
   factOf,
   factsOf,
@@ -73,30 +73,9 @@ export const gitea: Translation = {
   ...ignored('the push says it', 'create', 'delete'),
   ...ignored(
     ofBoard,
-    ...[
-      'fork',
-      'issues',
-      'issue_assign',
-      'issue_label',
-      'issue_milestone',
-      'issue_comment',
-      'pull_request_assign',
-    ],
-    ...[
-      'pull_request_label',
-      'pull_request_milestone',
-      'pull_request_comment',
-      'pull_request_review_comment',
-    ],
-    ...[
-      'pull_request_review_request',
-      'wiki',
-      'repository',
-      'release',
-      'package',
-      'schedule',
-      'action_run_failure',
-    ],
-    ...['action_run_recover', 'action_run_success'],
+    ...words('fork issues issue_assign issue_label issue_milestone issue_comment pull_request_assign'),
+    ...words('pull_request_label pull_request_milestone pull_request_comment pull_request_review_comment'),
+    ...words('pull_request_review_request wiki repository release package schedule action_run_failure'),
+    ...words('action_run_recover action_run_success'),
   ),
 };

@@ -1,6 +1,6 @@
 /** GitHub's events: what is read of each, and which say nothing of the state of work. */
 import { z } from 'zod';
-import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation } from './fact.ts';
+import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
 import {
   factOf,
   factsOf,
@@ -15,7 +15,7 @@ import {
 
 const settings = 'it is about the forge itself';
 
-/** What actions on a pull request tell; those that are text have a reason to be ignored. */
+/** What actions on a pull request tell; those that are no text have a reason to be ignored. */
 export const pullRequestActions: Readonly<Record<string, PullAction | { readonly ignored: string }>> = {
   opened: 'opened',
   synchronize: 'updated',
@@ -26,18 +26,9 @@ export const pullRequestActions: Readonly<Record<string, PullAction | { readonly
   closed: 'closed',
   ...Object.fromEntries(
     [
-      ...[
-        'assigned',
-        'unassigned',
-        'labeled',
-        'unlabeled',
-        'milestoned',
-        'demilestoned',
-        'locked',
-        'unlocked',
-      ],
-      ...['review_requested', 'review_request_removed', 'auto_merge_enabled', 'auto_merge_disabled'],
-      ...['enqueued', 'dequeued'],
+      ...words('assigned unassigned labeled unlabeled milestoned demilestoned locked unlocked'),
+      ...words('review_requested review_request_removed auto_merge_enabled auto_merge_disabled enqueued'),
+      ...words('dequeued'),
     ].map((action) => [action, { ignored: ofBoard }]),
   ),
 };
@@ -135,60 +126,16 @@ export const github: Translation = {
   ...ignored('the push says it', 'create', 'delete'),
   ...ignored(
     ofBoard,
-    ...[
-      'commit_comment',
-      'issue_comment',
-      'issues',
-      'label',
-      'milestone',
-      'gollum',
-      'discussion',
-      'discussion_comment',
-    ],
-    ...[
-      'pull_request_review_comment',
-      'pull_request_review_thread',
-      'project',
-      'project_card',
-      'project_column',
-    ],
-    ...[
-      'projects_v2_item',
-      'release',
-      'package',
-      'page_build',
-      'deployment',
-      'deployment_review',
-      'deployment_status',
-    ],
-    ...[
-      'repository_dispatch',
-      'workflow_dispatch',
-      'code_scanning_alert',
-      'dependabot_alert',
-      'security_advisory',
-    ],
-    ...['repository_vulnerability_alert', 'fork', 'star', 'watch'],
+    ...words('commit_comment issue_comment issues label milestone gollum discussion discussion_comment'),
+    ...words('pull_request_review_comment pull_request_review_thread project project_card project_column'),
+    ...words('projects_v2_item release package page_build deployment deployment_review deployment_status'),
+    ...words('repository_dispatch workflow_dispatch code_scanning_alert dependabot_alert'),
+    ...words('security_advisory repository_vulnerability_alert fork star watch'),
   ),
   ...ignored(
     settings,
-    ...[
-      'branch_protection_rule',
-      'deploy_key',
-      'github_app_authorization',
-      'installation',
-      'installation_repositories',
-    ],
-    ...[
-      'marketplace_purchase',
-      'member',
-      'membership',
-      'meta',
-      'organization',
-      'org_block',
-      'ping',
-      'public',
-    ],
-    ...['repository', 'repository_import', 'sponsorship', 'team', 'team_add'],
+    ...words('branch_protection_rule deploy_key github_app_authorization installation'),
+    ...words('installation_repositories marketplace_purchase member membership meta organization'),
+    ...words('org_block ping public repository repository_import sponsorship team team_add'),
   ),
 };

@@ -4,11 +4,13 @@ import {
   type Check,
   type Fact,
   ForgeTime,
+  ignored,
   type NamedRepository,
   ofBoard,
   type Reading,
   trailersIn,
   type Translation,
+  words,
 } from './fact.ts';
 
 const Project = z.object({
@@ -114,18 +116,9 @@ const states: Readonly<Record<string, Check['state']>> = {
   failed: 'failed',
   canceled: 'failed',
   ...Object.fromEntries(
-    [
-      ...[
-        'created',
-        'waiting_for_resource',
-        'preparing',
-        'pending',
-        'running',
-        'manual',
-        'scheduled',
-        'canceling',
-      ],
-    ].map((status) => [status, 'pending' as const]),
+    words('created waiting_for_resource preparing pending running manual scheduled canceling').map(
+      (status) => [status, 'pending' as const],
+    ),
   ),
 };
 
@@ -149,31 +142,17 @@ function readPipeline(payload: unknown): Reading {
   return { repository: named(project), facts: [], checks: [{ name, sha: pipeline.sha, state, at }] };
 }
 
+const hooks = (names: string): string[] => names.split(', ').map((name) => `${name} Hook`);
+
 export const gitlab: Translation = {
   'Push Hook': readPush,
   'Merge Request Hook': readMergeRequest,
   'Pipeline Hook': readPipeline,
   'Job Hook': 'its pipeline says it',
-  ...Object.fromEntries(
-    [
-      ...['Tag Push Hook', 'Issue Hook', 'Confidential Issue Hook', 'Note Hook', 'Confidential Note Hook'],
-      ...[
-        'Wiki Page Hook',
-        'Deployment Hook',
-        'Release Hook',
-        'Feature Flag Hook',
-        'Emoji Hook',
-        'Milestone Hook',
-      ],
-      ...[
-        'Work Item Hook',
-        'Vulnerability Hook',
-        'Member Hook',
-        'Subgroup Hook',
-        'Project Hook',
-        'System Hook',
-      ],
-      'Resource Access Token Hook',
-    ].map((event) => [event, ofBoard]),
+  ...ignored(
+    ofBoard,
+    ...hooks('Tag Push, Issue, Confidential Issue, Note, Confidential Note, Wiki Page, Deployment, Release'),
+    ...hooks('Feature Flag, Emoji, Milestone, Work Item, Vulnerability, Member, Subgroup, Project, System'),
+    ...hooks('Resource Access Token'),
   ),
 };

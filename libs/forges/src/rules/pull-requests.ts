@@ -72,7 +72,7 @@ export function factOf(
   };
 }
 
-/** What becomes of a pull request by an action; undefined: nothing that matters here. */
+/** What becomes of a pull request by an action. */
 export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
 
 /** The facts that an action on a pull request tells of. */

@@ -1,4 +1,5 @@
 /** What a caller is told of limits, as draft-ietf-httpapi-ratelimit-headers has it: structured fields, a list of each. */
+import { type ReasonOf, tooMany } from '@muster/registry';
 import { type Quota, type Rate } from './rate.ts';
 
 /** A limit by the name that callers know it by. */
@@ -28,3 +29,13 @@ export const rateLimitField = (limits: readonly Limit[], quotas: readonly Quota[
 /** Retry-After: when all of them have one to take. */
 export const retryAfterSeconds = (quotas: readonly Quota[]): number =>
   Math.max(seconds(Math.max(...quotas.map(({ waitMillis }) => waitMillis))), 1);
+
+/** Throws 429 where one of them has none to take. */
+export function requireRoom(
+  quotas: readonly Quota[],
+  reason: ReasonOf<'rate_limited'>,
+  message?: string,
+): void {
+  if (quotas.some(({ waitMillis }) => waitMillis > 0))
+    throw tooMany(reason, retryAfterSeconds(quotas), message);
+}

@@ -4,7 +4,6 @@
  * What others take meanwhile is missed for a tenth of a second at most, and is owed, so it is not taken twice. Where
  * Redis is away or hangs, the process counts alone, and no caller waits.
  */
-import { grouped } from './grouped.ts';
 import { intervalMillis, type Quota, quotaOf, taken } from './rate.ts';
 import { createSharedStore, type SharedOptions, type SharedStore } from './shared.ts';
 import { type Cost } from './store.ts';
@@ -153,7 +152,7 @@ function createDebts(redis: SharedStore): Debts {
   const settle = (): void => {
     if (isSettling || owing.size === 0) return;
     isSettling = true;
-    const parts = grouped(owing, ({ key }) => redis.placeOf(key)).flatMap((due) =>
+    const parts = [...Map.groupBy(owing, ({ key }) => redis.placeOf(key)).values()].flatMap((due) =>
       Array.from({ length: Math.ceil(due.length / mostToldAtOnce) }, (_, part) =>
         exchange('settle', due.slice(part * mostToldAtOnce, (part + 1) * mostToldAtOnce)),
       ),

@@ -1,6 +1,5 @@
 /** Buckets in Redis, of all processes: one call for all that is asked while one is under way. */
 import { openBucketScript, type OwedCost, type Question } from './bucket-script.ts';
-import { grouped } from './grouped.ts';
 import { type Quota } from './rate.ts';
 import { type Cost, type Store } from './store.ts';
 
@@ -43,7 +42,7 @@ function createRefunds(placeOf: (key: string) => string) {
       if (back.size === 0) return [];
       const costs = [...back.values()];
       back = new Map();
-      return grouped(costs, ({ key }) => placeOf(key)).flatMap((there) =>
+      return [...Map.groupBy(costs, ({ key }) => placeOf(key)).values()].flatMap((there) =>
         inParts(there).map((part) => ({
           ...{ wanted: 0 as const, costs: part, optional: 0 },
           ...{ resolve: () => undefined, reject: () => undefined },
@@ -75,10 +74,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     // Before what is asked now: a caller that asks one after the other never meets a token of its own that is under way.
     const all = [...refunds.takeOut(), ...waiting];
     waiting = [];
-    for (const there of grouped(all, placeOf)) {
-      const [first] = there;
-      if (first === undefined) continue;
-      const place = placeOf(first);
+    for (const [place, there] of Map.groupBy(all, placeOf)) {
       if (busy.has(place)) waiting.push(...there);
       else sendAll(place, there);
     }

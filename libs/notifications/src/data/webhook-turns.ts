@@ -112,12 +112,14 @@ export interface Settled {
   readonly pause: number | null;
 }
 
-export const settle = (settled: readonly Settled[]): Query<unknown> => sql`
+/** Answers which are settled by it: a worker that did not hear that a try was kept says it again. */
+export const settle = (settled: readonly Settled[]): Query<{ readonly id: string }> => sql<{ id: string }>`
   update webhook_deliveries d set state = /*guard: a message is delivered when its receiver says so*/o.state/*end*/, attempts = d.attempts + 1, answer = o.answer,
     tries = case when jsonb_array_length(d.tries) >= ${sql.literal(mostTriesKept)} then d.tries - 0 else d.tries end || jsonb_build_array(o.tried),
     next_at = now() + make_interval(secs => o.pause), done_at = case when o.state <> 'pending' then now() end
   from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) as o (id uuid, state text, tried jsonb, answer text, pause float)
-  where ${of('d')} and d.id = o.id and d.state = 'pending'`;
+  where ${of('d')} and d.id = o.id and d.state = 'pending' and (d.tries -> -1) is distinct from o.tried
+  returning d.id`;
 
 /** SQL for the condition that the maker, who is a member, may see what belongs to this project. */
 const mayHear = (makerId: string, projectId: Part): Part => sql.part`(

@@ -93,7 +93,7 @@ const managed = (caller: Caller, id: Part): Query<ManagedWebhook> =>
 type RequireGround = (...held: ('projectLead' | false)[]) => Promise<void>;
 
 /** 404 where the caller may not see its project; 403 unless they lead that, or are admins. */
-export async function requireManager(
+async function requireManager(
   requireGround: RequireGround,
   { project_id: projectId, rank }: Pick<ManagedWebhook, 'project_id' | 'rank'>,
 ): Promise<void> {

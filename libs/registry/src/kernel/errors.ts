@@ -33,6 +33,22 @@ export const errorStatus = Object.fromEntries(
 export const Issue = z.object({ path: z.string(), message: z.string() });
 export type Issue = z.infer<typeof Issue>;
 
+/** `['stories', 2, 'title']` → `stories[2].title`. */
+export const issuePath = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
+    '',
+  );
+
+/** More than this many would only repeat themselves. */
+export const mostIssues = 20;
+
+export const issueAt = (path: readonly PropertyKey[], message: string): Issue => ({
+  path: issuePath(path).slice(0, 200),
+  message,
+});
+
 const RoleOrScope = z.union([z.string(), z.array(z.string())]).optional();
 
 /** The error object, the same on every surface. */

@@ -88,7 +88,7 @@ export const forges = {
     effect: 'write',
     summary: 'Change a connection to a forge, or give it another secret',
     keywords: 'rotate credentials token rename',
-    description: `null takes the credentials away. After rotateSecret only what is signed with the new secret is taken; setup has it, once, and another manifestUrl, and is null otherwise.`,
+    description: `null takes the credentials away, and so does another baseUrl without credentials: they are not sent to another address. After rotateSecret only what is signed with the new secret is taken; setup has it, once, and another manifestUrl, and is null otherwise.`,
     auditsRefusal: true,
     needsProof: true,
     params: z.strictObject({

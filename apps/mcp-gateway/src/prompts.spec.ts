@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { getPrompt } from './prompts.ts';
+import { type Session } from './session.ts';
+
+/** An API of twenty projects, each of which has the prompt `start`, as the organization has. */
+function session(): { readonly called: string[]; readonly session: Session } {
+  const called: string[] = [];
+  const transport = async ({ name }: { readonly name: string }) => {
+    called.push(name);
+    const items =
+      name === 'projects.list'
+        ? Array.from({ length: 20 }, (_, n) => ({ key: `P${n}` }))
+        : [{ slug: 'start', title: 'Start', arguments: [], body: 'Begin.' }];
+    return { items, nextCursor: null };
+  };
+  const view = { project: null, allows: () => true };
+  return { called, session: { transport, view } as unknown as Session };
+}
+
+describe('a prompt that is got', () => {
+  it('of the organization is looked for in no project', async () => {
+    const { called, session: asking } = session();
+    const { messages } = await getPrompt('org.start', {}, asking);
+    expect(messages).toMatchObject([{ content: { text: 'Begin.' } }]);
+    expect(called).toEqual(['prompts.org.list', 'prompts.org.list']);
+  });
+
+  it('of a project that is named is looked for there alone', async () => {
+    const { called, session: asking } = session();
+    await getPrompt('project.start', { projectId: 'P3' }, asking);
+    expect(called).toEqual(['prompts.project.list', 'prompts.project.list']);
+  });
+});
