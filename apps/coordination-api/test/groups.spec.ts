@@ -91,6 +91,18 @@ describe('the progress of a group', () => {
     });
   });
 
+  it('forgets its own merge once it was taken up again, and lands by no proof of before', async () => {
+    await ana.policy.update({ requireMergeProof: true });
+    await moveTo('active', 'in_review');
+    await observe(await handIn(ben, null), 'pr_merged');
+    await workOn(ben, null);
+    expect((await groupNow()).progress).toMatchObject({ landed: 0 });
+    await expect(moveTo('landed')).rejects.toMatchObject({
+      reason: 'policy',
+      body: { details: { unmet: [{ gate: 'requireMergeProof', stories: ['WEB-1', 'WEB-2'] }] } },
+    });
+  });
+
   it('goes on without a story that was deleted', async () => {
     const { story } = await ana.stories.get({ storyId: 'WEB-2' });
     await ana.stories.delete({ storyId: 'WEB-1' });
@@ -249,6 +261,20 @@ describe('whoever held a lease past its time', () => {
     await workOn(ben, null);
     expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over the work on WEB-1']);
     expect(await inboxOf(ben)).toEqual([]);
+  });
+
+  it('is told when their story comes to a group that another works on', async () => {
+    const { executionId } = await workOn(chloe, 'WEB-3');
+    await expireLeases(api, people.orgId);
+    await workOn(ben, null);
+    await ben.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-3'] });
+    expect(await inboxOf(chloe)).toEqual([
+      'lease_taken_over: Ben ended your lease on WEB-3, which was past its time',
+    ]);
+    const { items } = await ana.activity.list({ projectId: 'WEB', kinds: ['execution.superseded'] });
+    expect(items).toMatchObject([
+      { subject: { key: 'WEB-3' }, data: { executionId, live: false, joining: true } },
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Db, of, sql } from '@muster/database';
 import { registry } from '@muster/registry';
-import { handle, notFound } from '@muster/runtime';
+import { handle, nothingAt } from '@muster/runtime';
 import { isActing } from '../../data/claimants.ts';
 import { later } from '../../data/leases.ts';
 import { keepLocks } from '../../data/locks.ts';
@@ -20,7 +20,7 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
     asHolder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') return { execution: standing(holder) };
-  if (!isThere || !acts) throw notFound();
+  if (!isThere || !acts) throw nothingAt(toAgentId === null ? 'toMemberId' : 'toAgentId');
   if (holder.execution.checkpoint === null) throw refuse('checkpoint_required');
 
   const note = params.note ?? null;

@@ -1,6 +1,6 @@
 import { type Db, of, sql } from '@muster/database';
 import { codeSaid, registry } from '@muster/registry';
-import { changedFields, changedGit, cleared, handle, type HandlerContext, notFound } from '@muster/runtime';
+import { changedFields, changedGit, cleared, handle, type HandlerContext, nothingAt } from '@muster/runtime';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { aboutTarget } from '../../data/targets.ts';
 import { asHolder, renewAndAnswer, standing } from '../../leases/execution-holder.ts';
@@ -29,7 +29,7 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   ]);
   if (holder.kind === 'repeated') return { execution: standing(holder), signals: [] };
   if (questionId !== undefined) {
-    if (question === undefined) throw notFound();
+    if (question === undefined) throw nothingAt('waitingFor.questionId');
     if (!question.open) throw refuse('invalid_transition', { questionId });
   }
   const { execution: before, now } = holder;
