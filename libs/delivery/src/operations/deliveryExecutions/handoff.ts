@@ -5,7 +5,7 @@ import { isActing } from '../../data/claimants.ts';
 import { later } from '../../data/leases.ts';
 import { keepLocks } from '../../data/locks.ts';
 import { aboutTarget } from '../../data/targets.ts';
-import { asHolder, endLease, standing } from '../../leases/execution-holder.ts';
+import { asEnder, endLease, standing } from '../../leases/execution-holder.ts';
 
 export const handoff = handle(registry.deliveryExecutions.handoff, async (context) => {
   const { params, db, emit, refuse } = context;
@@ -17,7 +17,7 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const [isThere, acts, holder] = await Promise.all([
     canContribute(db, executionId, { toMemberId, toAgentId }),
     toAgentId === null ? true : isActing(db, toAgentId),
-    asHolder(context, { executionId, leaseToken }, call),
+    asEnder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') return { execution: standing(holder) };
   if (!isThere || !acts) throw nothingAt(toAgentId === null ? 'toMemberId' : 'toAgentId');
