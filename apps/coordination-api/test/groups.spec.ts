@@ -241,43 +241,6 @@ describe('what is known of a group elsewhere', () => {
   });
 });
 
-describe('whoever held a lease past its time', () => {
-  const inboxOf = async (who: Client) =>
-    (await who.notifications.list()).items.map(({ kind, title }) => `${kind}: ${title}`);
-
-  it('is told when another coordinates the group', async () => {
-    await chloe.deliveryGroups.acquireLease({ groupId });
-    await expireLeases(api, people.orgId);
-    await chloe.deliveryGroups.acquireLease({ groupId, runId: 'another of hers' });
-    await expireLeases(api, people.orgId);
-    expect(await inboxOf(chloe)).toEqual([]);
-    await ben.deliveryGroups.acquireLease({ groupId });
-    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over coordinating Sign-in']);
-  });
-
-  it('is told when the work on the group takes theirs out of the way', async () => {
-    await workOn(chloe, 'WEB-1');
-    await expireLeases(api, people.orgId);
-    await workOn(ben, null);
-    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over the work on WEB-1']);
-    expect(await inboxOf(ben)).toEqual([]);
-  });
-
-  it('is told when their story comes to a group that another works on', async () => {
-    const { executionId } = await workOn(chloe, 'WEB-3');
-    await expireLeases(api, people.orgId);
-    await workOn(ben, null);
-    await ben.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-3'] });
-    expect(await inboxOf(chloe)).toEqual([
-      'lease_taken_over: Ben ended your lease on WEB-3, which was past its time',
-    ]);
-    const { items } = await ana.activity.list({ projectId: 'WEB', kinds: ['execution.superseded'] });
-    expect(items).toMatchObject([
-      { subject: { key: 'WEB-3' }, data: { executionId, live: false, joining: true } },
-    ]);
-  });
-});
-
 describe('the coordinator of a group', () => {
   const kinds = (signals: readonly { kind: string; data: Record<string, unknown> }[]) =>
     signals.map(({ kind, data }) => [kind, data['storyKey'] ?? (data['groupId'] === groupId && 'group')]);
