@@ -4,7 +4,6 @@ import { type Client, MusterError } from '@muster/client';
 import { type ObservationKind } from '@muster/registry';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
-import { expireLeases } from './one-story.ts';
 
 const api = useApi();
 let people: People;
