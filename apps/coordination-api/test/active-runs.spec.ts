@@ -1,5 +1,6 @@
 /** Who is seen to be at work: by what runs say of themselves, and by the leases that they hold. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { activeRuns, expireLeases, orgWithStory, run, target } from './one-story.ts';
@@ -137,5 +138,13 @@ describe('agents.listActive', () => {
       cursor = page.nextCursor;
     } while (cursor !== null);
     expect([...seen].sort()).toEqual([...runIds, 'silent'].sort());
+  });
+});
+
+it('an event of an agent that is not there names it', async () => {
+  const event = { ...run, kind: 'started', agentId: newId() } as const;
+  await expect(people.chloe.agents.runEvent(event)).rejects.toMatchObject({
+    status: 404,
+    body: { details: { path: 'agentId' } },
   });
 });

@@ -4,7 +4,6 @@ import { type Client, MusterError } from '@muster/client';
 import { type ObservationKind } from '@muster/registry';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
-import { expireLeases } from './one-story.ts';
 
 const api = useApi();
 let people: People;
@@ -88,6 +87,18 @@ describe('the progress of a group', () => {
     expect(await groupNow()).toMatchObject({
       state: 'in_review',
       progress: { total: 2, done: 2, landed: 2 },
+    });
+  });
+
+  it('forgets its own merge once it was taken up again, and lands by no proof of before', async () => {
+    await ana.policy.update({ requireMergeProof: true });
+    await moveTo('active', 'in_review');
+    await observe(await handIn(ben, null), 'pr_merged');
+    await workOn(ben, null);
+    expect((await groupNow()).progress).toMatchObject({ landed: 0 });
+    await expect(moveTo('landed')).rejects.toMatchObject({
+      reason: 'policy',
+      body: { details: { unmet: [{ gate: 'requireMergeProof', stories: ['WEB-1', 'WEB-2'] }] } },
     });
   });
 
@@ -226,29 +237,6 @@ describe('what is known of a group elsewhere', () => {
     const { items } = await ana.assignments.listForProject({ projectId: 'WEB' });
     expect(items).toMatchObject([{ targetId: groupId, targetTitle: 'Sign-in', member: { name: 'Ben' } }]);
     await ana.assignments.clear(target);
-  });
-});
-
-describe('whoever held a lease past its time', () => {
-  const inboxOf = async (who: Client) =>
-    (await who.notifications.list()).items.map(({ kind, title }) => `${kind}: ${title}`);
-
-  it('is told when another coordinates the group', async () => {
-    await chloe.deliveryGroups.acquireLease({ groupId });
-    await expireLeases(api, people.orgId);
-    await chloe.deliveryGroups.acquireLease({ groupId, runId: 'another of hers' });
-    await expireLeases(api, people.orgId);
-    expect(await inboxOf(chloe)).toEqual([]);
-    await ben.deliveryGroups.acquireLease({ groupId });
-    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over coordinating Sign-in']);
-  });
-
-  it('is told when the work on the group takes theirs out of the way', async () => {
-    await workOn(chloe, 'WEB-1');
-    await expireLeases(api, people.orgId);
-    await workOn(ben, null);
-    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over the work on WEB-1']);
-    expect(await inboxOf(ben)).toEqual([]);
   });
 });
 

@@ -276,3 +276,19 @@ it('runs one script, by its hash, and frames in no page', async () => {
   );
   expect(text).toContain('Mail me a link');
 });
+
+it('are changed after a proof that is fresh by the clock of the database, whatever the clock of the server says', async () => {
+  const browser = await installation.signIn(email);
+  const now = Date.now;
+  const mayChange = async (hours: number) => {
+    Date.now = () => now() + hours * 3_600_000;
+    try {
+      return (await browser.open('/sign-in/passkeys')).text.includes('Make a passkey');
+    } finally {
+      Date.now = now;
+    }
+  };
+  expect(await mayChange(1)).toBe(true);
+  await old();
+  expect(await mayChange(-1)).toBe(false);
+});

@@ -4,7 +4,7 @@
  * the other nodes. What is to be sent is rows of sign_in.unsent, so that a server which is away hears of it when it is back.
  */
 import { BurstError } from './burst.ts';
-import { homeName, type Node, type Nodes } from './nodes.ts';
+import { everyOne, homeName, type Node, type Nodes } from './nodes.ts';
 import { type Db } from './organization.ts';
 import { type Pool } from './pool.ts';
 import { type Query, sql } from './sql.ts';
@@ -221,14 +221,12 @@ export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<
 
 /** Sends both ways, with every node. Throws what the first threw that failed, when all had their turn. */
 export async function exchangeCopies(nodes: Nodes): Promise<void> {
-  const settled = await Promise.allSettled(
+  await everyOne(
     others(nodes).map(async (node) => {
       await sendAll(node, nodes.home);
       await sendAll(nodes.home, node);
     }),
   );
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }
 
 /**

@@ -14,26 +14,17 @@ export interface ForgeDoor {
   readonly organizationKey: Buffer;
 }
 
-interface Row {
-  org_id: string;
-  kind: ForgeKind;
-  secret: Buffer;
-  organization_key: Buffer;
-}
-
 /** Undefined where there is none, or none any more. */
-export async function findForgeDoor(pool: Pool, connectionId: string): Promise<ForgeDoor | undefined> {
-  const row = await askEvery(
+export const findForgeDoor = (pool: Pool, connectionId: string): Promise<ForgeDoor | undefined> =>
+  askEvery(
     pool,
-    async (at) => (await ask(at, sql<Row>`select * from app.find_forge_connection(${connectionId})`))[0],
-    ({ org_id }) => org_id,
+    async (at) =>
+      (
+        await ask(
+          at,
+          sql<ForgeDoor>`select c.org_id as "orgId", c.kind, c.secret, c.organization_key as "organizationKey"
+            from app.find_forge_connection(${connectionId}) c`,
+        )
+      )[0],
+    ({ orgId }) => orgId,
   );
-  return (
-    row && {
-      orgId: row.org_id,
-      kind: row.kind,
-      secret: row.secret,
-      organizationKey: row.organization_key,
-    }
-  );
-}

@@ -20,7 +20,11 @@ export interface Identity {
   /** Whether the token may read its member's notifications. */
   readonly mayReadInbox: boolean;
   /** The session that came in; null for a token that is sent by itself. */
-  readonly session: { readonly id: string; readonly provenAt: string } | null;
+  readonly session: {
+    readonly id: string;
+    /** By performance.now() of this process, from what the database says of the proof's age: its clock decides. */
+    readonly provenAt: number;
+  } | null;
 }
 
 /** What a token reaches, in one text, as app.token_reach in enter.sql words it: so the door sees that it has changed. */
@@ -31,45 +35,21 @@ export const reachOf = ({
 }: Pick<Identity, 'scopes' | 'projectIds' | 'mayReadInbox'>): string =>
   [scopes.join(' '), projectIds?.join(' ') ?? 'all', mayReadInbox ? 'inbox' : 'no inbox'].join('|');
 
-interface IdentityRow {
-  token_id: string;
-  org_id: string;
-  member_id: string;
-  agent_id: string | null;
-  member_name: string;
-  agent_name: string | null;
-  scopes: Scope[];
-  project_ids: string[] | null;
-  may_read_inbox: boolean;
-}
+type Found = Omit<Identity, 'tokenHash' | 'session'>;
 
-const identityOf = (row: IdentityRow, tokenHash: Buffer, session: Identity['session']): Identity => ({
-  tokenId: row.token_id,
-  tokenHash,
-  orgId: row.org_id,
-  memberId: row.member_id,
-  agentId: row.agent_id,
-  memberName: row.member_name,
-  agentName: row.agent_name,
-  scopes: row.scopes,
-  projectIds: row.project_ids,
-  mayReadInbox: row.may_read_inbox,
-  session,
-});
+/** What `i` answers, as a Found. */
+const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id as "memberId", i.agent_id as "agentId",
+  i.member_name as "memberName", i.agent_name as "agentName", i.scopes, i.project_ids as "projectIds",
+  i.may_read_inbox as "mayReadInbox"`;
 
 /** The identity behind a token's hash; undefined for one that is unknown, revoked or expired. */
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
   const row = await askEvery(
     pool,
-    async (at) => (await ask(at, sql<IdentityRow>`select * from app.identify(${tokenHash})`))[0],
-    ({ org_id }) => org_id,
+    async (at) => (await ask(at, sql<Found>`select ${found} from app.identify(${tokenHash}) i`))[0],
+    ({ orgId }) => orgId,
   );
-  return row && identityOf(row, tokenHash, null);
-}
-
-interface SessionIdentityRow extends IdentityRow {
-  session_id: string;
-  proven_at: string;
+  return row && { ...row, tokenHash, session: null };
 }
 
 /** A session on its way into an organization. */
@@ -86,13 +66,20 @@ export async function identifySession(
   pool: Pool,
   { sessionHash, orgId, tokenHash }: EnteringSession,
 ): Promise<Identity | undefined> {
+  // No proof is taken for younger than it is: the answer needs time too.
+  const askedAt = performance.now();
   const [row] = await atNodeOfNow(pool, orgId, (at) =>
     ask(
       at.pool,
-      sql<SessionIdentityRow>`select * from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid)`,
+      sql<
+        Found & { sessionId: string; proofAge: number }
+      >`select ${found}, i.session_id as "sessionId", extract(epoch from clock_timestamp() - i.proven_at)::float8 as "proofAge"
+        from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid) i`,
     ),
   );
-  return row && identityOf(row, tokenHash, { id: row.session_id, provenAt: row.proven_at });
+  if (row === undefined) return undefined;
+  const { sessionId: id, proofAge, ...identity } = row;
+  return { ...identity, tokenHash, session: { id, provenAt: askedAt - proofAge * 1_000 } };
 }
 
 /** A token that was used, and where it is. */

@@ -18,12 +18,6 @@ export interface InvitedEntry {
   readonly name: string | null;
 }
 
-interface InvitedEntryRow {
-  readonly at: string;
-  readonly org_id: string;
-  readonly name: string | null;
-}
-
 /** SQLSTATE of a server that does not know the invitation. */
 export const noSuchInvitation = 'MU404';
 
@@ -34,11 +28,8 @@ export const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> =
   claim: null,
   onPosition: undefined,
   enter: Buffer.isBuffer(by)
-    ? sql<InvitedEntryRow>`select *, null as name from app.enter_by_invitation(${by})`
-    : sql<InvitedEntryRow>`select * from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid)`,
-  read: (row) => {
-    const { at, org_id, name } = row as InvitedEntryRow;
-    return { at, orgId: org_id, name };
-  },
+    ? sql<InvitedEntry>`select e.at, e.org_id as "orgId", null as name from app.enter_by_invitation(${by}) e`
+    : sql<InvitedEntry>`select e.at, e.org_id as "orgId", e.name from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid) e`,
+  read: (row) => row as InvitedEntry,
   orgOf: ({ orgId }) => orgId,
 });

@@ -8,7 +8,9 @@ import {
   CursorTime,
   decodeCursor,
   encodeCursor,
+  mostLookedAt,
   pageOfRows,
+  pageOfSearch,
 } from './keyset.ts';
 
 const Key = z.tuple([z.string(), z.int()]);
@@ -101,5 +103,20 @@ describe('pages', () => {
   it('end without a cursor, also when the last one is full', () => {
     expect(pageOf([1, 2, 3, 4], 2, encodeCursor([2]))).toEqual({ items: [3, 4], nextCursor: null });
     expect(pageOf([], 2, undefined)).toEqual({ items: [], nextCursor: null });
+  });
+
+  it('that were searched go on after the last row looked at, also where their rows were measured', () => {
+    const match = { id: 7, fits: true, nth: 7, more_follow: true };
+    const lastLookedAt = { id: 1_000, fits: false, nth: mostLookedAt, more_follow: false };
+    const pageOfFound = (rows: readonly (typeof match)[], limit: number) =>
+      pageOfSearch(
+        rows,
+        limit,
+        (row) => [row.id],
+        (row) => row.id,
+      );
+    expect(pageOfFound([match, lastLookedAt], 50)).toEqual({ items: [7], nextCursor: encodeCursor([1_000]) });
+    // It was cut by bytes before it came to the last one.
+    expect(pageOfFound([match], 50)).toEqual({ items: [7], nextCursor: encodeCursor([7]) });
   });
 });

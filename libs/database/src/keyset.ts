@@ -125,7 +125,8 @@ export function pageOfRows<Row, Item, RowKey extends Key = Key>(
   };
   const end = goesOnAfter === undefined ? null : encode(goesOnAfter);
   const last = rows.at(-1) as Measured | undefined;
-  const goesOn = rows.length > limit || last?.more_follow === true;
+  // What follows the last item may be the place that was looked through up to: from there it goes on.
+  const goesOn = rows.length > limit || (goesOnAfter === undefined && last?.more_follow === true);
   return shortenable({ items, nextCursor: goesOn ? cursorAfter(shown.length) : end }, (count) => ({
     items: items.slice(0, count),
     nextCursor: cursorAfter(count),

@@ -83,8 +83,8 @@ function signInDb(pool: Pool, db: Db): SignInDb {
         { atHome: askHome },
       );
     },
-    organizationOf: async ({ connection = null, tokenHash = null }) => {
-      const found = await askEvery(
+    organizationOf: ({ connection = null, tokenHash = null }) => {
+      return askEvery(
         pool,
         async (at) => {
           const query = sql<{
@@ -96,7 +96,6 @@ function signInDb(pool: Pool, db: Db): SignInDb {
         (orgId) => orgId,
         askHome,
       );
-      return found;
     },
   };
 }

@@ -62,7 +62,7 @@ describe('a statement', () => {
   });
 
   it.each([
-    () => sql.columns(['id; drop table orgs']),
+    () => sql.columns('s', ['id; drop table orgs']),
     () => sql.columns('s.', ['id']),
     () => of('s"'),
     () => sql.update('teams', ['name = name, version'] as never, {}),

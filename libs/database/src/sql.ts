@@ -167,14 +167,9 @@ const defaultValue = words('default');
 /** A word where the code chooses which: the name of a table or a column, `asc`. */
 const word = (text: string): Part => words(checked(text));
 
-/** `s.id, s.title`; without an alias the names alone. */
-function columns(alias: string, names: readonly string[]): Part;
-function columns(names: readonly string[]): Part;
-function columns(first: string | readonly string[], second?: readonly string[]): Part {
-  const alias = typeof first === 'string' ? `${checked(first)}.` : '';
-  const names = typeof first === 'string' ? (second ?? []) : first;
-  return words(names.map((name) => alias + checked(name)).join(', '));
-}
+/** `s.id, s.title`. */
+const columns = (alias: string, names: readonly string[]): Part =>
+  words(names.map((name) => `${checked(alias)}.${checked(name)}`).join(', '));
 
 /** Values or parts, one after the other, with these words between them. */
 function join(

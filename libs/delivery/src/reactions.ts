@@ -38,8 +38,11 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
        join executions e on ${of('e')} and e.target_type = a.type and e.target_id = a.id and ${isOpenSql}
        where w.question_id is null or exists
          (select from comments c where ${of('c')} and c.id = w.question_id and c.kind = 'question')),
+     locked as materialized (select e.id, n.n
+       from executions e join (select t.id, count(*)::int as n from t group by t.id) n on n.id = e.id
+       where ${of('e')} order by e.id for no key update of e),
      u as (update executions e set last_event_seq = e.last_event_seq + n.n
-       from (select t.id, count(*)::int as n from t group by t.id) n
+       from locked n
        where ${of('e')} and e.id = n.id returning e.id, e.last_event_seq - n.n as before)
      ${appendEvents(
        sql.part`(select t.id, u.before + row_number() over (partition by t.id order by t.ord) as seq, t.kind, t.data,

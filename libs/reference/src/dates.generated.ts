@@ -4,12 +4,12 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/deliveryExecutions': {
-    sha256: '176133bc83d5d7c47240a826cc126029f6b16f7ac3fcb68d613a9d0dba5f381d',
+    sha256: 'e58d4688baaf0419af96283b24f0270b75e1dc1d377d354b5ecc6f907fadc752',
     since: '2026-11-27',
   },
   'reference/deliveryGroups': {
-    sha256: 'dfc732ec827c8c99e04b9b42e3e7532cc4ddd2f04d0dd8077c4fa0878306622e',
-    since: '2026-11-26',
+    sha256: 'b1b8e5b12b476420ede4c92c2ea6a85858ee0de8c88ab3ee2e7c1e2c31f083ff',
+    since: '2026-11-27',
   },
   'reference/agents': {
     sha256: '9ae7950c06dd3435943ef6cd9e3e3669cadbb3af954150e901e0f179e37f1466',
@@ -208,7 +208,7 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/event-kinds': {
-    sha256: '39924d63506141c8d37db912b0747c221342b1baea04b372ca6db096bcf68fa4',
+    sha256: '29f426cb011ced05065109c609086edc300c5076d44a50b7955d7514b8c8d460',
     since: '2026-11-27',
   },
 };

@@ -32,10 +32,13 @@ describe('toApiError', () => {
     ['55P03', 503, 'busy'],
     ['57014', 503, 'busy'],
     ['53300', 503, 'busy'],
+    ['0A000', 503, 'busy'],
+    ['26000', 503, 'busy'],
     ['57P01', 503, 'database'],
     ['57P03', 503, 'database'],
     ['08006', 503, 'database'],
     ['25P03', 503, 'database'],
+    ['25006', 503, 'database'],
     ['XX000', 500, 'internal'],
     ['P0001', 500, 'internal'],
   ])('answers SQLSTATE %s with %i (%s), and nothing of the inside', (code, status, reason) => {

@@ -72,7 +72,13 @@ function ofSqlState(
     case '40P01':
     case '57014':
     case '53300':
+    // A statement is not on this server as its connection knew it: asked once more it is.
+    case '0A000':
+    case '26000':
       return unavailable('busy');
+    // The primary was demoted.
+    case '25006':
+      return unavailable('database');
     default:
   }
   if (sqlState.startsWith('08') || sqlState.startsWith('57P') || sqlState.startsWith('25P')) {
@@ -85,9 +91,12 @@ function ofSqlState(
   return undefined;
 }
 
-/** Whether the transaction lost against another one and can simply run again. */
-export const isSerializationLoss = (error: unknown): boolean =>
-  error instanceof BurstError && (error.sqlState === '40001' || error.sqlState === '40P01');
+/** The transaction lost against another one; or an upgrade changed a statement that its connection knew, and forgets by this error. */
+const passing = new Set(['40001', '40P01', '0A000', '26000']);
+
+/** Whether the transaction can simply run again. */
+export const mayRunAgain = (error: unknown): boolean =>
+  error instanceof BurstError && error.sqlState !== undefined && passing.has(error.sqlState);
 
 const doubtsOfDoor = new Set(['MU401', 'MU409']);
 

@@ -199,7 +199,7 @@ describe('a write', () => {
     ).toEqual([{ seq: 1, kind: 'project.updated', project_id: projectId, data: { fields: ['name'] } }]);
   });
 
-  it('that lost against another one runs again', async () => {
+  it('that can simply run again does: it lost against another one, or its statements are stale', async () => {
     const { orgId, chloe } = await world.org();
     const loses = (times: number, sqlState: string): Handler => {
       let attempt = 0;
@@ -229,10 +229,19 @@ describe('a write', () => {
       retryAfter: 1,
       details: { reason: 'busy' },
     });
-    // Nothing but those two losses is run again.
-    await expect(world.call(chloe, loses(1, '55P03'), { name: 'd' })).rejects.toMatchObject({ status: 503 });
-    expect(await teams(orgId)).toEqual(['a', 'b']);
-    expect(await audit(orgId)).toHaveLength(2);
+    // So does one whose statement the server knew otherwise, or no more: an upgrade costs no caller an error.
+    for (const [name, sqlState] of [
+      ['d', '0A000'],
+      ['e', '26000'],
+    ] as const) {
+      expect((await world.call(chloe, loses(1, sqlState), { name })).json).toBe(
+        `{"name":"${name}","attempt":2}`,
+      );
+    }
+    // Nothing else is run again.
+    await expect(world.call(chloe, loses(1, '55P03'), { name: 'f' })).rejects.toMatchObject({ status: 503 });
+    expect(await teams(orgId)).toEqual(['a', 'b', 'd', 'e']);
+    expect(await audit(orgId)).toHaveLength(4);
   });
 
   it('and another that block each other both happen', async () => {

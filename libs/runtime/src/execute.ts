@@ -24,7 +24,7 @@ import { answerText } from './answer-size.ts';
 import { attempt } from './attempt.ts';
 import { auditFacts } from './audit-facts.ts';
 import { conclude } from './conclude.ts';
-import { isIdentityOld, isSerializationLoss, toApiError } from './errors.ts';
+import { isIdentityOld, mayRunAgain, toApiError } from './errors.ts';
 import { type Awaited, type Caller, type Environment, type Handler, type HandlerContext } from './handle.ts';
 import {
   claimKey,
@@ -71,7 +71,7 @@ export interface Answer extends Outcome {
 }
 
 /**
- * Serialization losses are run this often before they become a 503, with a pause between: a loser that comes back at
+ * What can simply run again is run this often before it becomes a 503, with a pause between: a loser that comes back at
  * once takes the row again before the winner has woken up, and they meet in the next deadlock.
  */
 const mostAttempts = 3;
@@ -140,7 +140,7 @@ async function executeAs(...[pool, handler, call, environment]: Required<Paramet
     const params = parseParams(operation, call.params);
     // 2. The token does for the operation by its scope, and where it is an agent's or bound to projects: 403.
     requireToken(operation, call.token);
-    // 3. to 7. One transaction, again where it lost against another one.
+    // 3. to 7. One transaction, again where it can simply run again.
     return await perform(pool, { handler, caller, call, params, environment });
   } catch (error) {
     if (isIdentityOld(error)) throw error;
@@ -207,7 +207,7 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
       const outcome = await inOrganization(pool, visit, (session) => transact(session, admitted, visit, key));
       return { ...outcome, position };
     } catch (error) {
-      if (isSerializationLoss(error) && attempt < mostAttempts) {
+      if (mayRunAgain(error) && attempt < mostAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
         continue;
       }

@@ -53,6 +53,6 @@ export function requireToken(operation: Operation, { identity }: AuthenticatedTo
 /** 403 where a session has not proven lately whose it is; behind a token there is no one who could. */
 function requireProof(session: AuthenticatedToken['identity']['session']): void {
   if (session === null) return;
-  if (Date.parse(session.provenAt) > Date.now() - proofMinutes * 60_000) return;
+  if (session.provenAt > performance.now() - proofMinutes * 60_000) return;
   throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
 }

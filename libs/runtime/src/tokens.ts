@@ -16,6 +16,7 @@ import {
   touchTokens,
 } from '@muster/database';
 import { forbidden, unauthorized } from '@muster/registry';
+import { LRUCache } from 'lru-cache';
 import { isWellFormedSession, sessionTokenHash } from './sessions.ts';
 
 const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -95,15 +96,11 @@ export interface Authenticator {
   readonly close: () => Promise<void>;
 }
 
-interface Remembered {
-  readonly identity: Identity;
-  readonly rights: RememberedRights;
-  readonly until: number;
-}
+type Remembered = Pick<AuthenticatedToken, 'identity' | 'rights'>;
 
 export function createAuthenticator(pool: Pool): Authenticator {
-  const remembered = new Map<string, Remembered>();
-  const touched = new Map<string, number>();
+  const remembered = new LRUCache<string, Remembered>({ max: mostRemembered, ttl: rememberMillis });
+  const touched = new LRUCache<string, true>({ max: mostRemembered, ttl: rememberMillis });
   let used = new Map<string, Identity>();
 
   const touch = async (): Promise<void> => {
@@ -118,29 +115,25 @@ export function createAuthenticator(pool: Pool): Authenticator {
   // What cannot be noted now is lost: last_used_at is a hint, and the next use notes it again.
   const timer = setInterval(() => void touch().catch(() => undefined), touchMillis).unref();
 
-  const note = (key: string, identity: Identity, now: number): void => {
-    if ((touched.get(key) ?? 0) > now - rememberMillis) return;
-    if (touched.size >= mostRemembered) touched.clear();
-    touched.set(key, now);
+  const note = (key: string, identity: Identity): void => {
+    if (touched.has(key)) return;
+    touched.set(key, true);
     used.set(key, identity);
   };
 
   const find = async (hash: Buffer, look: LookUp, around: AroundLookUp): Promise<AuthenticatedToken> => {
     const key = hash.toString('base64');
-    const now = Date.now();
     let known = remembered.get(key);
-    if (known === undefined || known.until < now) {
-      remembered.delete(key);
+    if (known === undefined) {
       const identity = await around(look);
       if (identity === undefined) throw unauthorized();
-      if (remembered.size >= mostRemembered) remembered.clear();
-      known = { identity, rights: new RememberedRights(identity), until: now + rememberMillis };
+      known = { identity, rights: new RememberedRights(identity) };
       remembered.set(key, known);
     }
     const { identity, rights } = known;
-    note(key, identity, now);
+    note(key, identity);
     const forget = (): void => {
-      if (remembered.get(key)?.identity === identity) remembered.delete(key);
+      if (remembered.peek(key)?.identity === identity) remembered.delete(key);
     };
     return {
       ...{ identity, rights, forget },

@@ -34,17 +34,17 @@ function spanOf({ headers }: Answered): Span {
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Span;
 }
 
-/** Holds its slot, renews it so often, and is not heard of again; the last end that it was told. */
-async function hold(site: LicenseSite, key: string, machine: string, renewals: number): Promise<number> {
-  let end = 0;
+/** Holds its slot, renews it so often, and is not heard of again; the times that it was told it has a slot for. */
+async function hold(site: LicenseSite, key: string, machine: string, renewals: number): Promise<Span[]> {
+  const spans: Span[] = [];
   for (let nth = 0; nth <= renewals; nth += 1) {
     const answer = await site.activate(key, machine);
     // While nothing answered its time was over, and another has the slot.
-    if (answer.status !== 200) return end;
-    end = spanOf(answer).exp;
+    if (answer.status !== 200) return spans;
+    spans.push(spanOf(answer));
     if (nth < renewals) await pause((leaseSeconds * 1_000) / 2);
   }
-  return end;
+  return spans;
 }
 
 /** Slots that no certificate holds from then on, by what Postgres keeps: those only grow. */
@@ -85,14 +85,16 @@ async function contest(site: LicenseSite, sold: Sold, renewals: number): Promise
   await Promise.all(machines.map((machine) => site.activate(sold.key, machine)));
   const over = new AbortController();
   const challenged = challenge(site, sold, violations, over.signal);
-  const ends = await Promise.all(machines.map((machine) => hold(site, sold.key, machine, renewals)));
+  const held = await Promise.all(machines.map((machine) => hold(site, sold.key, machine, renewals)));
   const began = await challenged;
   over.abort();
   if (began === undefined) return violations;
-  // Who was told of an end later than that has a slot until then.
-  const holding = ends.filter((end) => end > began).length;
-  if (holding >= slots)
-    violations.push(`a machine was let in at ${began}, and certificates hold until ${ends.join(', ')}`);
+  // A renewal that came late is another matter: by then the slot was another's, and free again.
+  const holding = held.filter((spans) => spans.some(({ iat, exp }) => iat <= began && began < exp));
+  if (holding.length >= slots) {
+    const told = held.map((spans) => spans.map(({ iat, exp }) => `${iat} to ${exp}`).join(' and '));
+    violations.push(`a machine was let in at ${began}, and certificates hold from ${told.join(', from ')}`);
+  }
   return violations;
 }
 

@@ -127,6 +127,9 @@ const atOnce = 0.5;
 
 const isServed = ({ status }: Heard): boolean => status === 200;
 const isShed = (heard: Heard): boolean => reasonOf(heard) === 'overload';
+/** One that found a place may still have waited too long for a connection, and is told so by the same reason. */
+const foundNoPlace = (heard: Heard): boolean =>
+  isShed(heard) && String(heard.body['message']).startsWith('Too many requests at once');
 
 async function run(
   setting: Setting,
@@ -178,7 +181,7 @@ async function run(
     while (renewals.length < extent.crowd.renewals) {
       renewals.push(await renew());
       health.push(await callers.get(url, '/livez'));
-      // On a busy machine Postgres may be slow as well.
+      // It waits for Postgres, too.
       if (extent.measured !== undefined) health.push(await callers.get(url, '/readyz'));
     }
   } finally {
@@ -187,7 +190,8 @@ async function run(
   const heard = await crowding;
   requireSlow();
   violations.push(...wrongIn(heard));
-  const shedRenewals = renewals.filter(isShed).length;
+  // On a busy machine Postgres may be slow as well.
+  const shedRenewals = renewals.filter(extent.measured === undefined ? foundNoPlace : isShed).length;
   if (shedRenewals > 0) violations.push(`${shedRenewals} of ${renewals.length} renewals found no place`);
   const unwell = health.filter(({ status }) => status !== 200);
   if (unwell.length > 0)

@@ -1,5 +1,6 @@
 /** Sessions: who has proven who they are, in one browser. */
 import { type Db, newId, sql } from '@muster/database';
+import { proofMinutes } from '@muster/registry';
 import { hashToken, isWellFormedSession, newSessionSecret, sessionTokenHash } from '@muster/runtime';
 import { type Account } from './accounts.ts';
 
@@ -10,6 +11,8 @@ export interface Session {
   readonly id: string;
   readonly account: Account;
   readonly provenAt: string;
+  /** It was proven within the last minutes, by the clock of the database. */
+  readonly isFresh: boolean;
   readonly expiresAt: string;
 }
 
@@ -25,6 +28,7 @@ interface Row {
   email: string;
   name: string;
   proven_at: string;
+  is_fresh: boolean;
   expires_at: string;
 }
 
@@ -32,6 +36,7 @@ const sessionOf = (row: Row): Session => ({
   id: row.id,
   account: { id: row.account_id, email: row.email, name: row.name },
   provenAt: row.proven_at,
+  isFresh: row.is_fresh,
   expiresAt: row.expires_at,
 });
 
@@ -39,7 +44,8 @@ const sessionOf = (row: Row): Session => ({
 export async function findSession(db: Db, secret: string | undefined): Promise<Session | undefined> {
   if (secret === undefined || !isWellFormedSession(secret)) return undefined;
   const row = await db.find(
-    sql<Row>`select s.id, s.account_id, a.email, a.name, s.proven_at, s.expires_at
+    sql<Row>`select s.id, s.account_id, a.email, a.name, s.proven_at, s.expires_at,
+         s.proven_at > now() - make_interval(mins => ${proofMinutes}) as is_fresh
        from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id
        where s.hash = ${hashToken(secret)} and s.revoked_at is null and s.expires_at > now()`,
   );

@@ -42,9 +42,6 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(body));
 
-const isFresh = ({ provenAt }: { readonly provenAt: string }): boolean =>
-  Date.parse(provenAt) > Date.now() - proofMinutes * 60_000;
-
 /** The site that browsers sign for. */
 interface Site extends Parts {
   readonly rpID: string;
@@ -77,7 +74,7 @@ const sessionOf = ({ pool, cookies }: Site, request: FastifyRequest) =>
 async function freshAccount(site: Site, request: FastifyRequest): Promise<Account> {
   const session = await sessionOf(site, request);
   if (session === undefined) throw unauthorized();
-  if (!isFresh(session))
+  if (!session.isFresh)
     throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
   return session.account;
 }
@@ -107,7 +104,7 @@ function addPage(app: FastifyInstance, site: Site): void {
     const passkeys = await inSignIn(pool, (db) => listPasskeys(db, session.account.id));
     return sendPage(
       reply,
-      passkeysPage(session.account, passkeys, { mayChange: isFresh(session), problem: null }),
+      passkeysPage(session.account, passkeys, { mayChange: session.isFresh, problem: null }),
     );
   });
 
@@ -122,7 +119,7 @@ function addPage(app: FastifyInstance, site: Site): void {
       const problem = 'A name has 1 to 120 characters.';
       return sendPage(
         reply,
-        passkeysPage(session.account, passkeys, { mayChange: isFresh(session), problem }),
+        passkeysPage(session.account, passkeys, { mayChange: session.isFresh, problem }),
       );
     }
     if (isUuid(passkey))
@@ -133,7 +130,7 @@ function addPage(app: FastifyInstance, site: Site): void {
   app.post('/auth/passkeys/delete', { onRequest }, async (request, reply) => {
     const session = await sessionOf(site, request);
     if (session === undefined) return reply.redirect('/sign-in', 303);
-    if (!isFresh(session)) return reply.redirect(`/sign-in?again&to=${passkeysPath}`, 303);
+    if (!session.isFresh) return reply.redirect(`/sign-in?again&to=${passkeysPath}`, 303);
     const { passkey = '' } = formOf(request);
     const removed = isUuid(passkey)
       ? await inSignIn(pool, (db) => deletePasskey(db, session.account.id, passkey))

@@ -1,7 +1,7 @@
 /** What a person says to a client that asks: the same for one that waits in a browser and for a device. */
 import { inSignIn, newId, type Pool } from '@muster/database';
 import { type Form } from '@muster/http';
-import { type GivenScope, proofMinutes, scopeCovers } from '@muster/registry';
+import { type GivenScope, scopeCovers } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';
 import { listOrganizations, type OwnOrganization } from '../data/accounts.ts';
@@ -91,8 +91,7 @@ export async function personOf(
   const to = wayBack(request);
   if (session === undefined) return { goTo: `/sign-in?to=${to}` };
   // As for tokens, the proof has to be fresh.
-  const isFresh = Date.parse(session.provenAt) > Date.now() - proofMinutes * 60_000;
-  return isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
+  return session.isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
 }
 
 /** What a person can choose of, in one organization. */

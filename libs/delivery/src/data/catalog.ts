@@ -140,21 +140,23 @@ export async function claimAgent(
 }
 
 /**
- * How many agents the plan allows, and how many there are, with the one that this transaction made. Another caller who
- * makes one waits until it ends, and counts anew.
+ * How many agents the plan allows, and how many there are, with the one that this transaction made; undefined where it
+ * allows any number. Another caller who makes one waits until it ends, and counts anew.
  */
 export async function lockCatalogRoom(
   db: Db,
-): Promise<{ readonly limit: number | null; readonly used: number }> {
-  const [{ plan }, { used }] = await Promise.all([
-    db.one(
-      sql<
-        Pick<Selectable<DB['subscriptions']>, 'plan'>
-      >`select plan from subscriptions where ${of()} for no key update`,
-    ),
-    db.one(sql<{ used: number }>`select count(*) as used from catalog_agents where ${of()}`),
-  ]);
-  return { limit: planLimits(plan).agentsInCatalog, used };
+): Promise<{ readonly limit: number; readonly used: number } | undefined> {
+  const { plan } = await db.one(
+    sql<
+      Pick<Selectable<DB['subscriptions']>, 'plan'>
+    >`select plan from subscriptions where ${of()} for no key update`,
+  );
+  const limit = planLimits(plan).agentsInCatalog;
+  if (limit === null) return undefined;
+  const { used } = await db.one(
+    sql<{ used: number }>`select count(*) as used from catalog_agents where ${of()}`,
+  );
+  return { limit, used };
 }
 
 const writtenColumns = [...versionColumns, 'manifest', 'content'] as const;

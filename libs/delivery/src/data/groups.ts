@@ -41,26 +41,21 @@ export interface GroupRow extends StoredGroup {
   readonly blocked: number;
 }
 
-/** A merge of the newest work on the story `s` was observed. Work that was begun anew since then is yet to be merged. */
-const storyMerged = (when: Part): Part => sql.part`coalesce((select ${when} is not null from executions e
-  where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
-  order by e.id desc limit 1), false)`;
-
-/** A merge of the work on the group `g` was observed, which landed all of its stories. */
-const groupMerged = (when: Part): Part => sql.part`exists (select from executions e
-  where ${of('e')} and e.target_type = 'delivery_group' and e.target_id = g.id
-    and ${when} is not null)`;
-
-const byAnyWord = sql.part`e.merged_at`;
-const byTheForge = sql.part`e.merge_verified_at`;
-export const isStoryMerged: Readonly<Record<Trust, Part>> = {
-  reported: storyMerged(byAnyWord),
-  verified: storyMerged(byTheForge),
+/** A merge of the newest work on the target was observed. Work that was begun anew since then is yet to be merged. */
+const isMerged = (type: Part, id: Part): Readonly<Record<Trust, Part>> => {
+  const newestSays = (when: Part): Part => sql.part`coalesce((select ${when} is not null from executions e
+    where ${of('e')} and e.target_type = ${type} and e.target_id = ${id}
+    order by e.id desc limit 1), false)`;
+  return {
+    reported: newestSays(sql.part`e.merged_at`),
+    verified: newestSays(sql.part`e.merge_verified_at`),
+  };
 };
-export const isGroupMerged: Readonly<Record<Trust, Part>> = {
-  reported: groupMerged(byAnyWord),
-  verified: groupMerged(byTheForge),
-};
+
+/** Of the story `s`. */
+export const isStoryMerged = isMerged(sql.part`'story'`, sql.part`s.id`);
+/** Of the group `g`: a merge of the work on it landed all of its stories. */
+export const isGroupMerged = isMerged(sql.part`'delivery_group'`, sql.part`g.id`);
 
 const coordination = sql.part`'coordination'`;
 const leaseOfGroup = leaseJson({ type: coordination, id: sql.part`g.id` });

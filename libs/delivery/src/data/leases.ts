@@ -6,7 +6,7 @@ import { type Selectable } from 'kysely';
 import { type HeldLease } from '../rules/acquire.ts';
 import { hashLeaseToken, type LeaseClaim, newLeaseToken } from '../rules/lease-tokens.ts';
 
-export const leaseColumns = [
+const leaseColumns = [
   'unit_type',
   'unit_id',
   'state',
@@ -17,7 +17,6 @@ export const leaseColumns = [
   'agent_id',
   'run_id',
   'ttl_seconds',
-  'granted_at',
   'expires_at',
   'ended_token_hash',
   'ended_by',
@@ -89,7 +88,6 @@ export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build
     'unit_type', l.unit_type, 'unit_id', l.unit_id, 'state', l.state, 'epoch', l.epoch, 'token_hash', null,
     'holder', l.holder, 'member_id', l.member_id, 'agent_id', l.agent_id, 'run_id', l.run_id,
     'ttl_seconds', l.ttl_seconds,
-    'granted_at', to_char(l.granted_at at time zone 'UTC', ${timeIn}),
     'expires_at', to_char(l.expires_at at time zone 'UTC', ${timeIn}),
     'ended_token_hash', null, 'ended_by', l.ended_by)
   from leases l where ${ofUnit(unit)})`;

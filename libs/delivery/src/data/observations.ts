@@ -44,8 +44,7 @@ export const landedStories = async (
   executionId: string,
 ): Promise<Readonly<Record<Trust, readonly string[]>>> => {
   const rows = await db.all(
-    sql<{ id: string; first: boolean; first_verified: boolean }>`select s.id, e.merged_at is null as first,
-           e.merge_verified_at is null as first_verified from executions e
+    sql<{ id: string; first: boolean }>`select s.id, e.merged_at is null as first from executions e
          join stories s on s.org_id = e.org_id and s.status not in ('done', 'canceled') and (
            (e.target_type = 'story' and s.id = e.target_id) or (e.target_type = 'delivery_group' and s.id in
              (select m.story_id from delivery_group_stories m
@@ -55,6 +54,6 @@ export const landedStories = async (
   );
   return {
     reported: rows.filter(({ first }) => first).map(({ id }) => id),
-    verified: rows.filter(({ first_verified: first }) => first).map(({ id }) => id),
+    verified: rows.map(({ id }) => id),
   };
 };

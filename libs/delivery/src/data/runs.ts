@@ -80,14 +80,19 @@ export async function claimRun(
   agentId: string | null,
 ): Promise<ClaimedRun | undefined> {
   const id = newId();
-  const isBegun = sql.part`exists (select from agent_runs n where ${of('n')} and n.id = ${id}::uuid)`;
+  // Of an agent that is not there the caller hears by name: the foreign key would have its say first.
+  const isThere =
+    agentId === null
+      ? sql.part`true`
+      : sql.part`exists (select 1 from agents a where ${of('a')} and a.id = ${agentId}::uuid)`;
+  const isBegun = sql.part`exists (select 1 from agent_runs n where ${of('n')} and n.id = ${id}::uuid)`;
   const [made, mayBegin, row] = await Promise.all([
     db.find(
       sql<{
         id: string;
       }>`insert into agent_runs (org_id, id, project_id, run_id, member_id, agent_id, state, last_event)
          select p.org_id, ${id}::uuid, p.id, ${event.runId}, ${caller.memberId}::uuid, ${agentId}::uuid, 'running', 'null'
-         from projects p where ${of('p')} and p.id = ${projectId}
+         from projects p where ${of('p')} and p.id = ${projectId} and ${isThere}
          on conflict (org_id, project_id, run_id) do update set run_id = excluded.run_id where false
          returning id`,
     ),

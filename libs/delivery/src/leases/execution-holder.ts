@@ -10,7 +10,9 @@ import {
 } from '../data/locked-executions.ts';
 import { keepLocks } from '../data/locks.ts';
 import { listSignals, signalsFor } from '../data/signals.ts';
+import { type LeaseClaim } from '../rules/lease-tokens.ts';
 import {
+  checkEnder,
   checkHolder,
   type HolderContext,
   type LeaseHolder,
@@ -32,31 +34,43 @@ type Held<Unit extends LockedRows> = LeaseHolder<Unit> & { readonly signals: Sig
 /** With what it works on, for those who say what happened. */
 export type ExecutionHolder = Held<LockedExecution>;
 
+const isOfGrant = ({ execution }: LockedRows, { epoch }: LeaseClaim): boolean =>
+  execution.epoch === epoch && can('renew', execution.state);
+
 /** Lets the holder on, with what it should know. */
-export const asHolder = async (context: HolderContext, asked: Asked, call: string) =>
-  check(context, await lockExecution(context.db, asked.executionId), asked, call);
+export const asHolder = async (
+  context: HolderContext,
+  { executionId, leaseToken }: Asked,
+): Promise<ExecutionHolder> =>
+  told(context, checkHolder(context, await lockExecution(context.db, executionId), leaseToken, isOfGrant));
 
 /** The same for those who say nothing: a look at the target costs as much as the rest of a renewal. */
-export const asQuietHolder = async (context: HolderContext, asked: Asked, call: string) =>
-  check(context, await lockExecutionRows(context.db, asked.executionId), asked, call);
-
-async function check<Unit extends LockedRows>(
+export const asQuietHolder = async (
   context: HolderContext,
-  unit: Unit,
-  { leaseToken }: Asked,
-  call: string,
-): Promise<Held<Unit> | RepeatedEnd<Unit>> {
-  const { db, caller } = context;
-  const { execution } = unit;
-  const holder = checkHolder(
+  { executionId, leaseToken }: Asked,
+): Promise<Held<LockedRows>> =>
+  told(
     context,
-    unit,
-    { leaseToken, call },
-    ({ epoch }) => execution.epoch === epoch && can('renew', execution.state),
+    checkHolder(context, await lockExecutionRows(context.db, executionId), leaseToken, isOfGrant),
   );
-  if (holder.kind === 'repeated') return holder;
-  const events = await listSignals(db, execution);
-  return { ...holder, signals: signalsFor(caller, execution, events) };
+
+/** The same for a call that ends the lease, and may be repeated. */
+export async function asEnder(
+  context: HolderContext,
+  { executionId, leaseToken }: Asked,
+  call: string,
+): Promise<ExecutionHolder | RepeatedEnd<LockedExecution>> {
+  const unit = await lockExecution(context.db, executionId);
+  const holder = checkEnder(context, unit, { leaseToken, call }, isOfGrant);
+  return holder.kind === 'repeated' ? holder : told(context, holder);
+}
+
+async function told<Unit extends LockedRows>(
+  { db, caller }: HolderContext,
+  holder: LeaseHolder<Unit>,
+): Promise<Held<Unit>> {
+  const events = await listSignals(db, holder.execution);
+  return { ...holder, signals: signalsFor(caller, holder.execution, events) };
 }
 
 /** How it stands, for a call that is repeated. */

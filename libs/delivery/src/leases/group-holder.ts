@@ -14,6 +14,7 @@ import {
 } from '../data/groups.ts';
 import { freeLease, readClock } from '../data/leases.ts';
 import {
+  checkEnder,
   checkHolder,
   type HolderContext,
   type Leased,
@@ -34,21 +35,30 @@ interface Answer {
   readonly signals: Signal[];
 }
 
-/** Lets the coordinator on, with what it should know. */
-export async function asCoordinator(
-  context: HolderContext,
-  { groupId, leaseToken }: { readonly groupId: string; readonly leaseToken: string },
-  call: string,
-) {
-  const { db, caller } = context;
+interface Asked {
+  readonly groupId: string;
+  readonly leaseToken: string;
+}
+
+async function lock({ db, caller }: HolderContext, groupId: string): Promise<LockedGroup> {
   const [group, lease, news, now] = await Promise.all([
     lockGroup(db, groupId),
     lockCoordination(db, groupId),
     listGroupSignals(db, caller, groupId),
     readClock(db),
   ]);
-  return checkHolder(context, { group, lease, news, now }, { leaseToken, call });
+  return { group, lease, news, now };
 }
+
+/** Lets the coordinator on, with what it should know. */
+export const asCoordinator = async (
+  context: HolderContext,
+  { groupId, leaseToken }: Asked,
+): Promise<GroupHolder> => checkHolder(context, await lock(context, groupId), leaseToken);
+
+/** The same for the call that ends the lease, and may be repeated. */
+export const asEnder = async (context: HolderContext, { groupId, leaseToken }: Asked, call: string) =>
+  checkEnder(context, await lock(context, groupId), { leaseToken, call });
 
 /** How it stands, for a call that is repeated. */
 export const standing = ({ group, lease }: LockedGroup): Answer => ({

@@ -32,24 +32,33 @@ export type LeaseHolder<Unit extends Leased> = Unit & {
 /** The same token ended the grant by this same call before: it is repeated. */
 export type RepeatedEnd<Unit extends Leased> = Unit & { readonly kind: 'repeated' };
 
-/**
- * Lets the holder of the newest grant on. Any other token, also a made-up one or that of another member, is refused as
- * stale; one that ended the grant by this same `call` may hear again how things are.
- */
+/** Whether the grant is about this unit as it is. */
+type IsHeldBy<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
+
+/** Lets the holder of the newest grant on. Any other token, also a made-up one or that of another member, is refused as stale. */
 export function checkHolder<Unit extends Leased>(
   { caller, refuse }: HolderContext,
   unit: Unit,
-  { leaseToken, call }: { readonly leaseToken: string; readonly call: string },
-  isHeldBy: (claim: LeaseClaim) => boolean = () => true,
-): LeaseHolder<Unit> | RepeatedEnd<Unit> {
+  leaseToken: string,
+  isHeldBy: IsHeldBy<Unit> = () => true,
+): LeaseHolder<Unit> {
   const claim = claimOf(leaseToken);
   const { lease } = unit;
-  if (lease !== undefined && holds(lease, claim, caller) && isHeldBy(claim)) {
+  if (lease !== undefined && holds(lease, claim, caller) && isHeldBy(unit, claim))
     return { ...unit, kind: 'held', lease, claim };
-  }
-  if (endedBy(lease, claim, call)) return { ...unit, kind: 'repeated' };
   throw refuse('stale_lease', { currentEpoch: lease?.epoch ?? 0 });
 }
+
+/** The same for a call that ends the grant; a token that ended it by this same `call` may hear again how things are. */
+export const checkEnder = <Unit extends Leased>(
+  context: HolderContext,
+  unit: Unit,
+  { leaseToken, call }: { readonly leaseToken: string; readonly call: string },
+  isHeldBy?: IsHeldBy<Unit>,
+): LeaseHolder<Unit> | RepeatedEnd<Unit> =>
+  endedBy(unit.lease, claimOf(leaseToken), call)
+    ? { ...unit, kind: 'repeated' }
+    : checkHolder(context, unit, leaseToken, isHeldBy);
 
 /** Writes what the holder did, if anything, and begins the lease's time anew: any operation of the holder renews. */
 export function renewAfter(

@@ -106,10 +106,9 @@ export async function walkDown<From extends Table, Item>(
       Selectable<DB[From]> & Step
     >`${walk.bytes === undefined ? page : withinPage(page, walk.bytes, sql.part`q.seq desc`)}`,
   );
-  // The next page begins with the signpost. Where it came along nothing was cut, and what follows the last item is it.
+  // The next page begins with the signpost.
   const signpost = rows.find((row) => row.nth === mostLookedAt);
-  const looked = rows.filter((row) => row.nth < mostLookedAt);
-  const found = signpost === undefined ? looked : looked.map((row) => ({ ...row, more_follow: false }));
+  const found = rows.filter((row) => row.nth < mostLookedAt);
   return pageOfRows(
     found,
     limit,

@@ -107,7 +107,9 @@ const openings: Readonly<Record<string, string>> = { warning: 'Warning', critica
 const rules: Rules = {
   'execution.superseded': ({ subject, data, actor }) =>
     tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
-      title: `${actor.name} took over the work on ${nameOf(subject)}`,
+      title: data.joining
+        ? `${actor.name} ended your lease on ${nameOf(subject)}, which was past its time`
+        : `${actor.name} took over the work on ${nameOf(subject)}`,
       body: detailOf(subject),
     }),
   // The project is gone: there is nothing left to lead to, or to be seen by a role.

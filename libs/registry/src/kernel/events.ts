@@ -116,6 +116,7 @@ export const events = {
     fromMemberId: Id,
     fromAgentId: Id.nullable(),
     live: z.boolean(),
+    joining: z.boolean(),
   }),
   'execution.checkpointed': z.object({ executionId: Id, seq: z.int() }),
   'execution.updated': z.object({ executionId: Id, fields: z.array(z.string()) }),

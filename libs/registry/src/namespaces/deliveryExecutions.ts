@@ -188,7 +188,7 @@ export const deliveryExecutions = {
         path: ['reason'],
       }),
     result: ExecutionAndSignals,
-    refusals: [...holderRefusals, 'invalid_transition', 'mismatched_project'],
+    refusals: [...holderRefusals, 'invalid_transition'],
     emits: ['execution.updated', 'execution.stopRequested', 'execution.completed'],
     example: { executionId: execution, requestStop: true, reason: 'The design changed' },
   }),

@@ -108,7 +108,7 @@ export const deliveryGroups = {
       'mismatched_project',
       'archived',
     ],
-    emits: ['group.storiesReplaced'],
+    emits: ['group.storiesReplaced', 'execution.superseded'],
     example: { groupId: group, storyIds: ['WEB-1', 'WEB-2'] },
   }),
   updateGitMeta: operation({

@@ -3,7 +3,7 @@ import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { aboutTarget } from '../../data/targets.ts';
-import { asHolder, renewAndAnswer, standing } from '../../leases/execution-holder.ts';
+import { asHolder, renewAndAnswer } from '../../leases/execution-holder.ts';
 
 export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (context) => {
   const { params, db, emit, refuse } = context;
@@ -12,9 +12,8 @@ export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (
   // Stories come before leases.
   const [codes, holder] = await Promise.all([
     headSha === undefined ? [] : lockCode(db, executionId),
-    asHolder(context, { executionId, leaseToken }, 'checkpoint'),
+    asHolder(context, { executionId, leaseToken }),
   ]);
-  if (holder.kind === 'repeated') return { execution: standing(holder), signals: [] };
   const { execution, now, target } = holder;
   const currentSeq = execution.checkpoint_seq;
   if (expectedSeq !== undefined && expectedSeq !== currentSeq) {

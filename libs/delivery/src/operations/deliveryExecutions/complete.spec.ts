@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
@@ -48,3 +49,15 @@ describe('a token that ended its lease', () => {
     expect(await api.get({ executionId: held.executionId })).toEqual({ execution });
   });
 });
+
+it.each(['toMemberId', 'toAgentId'] as const)(
+  'work that is offered to no one that there is stays, and %s is named',
+  async (path) => {
+    const { deliveryExecutions: api } = people.chloe;
+    const held = await acquire();
+    await api.checkpoint({ ...held, summary: 'Half' });
+    const offer = { ...held, [path]: newId() };
+    await expect(api.handoff(offer)).rejects.toMatchObject({ status: 404, body: { details: { path } } });
+    await api.renew(held);
+  },
+);

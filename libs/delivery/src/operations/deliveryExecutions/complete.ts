@@ -2,7 +2,7 @@ import { ApiError, type Policy, registry, type UnmetMergeProof, unmetMergeProof 
 import { handle } from '@muster/runtime';
 import { mayHold } from '../../data/executions.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
-import { asHolder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
+import { asEnder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
 import { hadLanded } from '../../rules/forge.ts';
 import { claimOf } from '../../rules/lease-tokens.ts';
 
@@ -33,7 +33,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   }
   const [policy, holder] = await Promise.all([
     askPolicy(),
-    asHolder(context, { executionId, leaseToken }, call),
+    asEnder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') {
     // Its twin came in between, and then a later holder took the story up again: this one's move would be written yet.
@@ -43,7 +43,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     return { execution: standing(holder) };
   }
   const pullRequest = params.pullRequest ?? holder.execution.pull_request;
-  if (outcome === 'submitted' && pullRequest === null && branchOf(holder) === null) {
+  if (outcome === 'submitted' && pullRequest === null && !hasBranch(holder)) {
     throw refuse('branch_required');
   }
   if (outcome === 'succeeded') {
@@ -69,8 +69,8 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   return { execution };
 });
 
-const branchOf = ({ execution }: ExecutionHolder): string | null =>
-  execution.git?.branch ?? (execution.git?.pullRequest == null ? null : 'pull request');
+const hasBranch = ({ execution: { git } }: ExecutionHolder): boolean =>
+  git?.branch != null || git?.pullRequest != null;
 
 /** What the policy asks for before work counts as done. */
 function unmetToSucceed(

@@ -9,17 +9,11 @@ import { grantedRow, grantLease, heldLease, later, newGrant } from '../../data/l
 import { keepLocks } from '../../data/locks.ts';
 import { passLocks } from '../../data/passing-locks.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
-import { aboutTarget, getTarget, getTargetOf, isOver, type Target } from '../../data/targets.ts';
+import { aboutTarget, getTarget, isOver, type Target } from '../../data/targets.ts';
 import { step } from '../../leases/step.ts';
-import { supersede } from '../../leases/superseding.ts';
+import { endInTheWay } from '../../leases/superseding.ts';
 import { writeStep } from '../../leases/write-step.ts';
-import {
-  type AcquireDecision,
-  decideAcquire,
-  heldDetails,
-  type HeldLease,
-  type Holder,
-} from '../../rules/acquire.ts';
+import { type AcquireDecision, decideAcquire, heldDetails, type Holder } from '../../rules/acquire.ts';
 import { leaseTtl } from '../../rules/ttl.ts';
 
 type Acquire = typeof registry.deliveryExecutions.acquire;
@@ -159,7 +153,10 @@ export async function grant(
   });
   const changed = taking.row;
   // Leases first: what follows is fenced by them.
-  if (decision.kind === 'grant') await freeRivals(context, facts, decision.freed);
+  if (decision.kind === 'grant') {
+    const { rivalRows: leases, rivalExecutions: executions } = facts;
+    await endInTheWay(context, { freed: decision.freed, leases, executions, now, joining: false });
+  }
   db.later(grantLease(granted));
   if (isNew) db.later(insertExecution(taking, caller.actor));
   else writeStep(context, taking, lease);
@@ -181,6 +178,7 @@ export async function grant(
         fromMemberId: taken.holder.memberId,
         fromAgentId: taken.holder.agentId,
         live: takenOverLive,
+        joining: false,
       });
     }
   }
@@ -194,24 +192,3 @@ export async function grant(
 
 /** 3 is lead. */
 const leadRank = 3;
-
-/** Ends the expired leases of units that exclude this one; their holders are fenced from here on, and told so. */
-async function freeRivals(
-  { db, caller, emit }: Granting,
-  { rivalRows, rivalExecutions, now }: Acquiring,
-  freed: readonly HeldLease[],
-): Promise<void> {
-  for (const { targetId, holder } of freed) {
-    const row = rivalRows.find(({ unit_id: id }) => id === targetId);
-    if (row === undefined) continue;
-    const execution = rivalExecutions.find(({ target_id: id }) => id === targetId);
-    supersede(db, caller, row, execution, now);
-    if (execution === undefined) continue;
-    emit('execution.superseded', aboutTarget(await getTargetOf(db, execution.id)), {
-      executionId: execution.id,
-      fromMemberId: holder.memberId,
-      fromAgentId: holder.agentId,
-      live: false,
-    });
-  }
-}

@@ -1,11 +1,11 @@
 import { type Db, of, sql } from '@muster/database';
 import { registry } from '@muster/registry';
-import { handle, notFound } from '@muster/runtime';
+import { handle, nothingAt } from '@muster/runtime';
 import { isActing } from '../../data/claimants.ts';
 import { later } from '../../data/leases.ts';
 import { keepLocks } from '../../data/locks.ts';
 import { aboutTarget } from '../../data/targets.ts';
-import { asHolder, endLease, standing } from '../../leases/execution-holder.ts';
+import { asEnder, endLease, standing } from '../../leases/execution-holder.ts';
 
 export const handoff = handle(registry.deliveryExecutions.handoff, async (context) => {
   const { params, db, emit, refuse } = context;
@@ -17,10 +17,10 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const [isThere, acts, holder] = await Promise.all([
     canContribute(db, executionId, { toMemberId, toAgentId }),
     toAgentId === null ? true : isActing(db, toAgentId),
-    asHolder(context, { executionId, leaseToken }, call),
+    asEnder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') return { execution: standing(holder) };
-  if (!isThere || !acts) throw notFound();
+  if (!isThere || !acts) throw nothingAt(toAgentId === null ? 'toMemberId' : 'toAgentId');
   if (holder.execution.checkpoint === null) throw refuse('checkpoint_required');
 
   const note = params.note ?? null;

@@ -51,3 +51,13 @@ describe('a pull request that is closed', () => {
     expect(await observe(id, 'pr_closed', 22, 4)).toEqual(['available', true]);
   });
 });
+
+it('says nothing of the branch where a fact has nothing to say of it', async () => {
+  const { deliveryExecutions: api } = people.chloe;
+  const { execution } = await api.acquire({ targetType: 'story', targetId: 'WEB-1' });
+  for (const kind of ['review_approved', 'merge_conflict', 'pr_opened'] as const) {
+    const observation = { dedupeKey: kind, kind, observedAt: '2026-11-21T09:10:00.000Z' };
+    const seen = await api.recordForgeObservation({ executionId: execution.id, observation });
+    expect(seen).toMatchObject({ recorded: true, execution: { git: null } });
+  }
+});

@@ -179,14 +179,14 @@ function follows(
   return { transition: 'observe', sets: { needs_rework: needsRework(forge) || isGivenBack } };
 }
 
-/** What people see of the branch, where the news or the head changes it. */
+/** What people see of the branch, where the news or the head says something of it. */
 function gitAfter(
   { git }: ExecutionRow,
   { news, headSha }: { readonly news: ForgeFact | undefined; readonly headSha: string | undefined },
 ): Pick<ExecutionChanges, 'git'> {
-  if (news === undefined && headSha === undefined) return {};
   const known = git ?? nothingKnown;
   const told = news === undefined ? known : gitOf(known, news);
+  if (told === known && headSha === undefined) return {};
   return { git: { ...told, ...(headSha !== undefined && { headSha }) } };
 }
 

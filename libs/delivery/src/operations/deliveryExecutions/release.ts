@@ -1,12 +1,12 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { aboutTarget } from '../../data/targets.ts';
-import { asHolder, endLease, standing } from '../../leases/execution-holder.ts';
+import { asEnder, endLease, standing } from '../../leases/execution-holder.ts';
 import { hadLanded } from '../../rules/forge.ts';
 
 export const release = handle(registry.deliveryExecutions.release, async (context) => {
   const { params, policy: askPolicy, emit } = context;
-  const holder = await asHolder(context, params, 'release');
+  const holder = await asEnder(context, params, 'release');
   if (holder.kind === 'repeated') return { execution: standing(holder) };
   const { execution, target } = holder;
   // The policy is asked only where a merge was seen.

@@ -130,3 +130,11 @@ it('makes an event of a head that was said before, after another was told of', a
   expect(await codeOf()).toMatchObject(code);
   expect((await traces()).activity).toEqual([['git'], ['git']]);
 });
+
+it('names the question where there is none of that id', async () => {
+  const waiting = { ...held, waitingFor: { questionId: newId() } };
+  await expect(people.chloe.deliveryExecutions.update(waiting)).rejects.toMatchObject({
+    status: 404,
+    body: { details: { path: 'waitingFor.questionId' } },
+  });
+});

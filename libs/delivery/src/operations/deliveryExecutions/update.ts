@@ -1,9 +1,9 @@
 import { type Db, of, sql } from '@muster/database';
 import { codeSaid, registry } from '@muster/registry';
-import { changedFields, changedGit, cleared, handle, type HandlerContext, notFound } from '@muster/runtime';
+import { changedFields, changedGit, cleared, handle, type HandlerContext, nothingAt } from '@muster/runtime';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { aboutTarget } from '../../data/targets.ts';
-import { asHolder, renewAndAnswer, standing } from '../../leases/execution-holder.ts';
+import { asHolder, renewAndAnswer } from '../../leases/execution-holder.ts';
 import { requestStop } from './request-stop.ts';
 
 type Context = HandlerContext<typeof registry.deliveryExecutions.update>;
@@ -24,12 +24,11 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   const [codes, holder, question] = await Promise.all([
     // Stories come before leases.
     tellsCode ? lockCode(db, executionId) : [],
-    asHolder(context, { executionId, leaseToken }, 'update'),
+    asHolder(context, { executionId, leaseToken }),
     questionId === undefined ? undefined : findQuestion(db, executionId, questionId),
   ]);
-  if (holder.kind === 'repeated') return { execution: standing(holder), signals: [] };
   if (questionId !== undefined) {
-    if (question === undefined) throw notFound();
+    if (question === undefined) throw nothingAt('waitingFor.questionId');
     if (!question.open) throw refuse('invalid_transition', { questionId });
   }
   const { execution: before, now } = holder;

@@ -3,13 +3,12 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
 import { aboutGroup } from '../../data/groups.ts';
-import { asCoordinator, renewAndAnswer, standing } from '../../leases/group-holder.ts';
+import { asCoordinator, renewAndAnswer } from '../../leases/group-holder.ts';
 
 export const checkpoint = handle(registry.deliveryGroups.checkpoint, async (context) => {
   const { params, emit } = context;
   const { groupId, leaseToken, expectedSeq, ...written } = params;
-  const holder = await asCoordinator(context, { groupId, leaseToken }, 'checkpoint');
-  if (holder.kind === 'repeated') return standing(holder);
+  const holder = await asCoordinator(context, { groupId, leaseToken });
   const currentSeq = holder.group.checkpoint_seq;
   requireVersion({ version: currentSeq }, expectedSeq);
   const next = newCheckpoint(written, currentSeq, holder.now);

@@ -44,9 +44,8 @@ export function endGroup(
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
   db.later(freeStories(group.id));
-  if (heldLease(leases.coordination) !== null && leases.coordination !== undefined) {
-    db.later(freeLease(leases.coordination));
-  }
+  const coordination = heldLease(leases.coordination);
+  if (coordination !== null) db.later(freeLease(coordination.row));
   if (execution === undefined) return;
   writeStep(context, step(execution, state === 'landed' ? 'land' : 'cancel', { now }), leases.work);
   const { id: executionId } = execution;

@@ -5,9 +5,9 @@ import { aboutGroup, deliveryGroups, getGroupAfter, lockGroup, toGroup } from '.
 import { changeCode, readCode } from '../../data/code-under-review.ts';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
 import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
-import { heldLease, type LeaseRow, readClock } from '../../data/leases.ts';
-import { supersede } from '../../leases/superseding.ts';
-import { heldByAnother, heldDetails, type HeldLease } from '../../rules/acquire.ts';
+import { heldLease, readClock } from '../../data/leases.ts';
+import { endInTheWay } from '../../leases/superseding.ts';
+import { heldByAnother, heldDetails } from '../../rules/acquire.ts';
 import { isOverGroup } from '../../rules/group-states.ts';
 import { decideJoining } from '../../rules/joining.ts';
 
@@ -45,8 +45,17 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
     stories: joining.map(heldLease).filter((lease) => lease !== null),
   });
   if (decision.kind === 'refuse') throw refuse('lease_held', heldDetails(decision.by));
-  const ownAndJoining = leases.work === undefined ? joining : [leases.work, ...joining];
-  await endExpired(context, decision.freed, ownAndJoining, now);
+  if (decision.freed.length > 0) {
+    const executions = await lockOpenExecutions(
+      db,
+      decision.freed.map(({ targetId }) => targetId),
+    );
+    const ownAndJoining = leases.work === undefined ? joining : [leases.work, ...joining];
+    await endInTheWay(context, {
+      ...{ freed: decision.freed, leases: ownAndJoining },
+      ...{ executions, now, joining: true },
+    });
+  }
 
   await takeOverCode(context, groupId, added, now);
   const after = await getGroupAfter(db, groupId, [
@@ -70,20 +79,4 @@ async function takeOverCode(
   if (headSha === undefined) return;
   const diffHash = work?.git?.diffHash ?? undefined;
   changeCode(db, codes, (code) => codeSaid(code, { headSha, diffHash }, now));
-}
-
-/** Ends the expired leases that are in the way of the group and its stories coming together. */
-async function endExpired(
-  { db, caller }: HandlerContext<typeof registry.deliveryGroups.replaceStories>,
-  freed: readonly HeldLease[],
-  leases: readonly LeaseRow[],
-  now: string,
-): Promise<void> {
-  if (freed.length === 0) return;
-  const ids = freed.map(({ targetId }) => targetId);
-  const executions = await lockOpenExecutions(db, ids);
-  for (const lease of leases.filter(({ unit_id: id }) => ids.includes(id))) {
-    const execution = executions.find(({ target_id: id }) => id === lease.unit_id);
-    supersede(db, caller, lease, execution, now);
-  }
 }

@@ -84,7 +84,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   if (conflicts.length > 0) throw refuse('lock_held', { conflicts });
 
   const before = own.find((lock) => isSameSet(lock.resources, resources));
-  const asked = later(now, grantedTtl(params.ttlSeconds, params.ttlSeconds, policy.maxLockTtlSeconds));
+  const asked = later(now, grantedTtl(params.ttlSeconds, policy.maxLockTtlSeconds));
   // Work may be held for longer than a lock: then what goes with it lasts as long.
   const expiresAt = latest(asked, execution?.leaseExpiresAt);
   if (before !== undefined) {

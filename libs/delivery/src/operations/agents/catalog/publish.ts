@@ -37,8 +37,9 @@ export const publish = handle(
       throw refuse('limit_exceeded', { limit: mostVersions, used: versions.length });
     }
     if (made) {
-      const { limit, used } = await lockCatalogRoom(db);
-      if (limit !== null && used > limit) throw refuse('limit_exceeded', { limit, used: used - 1 });
+      const room = await lockCatalogRoom(db);
+      if (room !== undefined && room.used > room.limit)
+        throw refuse('limit_exceeded', { limit: room.limit, used: room.used - 1 });
     }
 
     const row: CatalogRow = {

@@ -1,0 +1,57 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { operation, org } from '@muster/registry';
+import { useWorld } from '@muster/testing';
+import { z } from 'zod';
+import { requireToken } from './grounds.ts';
+import { newSessionSecret } from './sessions.ts';
+import { createAuthenticator, hashToken } from './tokens.ts';
+
+const world = useWorld({});
+const now = Date.now;
+afterEach(() => {
+  Date.now = now;
+});
+
+const dangerous = operation({
+  name: 'tries.sign',
+  effect: 'write',
+  summary: 'Try it',
+  description: 'For specs.',
+  access: org('member'),
+  params: z.strictObject({}),
+  result: z.object({}),
+  needsProof: true,
+  example: {},
+});
+
+/** Whether a session that was proven so long ago does it, at a server whose clock is so far ahead. */
+async function does(provenMinutesAgo: number, aheadMinutes: number): Promise<boolean> {
+  const { orgId, chloe } = await world.org();
+  const [account, secret] = [newId(), newSessionSecret()];
+  const email = `${account}@acme.example`;
+  await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, email);
+  await world.rows(`insert into sign_in.accounts (id, email, name) values ($1, $2, 'Chloé')`, account, email);
+  await world.rows(
+    `insert into sign_in.sessions (id, account_id, hash, proofs, proven_at, last_seen_at, expires_at, ends_at)
+     values ($1, $2, $3, '{link}', now() - make_interval(mins => $4), now(), now() + interval '20 days', now() + interval '40 days')`,
+    ...[newId(), account, hashToken(secret), provenMinutesAgo],
+  );
+  const authenticator = createAuthenticator(world.database.app);
+  Date.now = () => now() + aheadMinutes * 60_000;
+  try {
+    const token = await authenticator.authenticateSession(secret, orgId);
+    requireToken(dangerous, token);
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ details: { reason: 'proof_needed' } });
+    return false;
+  } finally {
+    await authenticator.close();
+  }
+}
+
+it('a proof is fresh by the clock of the database, whatever the clock of the server says', async () => {
+  expect(await does(9, 60)).toBe(true);
+  expect(await does(11, -60)).toBe(false);
+});
