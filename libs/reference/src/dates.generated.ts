@@ -156,8 +156,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/forges': {
-    sha256: '111db7af60be1cdc982875bd8b31783e81f083875b97c23ee30002a52c36e3ef',
-    since: '2026-11-26',
+    sha256: 'f68702cf441b47161ba1d45a2c2510bb166d8d159a492b59493f7b6b247befcb',
+    since: '2026-11-27',
   },
   'reference/forges.repositories': {
     sha256: 'b2f20bd3434e0e9cfd2084858efa892e79a9a87e7e03f62f7453ce32bc4b7d41',
