@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Operation, operations, orgRank, pathOf, projectRank } from '@muster/registry';
-import { type Person } from '@muster/testing';
+import { type Person, type TokenSetUp } from '@muster/testing';
 import { callerOf, endsItsCaller, type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';
 import { pathsOf } from '../src/http/operationRoutes.ts';
 import { type RawAnswer, useApi } from './api.ts';
@@ -113,15 +113,21 @@ describe('every operation', () => {
 
   it('says that a token does not hold before anything else that is wrong', async () => {
     const org = await exampleOrg(world);
-    const broken = [
-      ['/api/stories/get', { storyId: 1 }],
-      ['/api/stories/get', '{'],
-      ['/api/query', { operation: 'stories.gte' }],
-      ['/api/agents/catalog', { operation: 'gte' }],
-      ['/api/billing/updateSeats', { seats: 9 }],
-    ] as const;
-    for (const [path, body] of broken) {
-      const ended = await world.token(org.orgId, org.ana.me.memberId, { scopes: ['read'] });
+    const read = { scopes: ['read'] } as const;
+    const agents = { scopes: ['admin'], agent: 'Robo' } as const;
+    const bound = { scopes: ['admin'], projectIds: [] } as const;
+    const broken: [string, unknown, TokenSetUp][] = [
+      ['/api/stories/get', { storyId: 1 }, read],
+      ['/api/stories/get', '{', read],
+      ['/api/query', { operation: 'stories.gte' }, read],
+      ['/api/agents/catalog', { operation: 'gte' }, read],
+      ['/api/billing/updateSeats', { seats: 9 }, read],
+      ['/api/agents/list', {}, agents],
+      ['/api/projects/create', { key: 'NEW', name: 'New' }, bound],
+      ['/api/stories/gte', {}, read],
+    ];
+    for (const [path, body, setUp] of broken) {
+      const ended = await world.token(org.orgId, org.ana.me.memberId, setUp);
       const send = () => api.request(path, { token: ended.me.token, body });
       expect([400, 403, 404]).toContain((await send()).status);
       await world.rows(

@@ -38,4 +38,4 @@ export {
   newTokenSecret,
   tokenPrefixOf,
 } from './tokens.ts';
-export { requireProject, visibleTo } from './visible.ts';
+export { requireProject, requireStory, visibleTo } from './visible.ts';

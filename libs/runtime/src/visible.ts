@@ -1,5 +1,5 @@
 /** What of the organization a caller may see, beside the project that the door has looked at. */
-import { type Db, organization, type Part, projectIdOf, sql } from '@muster/database';
+import { type Db, of, organization, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
 import { named } from '@muster/registry';
 import { type Caller } from './handle.ts';
 
@@ -11,4 +11,11 @@ export const visibleTo = ({ memberId, tokenId }: Caller): Part =>
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
   const query = sql`select v.project_id from ${visibleTo(caller)} v where v.project_id = ${projectIdOf(ref)}`;
   await named('projectId', db.get(query));
+}
+
+/** 404 unless there is the story, in a project that the caller may see: a call's storyId. */
+export async function requireStory(db: Db, caller: Caller, ref: string): Promise<void> {
+  const query = sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
+       where ${of('s')} and s.id = ${storyIdOf(ref)}`;
+  await named('storyId', db.get(query));
 }

@@ -209,11 +209,22 @@ function checkSize(operation: Operation, request: FastifyRequest): void {
   }
 }
 
+const codesBeforeDoor = new Set<string>([
+  ...['bad_request', 'unknown_operation', 'payload_too_large', 'unsupported_media_type'],
+]);
+const reasonsBeforeDoor = new Set<unknown>([
+  'scope',
+  'agents_may_not',
+  'bound_token',
+  'proof_needed',
+  'no_such_path',
+]);
+
 /** Whether a call was refused before the door could look at its token; what is no ApiError is Fastify's own. */
 const isBeforeDoor = (error: unknown): boolean =>
   !(error instanceof ApiError) ||
-  ['bad_request', 'unknown_operation', 'payload_too_large', 'unsupported_media_type'].includes(error.code) ||
-  error.details.reason === 'scope';
+  codesBeforeDoor.has(error.code) ||
+  reasonsBeforeDoor.has(error.details.reason);
 
 /** A token that does not hold any more is the first thing to be said, though it may be remembered as one that does. */
 function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -333,7 +344,7 @@ function addQueryPath(app: FastifyInstance, { handlers, names, runners, onReques
 
 /** A path below /api that is no operation: the caller mistyped a name, so say which ones are near. */
 function addUnknownPaths(app: FastifyInstance, { names, onRequest }: Served): void {
-  app.post('/api/*', { onRequest }, (request) => {
+  app.post('/api/*', { onRequest, errorHandler: refuse }, (request) => {
     const name = request.url
       .replace(/^\/api\//, '')
       .replace(/\?.*$/s, '')

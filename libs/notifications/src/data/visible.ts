@@ -1,5 +1,5 @@
 /** What of the organization a caller may see. */
-import { type Db, of, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
+import { type Db, of, type Part, projectIdOf, sql } from '@muster/database';
 import { type Caller, named, visibleTo } from '@muster/runtime';
 
 /**
@@ -19,14 +19,6 @@ export const isVisible = (caller: Caller, projectId: Part): Part => sql.part`(
  */
 export const maySee = (caller: Caller, projectId: Part): Part =>
   sql.part`exists (select from ${visibleTo(caller)} v where v.project_id = ${projectId})`;
-
-/** 404 unless there is the story, in a project that the caller may see. */
-export async function requireStory(db: Db, caller: Caller, ref: string): Promise<void> {
-  const id = storyIdOf(ref);
-  const query = sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
-       where ${of('s')} and s.id = ${id}`;
-  await named('storyId', db.get(query));
-}
 
 export interface VisibleProject {
   readonly id: string;

@@ -1,7 +1,11 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, requireStory } from '@muster/runtime';
 import { listContracts } from '../../data/contracts.ts';
 
-export const list = handle(registry.contracts.list, ({ params, targetId, db }) =>
-  listContracts(db, targetId, params),
-);
+export const list = handle(registry.contracts.list, async ({ params, targetId, caller, db }) => {
+  const [page] = await Promise.all([
+    listContracts(db, targetId, params),
+    params.storyId === undefined ? undefined : requireStory(db, caller, params.storyId),
+  ]);
+  return page;
+});

@@ -1,8 +1,7 @@
 import { registry } from '@muster/registry';
-import { handle, requireProject } from '@muster/runtime';
+import { handle, requireProject, requireStory } from '@muster/runtime';
 import { listActivity } from '../../data/activity.ts';
 import { cursorsOf } from '../../data/event-cursors.ts';
-import { requireStory } from '../../data/visible.ts';
 
 export const list = handle(registry.activity.list, async ({ params, caller, db }) => {
   const cursors = await cursorsOf(db, caller.orgId, 'down');
