@@ -108,7 +108,7 @@ const tried: Readonly<Record<string, Attempt>> = {
   'npm run tour -- --mcp': [() => npmRun('tour', '--mcp'), /\b(\d+) of \1 checks hold/],
   'npm run prove': [() => npmRun('prove', '--short', '--only', 'feeds'), /1 of 1 properties are proven/],
   'npm run bench': [
-    () => npmRun('bench', '--rounds', '1', '--seconds', '0.05', '--only', 'stories.get'),
+    () => npmRun('bench', '--rounds', '1', '--seconds', '0.2', '--only', 'stories.get'),
     /Muster \/ bare[^]*stories\.get/,
   ],
   'npm run muster -- --help': [

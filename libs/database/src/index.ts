@@ -3,7 +3,7 @@ export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
 export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
-export { CannotMove, type Moved, moveOrganization, type MoveStep, type MoveSteps } from './moving/move.ts';
+export { CannotMove, type Moved, moveOrganization, type MoveStep } from './moving/move.ts';
 export { type EnteringSession, identify, identifySession, type Identity, touchTokens } from './identity.ts';
 export { addPeer, exchangeCopies } from './copies.ts';
 export { inSignIn, type SignInDb } from './sign-in.ts';
@@ -25,8 +25,8 @@ export {
   shortened,
   withinPage,
 } from './keyset.ts';
-export { faultOfServerAt, leastPostgres, postgresCheck } from './server-version.ts';
-export { migrate, migrationNames, type OwnMigrations, statementsAlone } from './migrate.ts';
+export { faultOfServerAt, leastPostgres } from './server-version.ts';
+export { migrate, migrationNames, statementsAlone } from './migrate.ts';
 export {
   type Db,
   type Entry,
@@ -41,7 +41,6 @@ export { type InvitedAccount, type InvitedEntry } from './invited.ts';
 export {
   atEachNode,
   everyNode,
-  everyOne,
   forgetPlace,
   homeName,
   joinNodes,
@@ -67,7 +66,6 @@ export {
   DatabaseBusy,
   type Pool,
   type PoolConfig,
-  toIso,
 } from './pool.ts';
 export { nextVersion, record, requireVersion, type RowOf, view } from './record.ts';
 export { containing, type Id, projectIdOf, storiesOf, storyIdOf, targetId } from './references.ts';

@@ -38,11 +38,8 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
        join executions e on ${of('e')} and e.target_type = a.type and e.target_id = a.id and ${isOpenSql}
        where w.question_id is null or exists
          (select from comments c where ${of('c')} and c.id = w.question_id and c.kind = 'question')),
-     locked as materialized (select e.id, n.n
-       from executions e join (select t.id, count(*)::int as n from t group by t.id) n on n.id = e.id
-       where ${of('e')} order by e.id for no key update of e),
      u as (update executions e set last_event_seq = e.last_event_seq + n.n
-       from locked n
+       from (select t.id, count(*)::int as n from t group by t.id) n
        where ${of('e')} and e.id = n.id returning e.id, e.last_event_seq - n.n as before)
      ${appendEvents(
        sql.part`(select t.id, u.before + row_number() over (partition by t.id order by t.ord) as seq, t.kind, t.data,
@@ -55,7 +52,7 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
  * Who waited for the answer goes on. Of a question that is resolved the stream says so as a signal; one that is deleted
  * is open no more either, and the stream says why.
  */
-export function wakeWaiting(actor: Actor, questionId: unknown, isDeleted: boolean): Query<unknown> {
+function wakeWaiting(actor: Actor, questionId: unknown, isDeleted: boolean): Query<unknown> {
   const question = sql.part`${questionId}::uuid`;
   const steps = stepAll('hearAnswer', {
     chosen: sql.part`/*guard: an answer wakes who waits*/e.waiting_for = ${question}/*end*/`,
@@ -66,7 +63,7 @@ export function wakeWaiting(actor: Actor, questionId: unknown, isDeleted: boolea
 }
 
 /** A story that is canceled ends its execution; the holder is fenced by that. Its lease is free by now. */
-export function cancel(actor: Actor, storyId: string): Query<unknown> {
+function cancel(actor: Actor, storyId: string): Query<unknown> {
   const steps = stepAll('cancel', {
     chosen: sql.part`e.target_type = 'story' and e.target_id = ${storyId}::uuid`,
     actor,
@@ -76,7 +73,7 @@ export function cancel(actor: Actor, storyId: string): Query<unknown> {
 }
 
 /** A story that is deleted takes its executions with it; that no holder works on it was seen before. */
-export const forget = (storyId: string): Query<unknown> =>
+const forget = (storyId: string): Query<unknown> =>
   sql`delete from executions where ${of()} and target_type = 'story' and target_id = ${storyId}`;
 
 const freeLeaseOf = (storyId: string) =>

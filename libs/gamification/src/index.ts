@@ -3,4 +3,4 @@ import { gamification } from './operations/gamification/handlers.ts';
 /** What this lib answers, by namespace. */
 export const gamificationHandlers = { gamification };
 
-export { syncJob, syncPoints, type Synced } from './sync-points.ts';
+export { syncPoints } from './sync-points.ts';

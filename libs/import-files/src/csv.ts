@@ -2,7 +2,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { NoImport, type Source } from './source.ts';
 
-/** Names of columns are compared in small letters, with spaces for `-` and `_`. */
+/** Names of columns, of a table or a board, are compared in small letters, with spaces for `-` and `_`. */
 export const columnName = (name: string): string =>
   name
     .trim()

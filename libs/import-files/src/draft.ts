@@ -74,7 +74,7 @@ export interface Opened {
 export interface ReadOptions {
   /** Of CSV: which column is which field. */
   readonly map?: ReadonlyMap<string, string>;
-  /** Of CSV and Plane: a name that keeps ids apart from those of another tracker. */
+  /** Of CSV, Plane and Trello: a name that keeps ids apart from those of another tracker. */
   readonly source?: string | undefined;
   /** Of Jira: the address of the site, to which stories link back. */
   readonly site?: string | undefined;

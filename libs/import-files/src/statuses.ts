@@ -1,5 +1,6 @@
 /** Which place on the board a status of another tracker has. */
 import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/registry';
+import { columnName } from './csv.ts';
 
 const statusWords: Readonly<Record<StoryStatus, readonly string[]>> = {
   backlog: ['backlog', 'open', 'new', 'triage', 'icebox', 'later', 'unstarted', 'someday', 'ideas', 'inbox'],
@@ -18,12 +19,6 @@ const statusWords: Readonly<Record<StoryStatus, readonly string[]>> = {
     'duplicate',
   ],
 };
-
-const wordOf = (text: string): string =>
-  text
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, ' ');
 
 /** Where a status goes: to the end of a column by its name, or of the first column of a status. */
 export type Place = { readonly column: string } | { readonly status: StoryStatus };
@@ -48,9 +43,9 @@ export type FindPlace = (status: FileStatus) => Place | undefined;
  * knows it, or where the board has no such column.
  */
 export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = new Map()): FindPlace {
-  const named = new Map([...said].map(([name, place]) => [wordOf(name), place]));
+  const named = new Map([...said].map(([name, place]) => [columnName(name), place]));
   const columnOf = (name: string): Place | undefined => {
-    const found = columns?.find((column) => wordOf(column.name) === wordOf(name));
+    const found = columns?.find((column) => columnName(column.name) === columnName(name));
     return found && { column: found.name };
   };
   const statusOf = (status: StoryStatus | undefined): Place | undefined =>
@@ -60,15 +55,15 @@ export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = n
       : { status };
   const placeOf = (wanted: string): Place | undefined => {
     if (columns?.some(({ name }) => name === wanted) === true) return { column: wanted };
-    const status = storyStatuses.find((one) => one === wordOf(wanted).replaceAll(' ', '_'));
+    const status = storyStatuses.find((one) => one === columnName(wanted).replaceAll(' ', '_'));
     if (status !== undefined) return statusOf(status);
     // Without the board at hand, the API says whether there is such a column.
     return columns === undefined ? { column: wanted } : columnOf(wanted);
   };
   return ({ name, is, hint }) => {
-    const wanted = named.get(wordOf(name));
+    const wanted = named.get(columnName(name));
     if (wanted !== undefined) return placeOf(wanted);
-    const known = storyStatuses.find((status) => statusWords[status].includes(wordOf(name)));
+    const known = storyStatuses.find((status) => statusWords[status].includes(columnName(name)));
     const rest = named.get('*');
     return (
       statusOf(is) ??

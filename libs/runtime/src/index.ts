@@ -9,10 +9,10 @@ export {
   unauthorized,
   unavailable,
 } from '@muster/registry';
-export { type Conclusion, conclude } from './conclude.ts';
+export { conclude } from './conclude.ts';
 export { changedFields, changedGit, cleared } from './changes.ts';
 export { toApiError, validationHoles } from './errors.ts';
-export { asSystem, type PerformAsSystem, type SystemWork } from './as-system.ts';
+export { asSystem, type PerformAsSystem } from './as-system.ts';
 export { type Answer, type Call, execute } from './execute.ts';
 export {
   type AllHandlers,
@@ -38,4 +38,4 @@ export {
   newTokenSecret,
   tokenPrefixOf,
 } from './tokens.ts';
-export { requireProject, requireStory, visibleTo } from './visible.ts';
+export { requireProject, requireStory, requireTeam, visibleTo } from './visible.ts';

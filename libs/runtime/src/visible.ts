@@ -19,3 +19,8 @@ export async function requireStory(db: Db, caller: Caller, ref: string): Promise
        where ${of('s')} and s.id = ${storyIdOf(ref)}`;
   await named('storyId', db.get(query));
 }
+
+/** 404 unless there is the team. */
+export async function requireTeam(db: Db, teamId: string): Promise<void> {
+  await db.get(sql`select t.id from teams t where ${of('t')} and t.id = ${teamId}`);
+}

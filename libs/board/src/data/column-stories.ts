@@ -36,7 +36,7 @@ export async function findLastRank(db: Db, columnId: string): Promise<string | n
 }
 
 /** So many stories are moved well within the time that a statement has. */
-export const storiesPerMove = 2_000;
+const storiesPerMove = 2_000;
 
 /**
  * Puts locked stories into another column, at these ranks, with its status; when each was finished is as a move makes it.

@@ -104,10 +104,3 @@ export async function listProjectsOfTeam(
     ({ role, ...project }) => ({ project, role }),
   );
 }
-
-/** 404 unless there is the team. */
-export async function requireTeam(db: Db, teamId: string): Promise<void> {
-  await db.get(
-    sql<Pick<Selectable<DB['teams']>, 'id'>>`select id from teams where ${of()} and id = ${teamId}`,
-  );
-}

@@ -20,6 +20,9 @@ import { z } from 'zod';
 import { type Giver, isStale, type Review, type Reviewable, type Who } from '../rules/reviews.ts';
 import { keyOf, type StoryRow } from './stories.ts';
 
+/** A story cannot have more: what its verdicts cost to weigh stays small. */
+export const mostReviewers = 50;
+
 export const reviews = record('story_reviewers', 'r', {
   story_id: {},
   project_id: {},

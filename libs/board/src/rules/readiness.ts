@@ -1,5 +1,5 @@
 /** Whether work on a story can begin: the rules of its move to `in_progress`, asked before a caller tries. */
-import { type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
+import { isBeforeWork, type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
 import { isFinished, nothingShown, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
 
 export interface ReadinessFacts {
@@ -23,9 +23,6 @@ const ofGate: Record<Unmet['gate'], Obstacle> = {
   agentsMayComplete: 'policy',
 };
 
-/** Statuses from which work begins with a move; from the later ones it goes on. */
-const beforeWork: ReadonlySet<StoryStatus> = new Set(['backlog', 'ready']);
-
 function* obstaclesOf(
   facts: ReadinessFacts,
   openBlockers: number,
@@ -36,7 +33,7 @@ function* obstaclesOf(
   if (isFinished(facts.status)) yield 'finished';
   if (openBlockers > 0) yield 'blocked_by';
   if (facts.isBlocked) yield 'blocked';
-  if (moves && beforeWork.has(facts.status)) {
+  if (moves && isBeforeWork(facts.status)) {
     const gates = { ...nothingShown, hasSpec: facts.hasSpec };
     for (const { gate } of unmetGates('in_progress', policy, gates)) yield ofGate[gate];
     if (facts.column === null) yield 'no_column';

@@ -1,5 +1,5 @@
 /** What comes of a story for a caller who asks for the next one, by what is known of the work on it. */
-import { type PassedOverReason, type StoryStatus } from '@muster/registry';
+import { isBeforeWork, type PassedOverReason, type StoryStatus } from '@muster/registry';
 import { type AcquireDecision } from './acquire.ts';
 
 export interface NextFacts {
@@ -21,9 +21,6 @@ export type NextVerdict =
   /** There is nothing to do on it, so it is not passed over either. */
   | { readonly kind: 'ignore' };
 
-/** Whether its work begins with it, or goes on. */
-export const isBegun = (status: StoryStatus): boolean => status !== 'backlog' && status !== 'ready';
-
 /** Why what an acquire would not grant is passed over: the caller's own is what it has already, and not the next. */
 export const reasonsOf = (decision: Exclude<AcquireDecision, { kind: 'grant' }>): PassedOverReason[] =>
   decision.kind === 'extend' || decision.reason === 'take_over_forbidden'
@@ -33,10 +30,10 @@ export const reasonsOf = (decision: Exclude<AcquireDecision, { kind: 'grant' }>)
 /** Of those that can be taken a lower order comes first: what is offered to the caller, what was begun, all others. */
 export function judgeNext(facts: NextFacts): NextVerdict {
   const { status, reasons, isGrouped, isSubmitted, boardDecides, decision } = facts;
-  if (isSubmitted && (isBegun(status) || !boardDecides)) return { kind: 'ignore' };
+  if (isSubmitted && (!isBeforeWork(status) || !boardDecides)) return { kind: 'ignore' };
   const against: PassedOverReason[] = [...reasons];
   if (isGrouped) against.push('in_active_group');
   if (decision.kind !== 'grant') return { kind: 'pass', reasons: [...against, ...reasonsOf(decision)] };
   if (against.length > 0) return { kind: 'pass', reasons: against };
-  return { kind: 'take', order: decision.offered ? 0 : isBegun(status) ? 1 : 2 };
+  return { kind: 'take', order: decision.offered ? 0 : isBeforeWork(status) ? 2 : 1 };
 }

@@ -98,8 +98,3 @@ function ranked(
     return { entry: { rank, member, points: row.points, delta }, place };
   });
 }
-
-/** 404 unless there is the team. */
-export async function requireTeam(db: Db, teamId: string): Promise<void> {
-  await db.get(sql`select id from teams where ${of()} and id = ${teamId}`);
-}

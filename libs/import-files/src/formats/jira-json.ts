@@ -142,17 +142,11 @@ function answersOf(json: unknown): Answer[] {
   return [{ issues: json['issues'], names: isObject(json['names']) ? (json['names'] as Names) : {} }];
 }
 
-export function openAnswers(
-  json: unknown,
-  { site }: ReadOptions,
-): { issues: () => AsyncIterable<JiraIssue>; notes: string[] } {
+export function openAnswers(json: unknown, { site }: ReadOptions): () => AsyncIterable<JiraIssue> {
   const issues = answersOf(json).flatMap((answer) =>
     parseEach(answer.issues, Issue, 'issue of Jira').map((issue) => issueOf(issue, answer.names, site)),
   );
-  return {
-    notes: [],
-    issues: async function* all() {
-      yield* issues;
-    },
+  return async function* all() {
+    yield* issues;
   };
 }

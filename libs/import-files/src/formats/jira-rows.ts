@@ -70,13 +70,10 @@ function issueOf(row: Row, site: string | undefined): JiraIssue {
 export async function openRows(
   source: Source,
   { site }: ReadOptions,
-): Promise<{ issues: () => AsyncIterable<JiraIssue>; notes: string[] }> {
+): Promise<() => AsyncIterable<JiraIssue>> {
   const table = await openTable(source);
   needColumns(table, 'Jira', ['summary'], ['issue key'], ['status']);
-  return {
-    notes: [],
-    issues: async function* issues() {
-      for await (const row of table.rows()) yield issueOf(row, site);
-    },
+  return async function* issues() {
+    for await (const row of table.rows()) yield issueOf(row, site);
   };
 }

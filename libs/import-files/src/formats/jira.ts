@@ -5,7 +5,7 @@ import { type Source } from '../source.ts';
 import { wikiToMarkdown } from '../wiki.ts';
 import { openAnswers } from './jira-json.ts';
 import { openRows } from './jira-rows.ts';
-import { looksLikeJson } from './json.ts';
+import { jsonIfAny } from './json.ts';
 
 /** An issue as both files say it. */
 export interface JiraIssue {
@@ -159,11 +159,11 @@ function leftOfEpic({ description, comments, leftOut }: JiraIssue): string[] {
 }
 
 export async function openJira(source: Source, options: ReadOptions): Promise<Opened> {
-  const json = await looksLikeJson(source);
-  const { issues, notes } = json === undefined ? await openRows(source, options) : openAnswers(json, options);
+  const json = await jsonIfAny(source);
+  const issues = json === undefined ? await openRows(source, options) : openAnswers(json, options);
   const index = await indexOf(issues());
   return {
-    notes,
+    notes: [],
     async *read(): AsyncGenerator<Read> {
       for await (const issue of issues()) {
         const { key, place, isEpic } = issue;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { jsonOf, NoImport, type Source } from '../source.ts';
 
 /** The file as JSON where it begins as JSON does; undefined where it is a table. */
-export async function looksLikeJson(source: Source): Promise<unknown> {
+export async function jsonIfAny(source: Source): Promise<unknown> {
   for await (const part of source()) {
     const start = part.replace(/^\uFEFF/, '').trimStart();
     if (start === '') continue;

@@ -5,7 +5,7 @@ import { needColumns, openTable, type Row } from '../csv.ts';
 import { type Draft, type Opened, type Read } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
 import { isObject, unread } from '../unread.ts';
-import { looksLikeJson, nodesOf, parseEach } from './json.ts';
+import { jsonIfAny, nodesOf, parseEach } from './json.ts';
 
 /** Linear puts `'` before text that a spreadsheet would take for a formula. */
 const unquoted = (text: string | undefined): string | undefined => text?.replace(/^'(?=[+\-=@])/, '');
@@ -194,7 +194,7 @@ const isAnswer = (json: unknown): boolean =>
   isObject(json) && ('data' in json || 'nodes' in json || 'issues' in json);
 
 export async function openLinear(source: Source): Promise<Opened> {
-  const json = await looksLikeJson(source);
+  const json = await jsonIfAny(source);
   if (json === undefined) return openTableOf(source);
   const issues = parseEach(issuesOf(json), Issue, 'issue of Linear');
   return {

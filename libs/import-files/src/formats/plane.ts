@@ -3,7 +3,7 @@ import { columnName, openTable, needColumns, Row } from '../csv.ts';
 import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
 import { isObject } from '../unread.ts';
-import { looksLikeJson } from './json.ts';
+import { jsonIfAny } from './json.ts';
 
 const columns = new Set([
   ...[
@@ -176,7 +176,7 @@ async function rowsOfTable(source: Source): Promise<() => AsyncGenerator<Row>> {
 }
 
 export async function openPlane(source: Source): Promise<Opened> {
-  const json = await looksLikeJson(source);
+  const json = await jsonIfAny(source);
   const rows = json === undefined ? await rowsOfTable(source) : rowsOfJson(json);
   const waits = await waitsOf(rows);
   return {

@@ -18,7 +18,7 @@ import { type Seals } from '@muster/outbound';
 import {
   notFound,
   type ParamsOf,
-  projectRank,
+  leadRank,
   type Registry,
   type Subject,
   type Webhook,
@@ -98,7 +98,7 @@ async function requireManager(
   { project_id: projectId, rank }: Pick<ManagedWebhook, 'project_id' | 'rank'>,
 ): Promise<void> {
   if (projectId !== null && rank === null) throw notFound();
-  await requireGround(projectId !== null && (rank ?? 0) >= projectRank('lead') && 'projectLead');
+  await requireGround(projectId !== null && (rank ?? 0) >= leadRank && 'projectLead');
 }
 
 /** What a handler of an endpoint has. */

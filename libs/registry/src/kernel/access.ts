@@ -42,6 +42,8 @@ export const groundsOf = <Grounds extends Ground>(access: Access<Grounds>): read
 
 export const orgRank = (role: OrgRole): number => orgRoles.indexOf(role) + 1;
 export const projectRank = (role: ProjectRole): number => projectRoles.indexOf(role) + 1;
+/** Of who brings a project into being, among others. */
+export const leadRank = projectRank('lead');
 
 /** The role as far as the scopes reach: without the scope `admin` an admin acts as a member. */
 export const actingRole = (role: OrgRole, held: readonly Scope[]): OrgRole =>

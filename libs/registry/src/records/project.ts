@@ -5,6 +5,8 @@ import { Day, Id, name, stamps, text, Time, Url } from '../kernel/values.ts';
 export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'] as const;
 export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
 export type StoryStatus = z.infer<typeof StoryStatus>;
+/** Whether work on a story of this status begins with a move; from the later ones it goes on. */
+export const isBeforeWork = (status: string): boolean => status === 'backlog' || status === 'ready';
 
 /** `canceled` needs no column: such a story leaves the board. */
 export const ColumnStatus = z.enum(['backlog', 'ready', 'in_progress', 'in_review', 'done']);

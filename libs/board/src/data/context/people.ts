@@ -1,10 +1,7 @@
 /** Who works on the story, and who reviews it. */
 import { findStoryAssignment } from '../assignments.ts';
-import { listReviewers } from '../reviewers.ts';
+import { listReviewers, mostReviewers } from '../reviewers.ts';
 import { type Section, whole } from './scope.ts';
-
-/** A story cannot have more. */
-const mostReviewers = 50;
 
 export const assignment: Section<'assignment'> = async ({ db, storyId }) =>
   whole(await findStoryAssignment(db, storyId));

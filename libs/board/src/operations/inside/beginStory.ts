@@ -1,4 +1,4 @@
-import { inside, type StoryStatus } from '@muster/registry';
+import { inside, isBeforeWork } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listNextStories } from '../../data/next-stories.ts';
 import { tryLockMove } from '../../data/ranks.ts';
@@ -8,13 +8,10 @@ import { moveStory } from '../stories/move-story.ts';
 
 const work = { status: 'in_progress' } as const;
 
-/** The statuses from which work begins with a move. */
-const isBefore = (status: StoryStatus): boolean => status === 'backlog' || status === 'ready';
-
 export const beginStory = handle(inside.beginStory, async (context) => {
   const { params, targetId, caller, db, policy: askPolicy } = context;
   const { storyId, status, moves } = params;
-  const isMoved = moves && isBefore(status);
+  const isMoved = moves && isBeforeWork(status);
   const asked = { ...params, statuses: [status], storyIds: [storyId], limit: 1 };
   const [policy, move, , [row]] = await Promise.all([
     askPolicy(),

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { leadRank, registry } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import { boardColumns } from '../../data/columns.ts';
 import { convert, setConversion } from '../../data/conversion.ts';
@@ -7,7 +7,6 @@ import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
 import { aboutProject, findConverted, projects, toProject } from '../../data/projects.ts';
 import { defaultColumns } from '../../rules/columns.ts';
 import { conversionIssues } from '../../rules/conversion.ts';
-import { leadRank } from './lead-rank.ts';
 
 export const convertLocal = handle(
   registry.projects.convertLocal,

@@ -1,11 +1,10 @@
-import { registry } from '@muster/registry';
+import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { boardColumns, toColumn } from '../../data/columns.ts';
 import { setNewProject } from '../../data/new-project.ts';
 import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
 import { aboutProject, projects, toProject } from '../../data/projects.ts';
 import { defaultColumns } from '../../rules/columns.ts';
-import { leadRank } from './lead-rank.ts';
 
 export const create = handle(
   registry.projects.create,

@@ -1,11 +1,8 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockAgent, lockMember, requireParticipant } from '../../data/participants.ts';
-import { countReviewers, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
+import { countReviewers, mostReviewers, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
 import { aboutStory, lockStory } from '../../data/stories.ts';
-
-/** What one story's verdicts cost to weigh stays small. */
-const mostReviewers = 50;
 
 export const add = handle(registry.reviewers.add, async ({ params, targetId, db, access, emit, refuse }) => {
   const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };

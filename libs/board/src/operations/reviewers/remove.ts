@@ -1,4 +1,4 @@
-import { projectRoles, registry } from '@muster/registry';
+import { leadRank, projectRoles, registry } from '@muster/registry';
 import { type Caller, forbidden, handle, notFound } from '@muster/runtime';
 import { deleteReviewer, lockReview, type ReviewRow } from '../../data/reviewers.ts';
 import { aboutStory, lockStory } from '../../data/stories.ts';
@@ -21,9 +21,6 @@ export const remove = handle(
     return { deleted: true as const };
   },
 );
-
-/** 3 is lead. */
-const leadRank = 3;
 
 /** A member's agents are the member's own; the member is not the agent's. */
 const isOwn = (review: ReviewRow, caller: Caller): boolean =>

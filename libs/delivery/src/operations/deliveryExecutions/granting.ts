@@ -1,6 +1,14 @@
 /** How a lease is granted, whether its target was named or found: one way, by one decision. */
 import { type Id } from '@muster/database';
-import { type ExecutionTarget, type Policy, projectRoles, registry, type ResultOf } from '@muster/registry';
+import {
+  type ExecutionTarget,
+  isBeforeWork,
+  leadRank,
+  type Policy,
+  projectRoles,
+  registry,
+  type ResultOf,
+} from '@muster/registry';
 import { type ApiError, forbidden, type HandlerContext } from '@muster/runtime';
 import { type Acquiring, lockForAcquire, newExecution, toOpenExecution } from '../../data/acquiring.ts';
 import { lockClaimant } from '../../data/claimants.ts';
@@ -40,8 +48,8 @@ export const holderOf = ({ caller }: Pick<Granting, 'caller'>, { runId }: Pick<W
 });
 
 /** Moves a story to in_progress where its work has not begun. */
-export async function startStory({ perform }: Granting, story: Pick<Target, 'id' | 'status'>): Promise<void> {
-  if (story.status !== 'backlog' && story.status !== 'ready') return;
+async function startStory({ perform }: Granting, story: Pick<Target, 'id' | 'status'>): Promise<void> {
+  if (!isBeforeWork(story.status)) return;
   await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
 }
 
@@ -189,6 +197,3 @@ export async function grant(
     signals,
   };
 }
-
-/** 3 is lead. */
-const leadRank = 3;

@@ -1,5 +1,6 @@
 /** The way of one caller through the stories that may be next: what is taken of them, and what is told of the others. */
 import {
+  isBeforeWork,
   inside,
   type PassedOver,
   type PassedOverReason,
@@ -11,7 +12,7 @@ import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
 import { heldLease } from '../../data/leases.ts';
 import { claimNext, type WorkOnStory } from '../../data/next-work.ts';
 import { decideAcquire } from '../../rules/acquire.ts';
-import { isBegun, judgeNext, type NextVerdict, reasonsOf } from '../../rules/next-work.ts';
+import { judgeNext, type NextVerdict, reasonsOf } from '../../rules/next-work.ts';
 import { decide, grant, holderOf, type Wanted, noRank } from './granting.ts';
 
 type Operation = typeof registry.deliveryExecutions.acquireNext;
@@ -91,7 +92,7 @@ export class NextSearch {
 
   private note({ storyId, key, status }: Candidate, reasons: readonly PassedOverReason[]): void {
     if (reasons.length === 0) return;
-    (isBegun(status) ? this.begun : this.waiting).push({ storyId, key, reasons: [...reasons] });
+    (isBeforeWork(status) ? this.waiting : this.begun).push({ storyId, key, reasons: [...reasons] });
   }
 
   private async takeOneOf(takeable: readonly Candidate[]) {

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
-import { handle, named, requireProject } from '@muster/runtime';
-import { listLeaders, requireTeam } from '../../data/leaderboard.ts';
+import { handle, named, requireProject, requireTeam } from '@muster/runtime';
+import { listLeaders } from '../../data/leaderboard.ts';
 
 export const leaderboard = handle(
   registry.gamification.leaderboard,

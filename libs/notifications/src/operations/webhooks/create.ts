@@ -1,5 +1,5 @@
 import { newId } from '@muster/database';
-import { projectRank, registry } from '@muster/registry';
+import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { organizationKeyOf } from '../../data/event-cursors.ts';
 import { getProject } from '../../data/visible.ts';
@@ -30,7 +30,7 @@ export const createWith = (setUp: WebhooksSetUp) =>
         countWebhooks(db),
         activityStands(db),
       ]);
-      await requireGround(project !== null && project.rank >= projectRank('lead') && 'projectLead');
+      await requireGround(project !== null && project.rank >= leadRank && 'projectLead');
       if (project?.archived === true) throw refuse('archived');
       if (count >= mostWebhooks) throw refuse('limit_exceeded', { limit: mostWebhooks });
 

@@ -1,4 +1,4 @@
-import { projectRank, registry } from '@muster/registry';
+import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getProject } from '../../data/visible.ts';
 import { listWebhooks } from '../../data/webhooks.ts';
@@ -8,6 +8,6 @@ export const list = handle(registry.webhooks.list, async ({ params, caller, db, 
     listWebhooks(db, params),
     params.projectId === undefined ? null : getProject(db, caller, params.projectId),
   ]);
-  await requireGround(project !== null && project.rank >= projectRank('lead') && 'projectLead');
+  await requireGround(project !== null && project.rank >= leadRank && 'projectLead');
   return page;
 });

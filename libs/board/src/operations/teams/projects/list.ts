@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
-import { listProjectsOfTeam, requireTeam } from '../../../data/project-teams.ts';
+import { handle, requireTeam } from '@muster/runtime';
+import { listProjectsOfTeam } from '../../../data/project-teams.ts';
 
 export const list = handle(registry.teams.projects.list, async ({ params, caller, db }) => {
   const [page] = await Promise.all([listProjectsOfTeam(db, caller, params), requireTeam(db, params.teamId)]);
