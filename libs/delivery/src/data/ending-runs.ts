@@ -2,11 +2,12 @@
 import { type Db, of, type Part, type Query, sql } from '@muster/database';
 import { type Actor, type FinalRunState } from '@muster/registry';
 import { isHeldSql, isOpenSql } from '../leases/states-sql.ts';
+import { isoIn } from './leases.ts';
 
 const ended = (state: FinalRunState): Part => sql.part`state = ${state}, ended_at = clock_timestamp(),
   last_seen_at = clock_timestamp(),
   last_event = jsonb_build_object('kind', ${state}::text, 'message', null, 'data', jsonb_build_object('executionId', e.id),
-    'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+    'at', ${isoIn(sql.part`clock_timestamp()`)})`;
 
 /** From now on the run of the new holder goes with the execution. */
 export const tieRun = (executionId: unknown, { memberId, agentId }: Actor): Query<unknown> =>
@@ -58,6 +59,6 @@ export const endAbandonedRuns = (db: Db, most: number): Promise<unknown[]> =>
          order by r.last_seen_at limit ${most} for update of r skip locked)
        update agent_runs r set state = 'failed', ended_at = clock_timestamp(),
          last_event = jsonb_build_object('kind', 'failed', 'message', 'silent for too long', 'data', null,
-           'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+           'at', ${isoIn(sql.part`clock_timestamp()`)})
        from silent s where ${of('r')} and r.id = s.id returning r.id`,
   );

@@ -4,7 +4,7 @@ import { type Actor } from '@muster/registry';
 import { appendEvents } from '../leases/events.ts';
 import { canSql } from '../leases/states-sql.ts';
 import { transitions } from '../leases/states.ts';
-import { type UnitType } from './leases.ts';
+import { isoIn, type UnitType } from './leases.ts';
 
 /** What a lease is on. */
 export interface Unit {
@@ -55,7 +55,7 @@ const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   said as (${appendEvents(
     sql.part`(select c.id, c.last_event_seq as seq, ${transitions.expire.event}::text as kind, clock_timestamp() as at,
         jsonb_build_object('epoch', c.epoch, 'holder', c.holder,
-          'expiredAt', to_char(c.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as data
+          'expiredAt', ${isoIn(sql.part`c.expires_at`)}) as data
       from counted c)`,
     actor,
   )})

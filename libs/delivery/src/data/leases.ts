@@ -80,15 +80,16 @@ export interface UnitParts {
 const ofUnit = ({ type, id }: UnitParts): Part =>
   sql.part`${of('l')} and l.unit_type = ${type} and l.unit_id = ${id}`;
 
-/** Times as every answer writes them. */
-const timeIn = sql.part`'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
+/** SQL for a time as every answer writes it. */
+export const isoIn = (time: Part): Part =>
+  sql.part`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The lease of a unit as JSON, without what only its holder's check needs; null where it never had one. */
 export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build_object(
     'unit_type', l.unit_type, 'unit_id', l.unit_id, 'state', l.state, 'epoch', l.epoch, 'token_hash', null,
     'holder', l.holder, 'member_id', l.member_id, 'agent_id', l.agent_id, 'run_id', l.run_id,
     'ttl_seconds', l.ttl_seconds,
-    'expires_at', to_char(l.expires_at at time zone 'UTC', ${timeIn}),
+    'expires_at', ${isoIn(sql.part`l.expires_at`)},
     'ended_token_hash', null, 'ended_by', l.ended_by)
   from leases l where ${ofUnit(unit)})`;
 
