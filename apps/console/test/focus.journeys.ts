@@ -57,9 +57,10 @@ export function focusJourneys(house: House): void {
     const { reviewers } = house.client(people.ana.me.token);
     await reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
     const page = await open(people.chloe.me.token, '/s/WEB-1');
+    const ask = page.getByRole('combobox', { name: 'Ask for a review' });
+    await ask.waitFor();
     await page.getByRole('button', { name: 'Ask Ben no longer' }).press('Enter');
     await page.getByText('No reviewer').waitFor();
-    const ask = page.getByRole('combobox', { name: 'Ask for a review' });
     await hasFocus(page, ask);
     // Where all are asked there is no one left to choose.
     const { items } = await house.client(people.ana.me.token).members.list({});
