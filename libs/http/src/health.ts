@@ -93,15 +93,19 @@ export function addHealth(
   let last: { readonly readiness: Promise<Readiness>; readonly until: number } | undefined;
 
   const away = new Set<string>();
+  /** As long as a service starts, it may be asked before it has all that it stands on. */
+  const wasThere = new Set<string>();
   /** Says it where it changed. */
   const note = ({ name, needed }: Check, fault: Awaited<ReturnType<typeof faultOf>>): void => {
+    const level = wasThere.has(name) ? 'warn' : 'info';
+    if (fault === undefined) wasThere.add(name);
     if ((fault !== undefined) === away.has(name)) return;
     if (fault === undefined) {
       away.delete(name);
       logger.info({ dependency: name }, 'what the service stands on is there again');
     } else {
       away.add(name);
-      logger.warn({ dependency: name, needed, ...fault }, 'what the service stands on is away');
+      logger[level]({ dependency: name, needed, ...fault }, 'what the service stands on is away');
     }
   };
 

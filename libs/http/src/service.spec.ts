@@ -97,8 +97,8 @@ describe('health', () => {
     });
   });
 
-  it('logs what is wrong when it begins, and when it is over', async () => {
-    const lines: { dependency?: string; why?: string; msg: string }[] = [];
+  it('logs what is wrong when it begins, and when it is over; it warns of what was there before', async () => {
+    const lines: { level: number; dependency?: string; why?: string; msg: string }[] = [];
     const logger = pino(
       { level: 'info' },
       { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
@@ -116,9 +116,12 @@ describe('health', () => {
     await look();
     fault = undefined;
     await look();
+    fault = 'it is too old';
+    await look();
     expect(lines.filter(({ dependency }) => dependency === 'postgres')).toMatchObject([
-      { why: 'the schema is not current', msg: 'what the service stands on is away' },
-      { msg: 'what the service stands on is there again' },
+      { level: 30, why: 'the schema is not current', msg: 'what the service stands on is away' },
+      { level: 30, msg: 'what the service stands on is there again' },
+      { level: 40, why: 'it is too old', msg: 'what the service stands on is away' },
     ]);
   });
 
