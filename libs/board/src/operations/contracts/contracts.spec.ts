@@ -237,9 +237,6 @@ describe('contracts.list', () => {
     expect(slugsOf(rest.items)).toEqual(['session-api 1']);
     expect(rest.nextCursor).toBeNull();
     expect((await people.dan.contracts.list({ projectId: 'WEB', slug: 'none' })).items).toEqual([]);
-    await expect(people.dan.contracts.list({ projectId: 'WEB', storyId: 'WEB-999' })).rejects.toMatchObject({
-      ...{ status: 404, body: { details: { path: 'storyId' } } },
-    });
   });
 
   it('shows the contracts of a story, also those that it only published again', async () => {
