@@ -21,7 +21,7 @@ const nxRunFile = path.join(workspaceRoot, '.nx/cache/run.json');
 const compileCache = path.join(workspaceRoot, '.nx/compile-cache');
 const resultsFolder = path.join(workspaceRoot, 'dist/test-results');
 /** A connection that a spec leaves open makes Jest wait for ever. */
-const longestMinutes = 45;
+const longestMinutes = 90;
 
 /** Undefined where nothing was written. */
 function readJson(file: string): unknown {
