@@ -5,7 +5,6 @@ import {
   isSettled,
   type Node,
   type Pool,
-  type Query,
   type Removal,
   removeInPortions,
   sql,
@@ -43,43 +42,29 @@ async function remove(
   return done;
 }
 
-/** Removes what is found of a table, and answers how many are gone. */
-async function removeAll(
-  pool: Pool,
-  progress: Progress,
-  {
-    table,
-    deleted,
-    signal,
-  }: {
-    readonly table: Removal['table'];
-    readonly deleted: Query<{ org_id: string; id: string }>;
-    readonly signal: AbortSignal;
-  },
-): Promise<number> {
-  let gone = 0;
-  for (const key of await acrossOrganizations(pool, (db) => db.all(deleted)))
-    if (await remove(pool, progress, { table, key: { ...key }, signal })) gone += 1;
-  return gone;
-}
+/** Removes what of a table was deleted, and answers how many are gone. */
+const removeDeleted =
+  (table: 'projects' | 'webhooks') =>
+  async (pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> => {
+    const deleted = await acrossOrganizations(pool, (db) =>
+      db.all(
+        sql<{
+          org_id: string;
+          id: string;
+        }>`select org_id, id from ${sql.word(table)} where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`,
+      ),
+    );
+    let gone = 0;
+    for (const key of deleted)
+      if (await remove(pool, progress, { table, key: { ...key }, signal })) gone += 1;
+    return gone;
+  };
 
 /** Projects that were deleted: no caller sees them any more. */
-export const removeProjects = (pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> => {
-  const deleted = sql<{
-    org_id: string;
-    id: string;
-  }>`select org_id, id from projects where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`;
-  return removeAll(pool, progress, { table: 'projects', deleted, signal });
-};
+export const removeProjects = removeDeleted('projects');
 
 /** Endpoints of webhooks that were deleted, with what was known of their deliveries. */
-export const removeWebhooks = (pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> => {
-  const deleted = sql<{
-    org_id: string;
-    id: string;
-  }>`select org_id, id from webhooks where deleted_at is not null and ${isSettled(sql.part`org_id`)} order by deleted_at limit 1000`;
-  return removeAll(pool, progress, { table: 'webhooks', deleted, signal });
-};
+export const removeWebhooks = removeDeleted('webhooks');
 
 /** Organizations whose owner deleted them more than 30 days ago. */
 export async function removeOrganizations(

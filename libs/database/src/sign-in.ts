@@ -83,8 +83,8 @@ function signInDb(pool: Pool, db: Db): SignInDb {
         { atHome: askHome },
       );
     },
-    organizationOf: ({ connection = null, tokenHash = null }) => {
-      return askEvery(
+    organizationOf: ({ connection = null, tokenHash = null }) =>
+      askEvery(
         pool,
         async (at) => {
           const query = sql<{
@@ -95,7 +95,6 @@ function signInDb(pool: Pool, db: Db): SignInDb {
         },
         (orgId) => orgId,
         askHome,
-      );
-    },
+      ),
   };
 }

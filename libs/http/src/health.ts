@@ -92,21 +92,18 @@ export function addHealth(
 ): () => Promise<Readiness> {
   let last: { readonly readiness: Promise<Readiness>; readonly until: number } | undefined;
 
-  const away = new Set<string>();
-  /** As long as a service starts, it may be asked before it has all that it stands on. */
-  const wasThere = new Set<string>();
-  /** Says it where it changed. */
+  const before = new Map<string, boolean>();
+  /** Says it where it changed. A service that starts may be asked before it has all that it stands on: that is no warning. */
   const note = ({ name, needed }: Check, fault: Awaited<ReturnType<typeof faultOf>>): void => {
-    const level = wasThere.has(name) ? 'warn' : 'info';
-    if (fault === undefined) wasThere.add(name);
-    if ((fault !== undefined) === away.has(name)) return;
-    if (fault === undefined) {
-      away.delete(name);
+    const wasThere = before.get(name);
+    before.set(name, fault === undefined);
+    if (fault !== undefined && wasThere !== false)
+      logger[wasThere === true ? 'warn' : 'info'](
+        { dependency: name, needed, ...fault },
+        'what the service stands on is away',
+      );
+    if (fault === undefined && wasThere === false)
       logger.info({ dependency: name }, 'what the service stands on is there again');
-    } else {
-      away.add(name);
-      logger[level]({ dependency: name, needed, ...fault }, 'what the service stands on is away');
-    }
   };
 
   const look = async (): Promise<Readiness> => {

@@ -209,8 +209,11 @@ function checkSize(operation: Operation, request: FastifyRequest): void {
   }
 }
 
-const codesBeforeDoor = new Set<string>([
-  ...['bad_request', 'unknown_operation', 'payload_too_large', 'unsupported_media_type'],
+const codesBeforeDoor = new Set<unknown>([
+  'bad_request',
+  'unknown_operation',
+  'payload_too_large',
+  'unsupported_media_type',
 ]);
 const reasonsBeforeDoor = new Set<unknown>([
   'scope',
