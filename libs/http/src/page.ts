@@ -1,4 +1,4 @@
-/** What pages that a service makes by itself have alike: the product's colours, and headers that let nothing in from elsewhere. */
+/** What pages that a service makes by itself have alike: the product's look, and headers that let nothing in from elsewhere. */
 import { createHash } from 'node:crypto';
 import { Html, html } from './html.ts';
 
@@ -17,12 +17,42 @@ a { color: var(--accent) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 `;
 
+/** Of a page that asks for one thing: a mark, and sections below each other. */
+export const narrowStyle = `
+body { font: 16px/1.5 var(--font) }
+main { max-width: 27rem; margin: 0 auto; padding: 8vh 1rem 2rem }
+.mark { margin: 0 0 1rem; font-weight: 700; letter-spacing: .02em }
+section { padding: 1.5rem; border-radius: 12px; background: var(--surface); box-shadow: 0 0 0 1px color-mix(in srgb, var(--field-line) 35%, transparent) }
+section + section { margin-top: 1rem }
+h1 { margin: 0 0 .5rem; font-size: 1.4rem; line-height: 1.25 }
+h2 { margin: 0 0 .5rem; font-size: 1.05rem }
+p { margin: 0 0 1rem }
+p:last-child, form:last-child { margin-bottom: 0 }
+form { margin: 0 0 1rem }
+label { display: block; margin-bottom: .35rem; font-weight: 600 }
+input { width: 100%; min-height: 2.75rem; margin-bottom: 1rem; padding: .5rem .75rem; border: 1px solid var(--field-line); border-radius: 8px;
+  font: inherit; color: inherit; background: transparent }
+button, .button { display: inline-block; width: 100%; min-height: 2.75rem; padding: .55rem 1rem; border: 1px solid var(--accent); border-radius: 8px;
+  font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent-ink); background: var(--accent); cursor: pointer }
+button:disabled { opacity: .5; cursor: default }
+.second { color: var(--accent); background: transparent }
+.quiet { color: var(--muted); font-size: .925rem }
+.bad { color: var(--red); font-weight: 600 }
+.wide { overflow-wrap: anywhere }
+`;
+
 export interface FramedPage {
   readonly title: string;
   /** All of its body. */
   readonly body: Html;
+  /** What search engines show of it. Without, they are told to leave it out. */
+  readonly summary?: string;
   /** What runs on it, and calls nothing but where it comes from; most pages need none. */
   readonly script?: string | undefined;
+  /** The origin of another site that its forms may go to. */
+  readonly formsTo?: string | undefined;
+  /** The address has a secret in it, which no other page may hear. */
+  readonly isAddressSecret?: boolean;
 }
 
 /** A page as it is answered. */
@@ -35,7 +65,7 @@ const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(
 
 /**
  * Pages of one style, under a name that follows each title. Nothing runs but what the page has, nothing is fetched from
- * elsewhere, forms go back to where the page came from, and no page frames it.
+ * elsewhere, forms go back to where the page came from unless it says more, and no page frames it.
  */
 export function createPageFrame({
   name,
@@ -46,14 +76,14 @@ export function createPageFrame({
 }): (page: FramedPage) => RenderedPage {
   const style = colours + own;
   const styleHash = hashOf(style);
-  return ({ title, body, script }) => {
+  return ({ title, body, summary, script, formsTo, isAddressSecret = false }) => {
     const runs = script === undefined ? '' : `script-src ${hashOf(script)}; connect-src 'self'; `;
     const page = html`<html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
-        <title>${title} · ${name}</title>
+        ${summary === undefined ? html`<meta name="robots" content="noindex" />` : html`<meta name="description" content="${summary}" />`}
+        <title>${title === name ? name : `${title} · ${name}`}</title>
         ${new Html(`<style>${style}</style>`)}
       </head>
       <body>
@@ -64,11 +94,11 @@ export function createPageFrame({
       headers: {
         'content-type': 'text/html; charset=utf-8',
         'cache-control': 'no-store',
-        'content-security-policy': `default-src 'none'; style-src ${styleHash}; ${runs}base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+        'content-security-policy': `default-src 'none'; style-src ${styleHash}; ${runs}base-uri 'none'; form-action 'self'${formsTo === undefined ? '' : ` ${formsTo}`}; frame-ancestors 'none'`,
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
         // Forms say where they come from; other sites hear nothing, of the link of a mail either.
-        'referrer-policy': 'same-origin',
+        'referrer-policy': isAddressSecret ? 'no-referrer' : 'same-origin',
         'x-content-type-options': 'nosniff',
       },
       body: `<!doctype html>\n${page.text}\n`,

@@ -4,17 +4,17 @@ import { type Pool } from '@muster/database';
 import {
   ApiError,
   createMemoryStore,
-  durationMillis,
-  elapsedMillis,
   type Metrics,
   networkOf,
   type Rate,
+  type RenderedPage,
   requireRoom,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { z } from 'zod';
-import { appPageHeaders, forgeAppPage, refusedPage } from './forgeAppPage.ts';
+import { createAsOperation } from './asOperation.ts';
+import { forgeAppPage, refusedPage } from './forgeAppPage.ts';
 
 export interface ForgeApps {
   readonly pool: Pool;
@@ -24,9 +24,6 @@ export interface ForgeApps {
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
-
-/** No operation of the contract, and counted and said like one. */
-const operation = 'forges.makeApp';
 
 const text = z.string().max(1_000).catch('');
 const Query = z.object({
@@ -39,37 +36,37 @@ const Query = z.object({
 
 type AppRequest = FastifyRequest<{ Params: { connectionId: string } }>;
 
-export function addForgeApps(
-  app: FastifyInstance,
-  { pool, setUp, refused, metrics, logger }: ForgeApps,
-): void {
-  const count = metrics.operation(operation);
+const sendPage = (reply: FastifyReply, { headers, body }: RenderedPage): FastifyReply =>
+  reply.headers(headers).send(body);
+
+export function addForgeApps(app: FastifyInstance, options: ForgeApps): void {
+  const { pool, setUp, refused } = options;
+  const asOperation = createAsOperation('forges.makeApp', options);
   const store = createMemoryStore();
 
   const answering =
-    (answer: (request: AppRequest, reply: FastifyReply, query: z.infer<typeof Query>) => Promise<void>) =>
+    (
+      answer: (
+        request: AppRequest,
+        reply: FastifyReply,
+        query: z.infer<typeof Query>,
+      ) => Promise<FastifyReply>,
+    ) =>
     async (request: AppRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      request.operation = operation;
-      let outcome = 'internal';
+      const { connectionId } = request.params;
       try {
-        const share = { key: networkOf(request.ip), rate: refused };
-        requireRoom(await store.take([share]), 'delivery_limit');
-        await answer(request, reply, Query.parse(request.query));
-        outcome = 'ok';
-        // The page asks again until the keys are there.
-        await store.giveBack([share]);
+        return await asOperation(request, { connectionId }, async () => {
+          const share = { key: networkOf(request.ip), rate: refused };
+          requireRoom(await store.take([share]), 'delivery_limit');
+          const answered = await answer(request, reply, Query.parse(request.query));
+          // The page asks again until the keys are there.
+          await store.giveBack([share]);
+          return answered;
+        });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        outcome = error.code;
-        reply.code(error.status).headers(appPageHeaders(undefined));
-        await reply.send(refusedPage(error.message));
-      } finally {
-        count(outcome, elapsedMillis(request) / 1_000);
-        const { connectionId } = request.params;
-        const durationMs = durationMillis(request);
-        logger.info({ requestId: request.id, operation, connectionId, outcome, durationMs }, 'operation');
+        return sendPage(reply.code(error.status), refusedPage(error.message));
       }
-      return reply;
     };
 
   app.get(
@@ -77,10 +74,8 @@ export function addForgeApps(
     answering(async (request, reply, { ticket, organization, made }) => {
       const { connectionId } = request.params;
       const shown = await readAppPage(pool, setUp, { connectionId, ticket, organization });
-      const forge = shown.state === 'open' ? new URL(shown.action).origin : undefined;
       const path = appPath(connectionId);
-      reply.headers(appPageHeaders(forge));
-      await reply.send(forgeAppPage(shown, { ticket, path, organization, isMade: made !== undefined }));
+      return sendPage(reply, forgeAppPage(shown, { ticket, path, organization, isMade: made !== undefined }));
     }),
   );
 
@@ -89,8 +84,8 @@ export function addForgeApps(
     answering(async (request, reply, { state: ticket, code }) => {
       const { connectionId } = request.params;
       await takeAppCode(pool, setUp, { connectionId, ticket, code });
-      await reply
-        .headers(appPageHeaders(undefined))
+      return reply
+        .headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
         .redirect(`${appPath(connectionId)}?${new URLSearchParams({ ticket, made: '1' }).toString()}`, 303);
     }),
   );

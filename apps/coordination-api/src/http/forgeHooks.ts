@@ -5,19 +5,10 @@
 import { type Pool } from '@muster/database';
 import { receiveDelivery } from '@muster/forges';
 import { type Seals } from '@muster/outbound';
-import {
-  ApiError,
-  createMemoryStore,
-  describeSpan,
-  durationMillis,
-  elapsedMillis,
-  type Metrics,
-  networkOf,
-  type Rate,
-  requireRoom,
-} from '@muster/http';
+import { createMemoryStore, type Metrics, networkOf, type Rate, requireRoom } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
+import { createAsOperation, type Said } from './asOperation.ts';
 
 export interface ForgeHooks {
   readonly pool: Pool;
@@ -30,16 +21,14 @@ export interface ForgeHooks {
   readonly logger: Logger;
 }
 
-/** No operation of the contract, and counted and said like one. */
-const operation = 'forges.deliver';
 /** GitHub cuts its own at 25 MiB; what is mapped is in the first few KiB. */
 const bodyLimit = 5 * 1024 * 1024;
 
 type HookRequest = FastifyRequest<{ Params: { connectionId: string } }>;
 
 export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
-  const { pool, seals, deliveries, refused, metrics, logger } = options;
-  const count = metrics.operation(operation);
+  const { pool, seals, deliveries, refused } = options;
+  const asOperation = createAsOperation('forges.deliver', options);
   const store = createMemoryStore();
   const take = async (key: string, rate: Rate): Promise<void> => {
     requireRoom(await store.take([{ key, rate }]), 'delivery_limit');
@@ -63,35 +52,23 @@ export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
       },
       async (request: HookRequest, reply) => {
         const { connectionId } = request.params;
-        request.operation = operation;
-        let outcome = 'internal';
-        let orgId: string | undefined;
-        try {
+        const said: Said = { connectionId };
+        const { isNew } = await asOperation(request, said, async () => {
           const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
           const received = await receiveDelivery(pool, seals, {
             ...{ connectionId, headers: request.headers, body },
             admit: () => take(`connection ${connectionId}`, deliveries),
           });
           await store.giveBack([{ key: `refused ${networkOf(request.ip)}`, rate: refused }]);
-          orgId = received.orgId;
-          outcome = received.isNew ? 'ok' : 'replayed';
-          return await reply
-            .code(202)
-            .header('content-type', 'application/json; charset=utf-8')
-            .header('cache-control', 'no-store')
-            .send(JSON.stringify({ accepted: true, repeated: !received.isNew }));
-        } catch (error) {
-          if (error instanceof ApiError) outcome = error.code;
-          throw error;
-        } finally {
-          count(outcome, elapsedMillis(request) / 1_000);
-          describeSpan(operation, { 'muster.outcome': outcome });
-          const durationMs = durationMillis(request);
-          logger.info(
-            { requestId: request.id, operation, orgId, connectionId, outcome, durationMs },
-            'operation',
-          );
-        }
+          said.orgId = received.orgId;
+          if (!received.isNew) said.outcome = 'replayed';
+          return received;
+        });
+        return reply
+          .code(202)
+          .header('content-type', 'application/json; charset=utf-8')
+          .header('cache-control', 'no-store')
+          .send(JSON.stringify({ accepted: true, repeated: !isNew }));
       },
     );
   });

@@ -5,21 +5,13 @@
 import { acceptInvitation, type AcceptanceFacts, joinByAccount } from '@muster/organizations';
 import { hashToken, isWellFormedSession, type Reaction } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import {
-  ApiError,
-  cookieOf,
-  describeSpan,
-  durationMillis,
-  elapsedMillis,
-  type Metrics,
-  requireSameOrigin,
-  type SessionCookie,
-} from '@muster/http';
+import { ApiError, cookieOf, type Metrics, requireSameOrigin, type SessionCookie } from '@muster/http';
 import { isUuid, notFound, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
+import { type AsOperation, createAsOperation, type Said } from './asOperation.ts';
 import { type Addresses } from './discovery/addresses.ts';
-import { invitationPageOf, pageHeaders } from './invitationPage.ts';
+import { invitationPageOf } from './invitationPage.ts';
 
 export interface InvitationRoutes {
   readonly pool: Pool;
@@ -34,49 +26,20 @@ export interface InvitationRoutes {
 const path = '/invitations/accept';
 /** Where people see who invites them, who sign in. */
 const signInPath = '/sign-in/invitations';
-/** No operation of the contract, and counted and said like one. */
-const operation = 'invitations.accept';
 /** A token and a name; there is no reason to read more from an unknown sender. */
 const bodyLimit = 16 * 1024;
 
-type Accept<Result> = (
-  facts: AcceptanceFacts,
-) => Promise<{ readonly memberId: string; readonly result: Result }>;
-
-/** Runs an acceptance, counted and said like an operation. */
-type AsOperation = <Result>(request: FastifyRequest, accept: Accept<Result>) => Promise<Result>;
+const factsOf = (request: FastifyRequest): AcceptanceFacts => ({
+  ...{ requestId: request.id, ip: request.ip },
+  userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+});
 
 export function addInvitationRoutes(app: FastifyInstance, options: InvitationRoutes): void {
   const { cookie } = options;
-  const asOperation = createAsOperation(options);
+  const asOperation = createAsOperation('invitations.accept', options);
   addForm(app, options);
   addAcceptance(app, asOperation, options);
   if (cookie !== undefined) addJoining(app, asOperation, { ...options, cookie });
-}
-
-function createAsOperation({ metrics, logger }: InvitationRoutes): AsOperation {
-  const count = metrics.operation(operation);
-  return async <Result>(request: FastifyRequest, accept: Accept<Result>): Promise<Result> => {
-    request.operation = operation;
-    let outcome = 'internal';
-    let reason: string | undefined;
-    let memberId: string | undefined;
-    try {
-      const userAgent = request.headers['user-agent']?.slice(0, 512) ?? null;
-      const accepted = await accept({ requestId: request.id, ip: request.ip, userAgent });
-      outcome = 'ok';
-      memberId = accepted.memberId;
-      return accepted.result;
-    } catch (error) {
-      if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
-      throw error;
-    } finally {
-      count(outcome, elapsedMillis(request) / 1_000);
-      describeSpan(operation, { 'muster.outcome': outcome });
-      const durationMs = durationMillis(request);
-      logger.info({ requestId: request.id, operation, memberId, outcome, reason, durationMs }, 'operation');
-    }
-  };
 }
 
 /** The page that an invitation's e-mail leads to. */
@@ -86,7 +49,7 @@ function addForm(app: FastifyInstance, { cookie, addresses }: InvitationRoutes):
     const { without } = request.query as { without?: unknown };
     // The browser takes along what stands behind the `#`, which no page of the other address reads.
     if (cookie !== undefined && without !== 'account') return reply.redirect(signInPath, 303);
-    return reply.headers(pageHeaders).send(page);
+    return reply.headers(page.headers).send(page.body);
   });
 }
 
@@ -97,9 +60,11 @@ function addAcceptance(
   { pool, reactions }: InvitationRoutes,
 ): void {
   app.post(path, { bodyLimit }, async (request, reply) => {
-    const accepted = await asOperation(request, async (facts) => {
-      const result = await acceptInvitation(pool, request.body ?? {}, facts, reactions);
-      return { memberId: result.member.id, result };
+    const said: Said = {};
+    const accepted = await asOperation(request, said, async () => {
+      const result = await acceptInvitation(pool, request.body ?? {}, factsOf(request), reactions);
+      said.memberId = result.member.id;
+      return result;
     });
     return reply
       .header('content-type', 'application/json; charset=utf-8')
@@ -129,13 +94,13 @@ function addJoining(
       const form = (request.body ?? {}) as Readonly<Record<string, string>>;
       const { organization: orgId = '', invitation: invitationId = '' } = form;
       try {
-        await asOperation(request, async (facts) => {
+        const said: Said = {};
+        await asOperation(request, said, async () => {
           const secret = cookieOf(request, cookie.name);
           if (secret === undefined || !isWellFormedSession(secret)) throw unauthorized();
           if (!isUuid(orgId) || !isUuid(invitationId)) throw notFound();
           const account = { sessionHash: hashToken(secret), orgId, invitationId };
-          const { id } = await joinByAccount(pool, account, facts, reactions);
-          return { memberId: id, result: undefined };
+          said.memberId = (await joinByAccount(pool, account, factsOf(request), reactions)).id;
         });
       } catch (error) {
         if (!(error instanceof ApiError) || error.status >= 500) throw error;

@@ -1,22 +1,22 @@
 /** A page of Markdown as HTML that stands alone: no script, no font, nothing fetched. */
-import { createHash } from 'node:crypto';
+import { createPageFrame, Html, html, type RenderedPage } from '@muster/http';
 import { anchorOf } from '@muster/reference';
 import { Marked } from 'marked';
 
-const style = `
-:root { color-scheme: light dark; --text: #1c1c1e; --back: #fff; --soft: #f2f2f7; --line: #d1d1d6; --link: #0b57d0 }
-@media (prefers-color-scheme: dark) { :root { --text: #e5e5ea; --back: #161618; --soft: #242427; --line: #3a3a3c; --link: #8ab4f8 } }
-body { font: 16px/1.55 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 60em; margin: 0 auto; padding: 1.5em 1em 4em }
-a { color: var(--link) } nav { margin-bottom: 2em }
+const frame = createPageFrame({
+  name: 'Muster',
+  style: `
+body { font: 16px/1.55 var(--font); padding: 1.5em 1em 4em }
+nav, main { max-width: 60em; margin: 0 auto; overflow-wrap: break-word } nav { margin-bottom: 2em }
 h2 { margin-top: 2.2em; border-top: 1px solid var(--line); padding-top: 1em } h3 { font-size: 1em; margin-top: 1.6em }
-code, pre { font: .88em/1.5 ui-monospace, monospace; background: var(--soft); border-radius: 4px }
+code, pre { font: .88em/1.5 ui-monospace, monospace; background: var(--surface); border-radius: 4px }
 code { padding: .1em .3em; overflow-wrap: anywhere } pre { padding: 1em; overflow: auto } pre code { padding: 0; background: none }
 .wide { overflow-x: auto } table { border-collapse: collapse; font-size: .93em }
 td, th { border: 1px solid var(--line); padding: .35em .6em; text-align: left; vertical-align: top }
-`;
+`,
+});
 
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+const escape = (text: string): string => html`${text}`.text;
 
 const marked = new Marked({
   renderer: {
@@ -46,34 +46,10 @@ export function htmlPage({
   readonly title: string;
   readonly summary: string;
   readonly markdown: string;
-}): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="${escape(summary)}">
-<title>${escape(title === 'Muster' ? title : `${title} · Muster`)}</title>
-<style>${style}</style>
-</head>
-<body>
-<nav><a href="/">Muster</a> · <a href="/reference">Reference</a></nav>
-<main>
-${marked.parse(markdown, { async: false })}</main>
-</body>
-</html>
-`;
+}): RenderedPage {
+  return frame({
+    ...{ title, summary },
+    body: html`<nav><a href="/">Muster</a> · <a href="/reference">Reference</a></nav>
+      <main>${new Html(marked.parse(markdown, { async: false }))}</main>`,
+  });
 }
-
-/** Nothing runs, and nothing looks like anything but the one style. */
-export const htmlHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-};

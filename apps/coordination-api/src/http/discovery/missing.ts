@@ -2,7 +2,7 @@
 import { type RenderedPage } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 import { type Addresses } from './addresses.ts';
-import { htmlHeaders, htmlPage } from './layout.ts';
+import { htmlPage } from './layout.ts';
 
 /** Whether a browser goes there: programs take anything (`*​/*`), or JSON, and call operations below /api. */
 const isNavigation = ({ method, url, headers }: FastifyRequest): boolean =>
@@ -18,13 +18,10 @@ export function missingPageOf(addresses: Addresses): (request: FastifyRequest) =
     '[Reference](/reference): every operation of the API',
     ...(docsUrl === null ? [] : [`[Guides](${docsUrl}): first steps, concepts, how to run it`]),
   ];
-  const page: RenderedPage = {
-    headers: { ...htmlHeaders, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
-    body: htmlPage({
-      title: 'There is no such page',
-      summary: 'There is no page at this address.',
-      markdown: `# There is no such page\n\nThe address may be mistyped, or the page was moved. From here:\n\n${ways.map((way) => `- ${way}`).join('\n')}\n`,
-    }),
-  };
+  const page = htmlPage({
+    title: 'There is no such page',
+    summary: 'There is no page at this address.',
+    markdown: `# There is no such page\n\nThe address may be mistyped, or the page was moved. From here:\n\n${ways.map((way) => `- ${way}`).join('\n')}\n`,
+  });
   return (request) => (isNavigation(request) ? page : undefined);
 }

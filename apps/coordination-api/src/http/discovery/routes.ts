@@ -4,8 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { openApi } from '../openapi.ts';
 import { type Addresses } from './addresses.ts';
 import { agentsJson, llmsFullText, llmsText, robots, securityText, sitemap } from './files.ts';
-import { htmlHeaders } from './layout.ts';
-import { buildSite, type Form, forms, once, rendering, type Rendering } from './site.ts';
+import { buildSite, type Form, forms, once, plain, type Rendering } from './site.ts';
 
 /** Browsers and proxies may keep it so long; then they ask whether it is still the same. */
 const cacheControl = 'public, max-age=300';
@@ -13,13 +12,13 @@ const cacheControl = 'public, max-age=300';
 async function send(
   request: FastifyRequest,
   reply: FastifyReply,
-  { body, etag: plainTag, gzipped }: Rendering,
-  { vary, ...headers }: Readonly<Record<string, string>>,
+  { headers, body, etag: plainTag, gzipped }: Rendering,
+  { vary, ...more }: Readonly<Record<string, string>> = {},
 ): Promise<FastifyReply> {
   const isGzipped = request.accepts().encoding(['gzip', 'identity']) === 'gzip';
   const etag = isGzipped ? plainTag.replace(/"$/, '-gzip"') : plainTag;
   reply.headers({
-    ...{ 'cache-control': cacheControl, etag, ...headers },
+    ...{ ...headers, 'cache-control': cacheControl, etag, ...more },
     vary: [vary, 'Accept-Encoding'].filter((name) => name !== undefined).join(', '),
   });
   const known = request.headers['if-none-match'];
@@ -39,13 +38,8 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
   const pages = buildSite(addresses);
   for (const { path, render, lastModified } of pages) {
     app.get(path, (request, reply) => {
-      const form = formFor(request);
-      return send(request, reply, render(form), {
-        'content-type': `${form}; charset=utf-8`,
-        'last-modified': new Date(lastModified).toUTCString(),
-        vary: 'Accept',
-        ...(form === 'text/html' && htmlHeaders),
-      });
+      const facts = { 'last-modified': new Date(lastModified).toUTCString(), vary: 'Accept' };
+      return send(request, reply, render(formFor(request)), facts);
     });
   }
   const { securityContact } = addresses;
@@ -62,9 +56,7 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
     '/.well-known/agents.json': ['application/json', () => JSON.stringify(agentsJson(addresses))],
   };
   for (const [path, [type, text]] of Object.entries(files)) {
-    const file = once(async () => rendering(await text()));
-    app.get(path, async (request, reply) =>
-      send(request, reply, await file(), { 'content-type': `${type}; charset=utf-8` }),
-    );
+    const file = once(async () => plain(type, await text()));
+    app.get(path, async (request, reply) => send(request, reply, await file()));
   }
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { type RenderedPage } from '@muster/http';
 import { lastModifiedOf, type Page, referencePages } from '@muster/reference';
 import { htmlPage } from './layout.ts';
 import { homePage } from './home.ts';
@@ -11,6 +12,8 @@ export const forms = ['text/html', 'text/markdown', 'application/json'] as const
 export type Form = (typeof forms)[number];
 
 export interface Rendering {
+  /** Of this form alone. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly etag: string;
   /** The same in a seventh of the bytes, made when it is first wanted. */
@@ -31,11 +34,14 @@ export interface SitePage {
   readonly render: (form: Form) => Rendering;
 }
 
-export const rendering = (body: string): Rendering => ({
-  body,
+export const rendering = ({ headers, body }: RenderedPage): Rendering => ({
+  ...{ headers, body },
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
   gzipped: once(() => compress(body)),
 });
+
+export const plain = (type: string, body: string): Rendering =>
+  rendering({ headers: { 'content-type': `${type}; charset=utf-8` }, body });
 
 /** The same answer from the second time on. */
 export function once<Made>(make: () => Made): () => Made {
@@ -50,8 +56,8 @@ export function buildSite(addresses: Addresses): readonly SitePage[] {
     const { path, title, summary } = page;
     const renderings: Readonly<Record<Form, () => Rendering>> = {
       'text/html': once(() => rendering(htmlPage(page))),
-      'text/markdown': once(() => rendering(page.markdown)),
-      'application/json': once(() => rendering(JSON.stringify(page.json))),
+      'text/markdown': once(() => plain('text/markdown', page.markdown)),
+      'application/json': once(() => plain('application/json', JSON.stringify(page.json))),
     };
     return {
       ...{ path: `/${path}`, title, summary, lastModified: lastModifiedOf(path) },
