@@ -18,7 +18,7 @@ beforeAll(async () => {
   installed = path.join(project, 'node_modules/@muster/license-client');
   await mkdir(path.dirname(installed), { recursive: true });
   await run(process.execPath, ['tools/build/build-lib.ts', 'libs/license-client', installed], { cwd: root });
-}, 60_000);
+});
 afterAll(() => rm(project, { recursive: true }));
 
 it('has JavaScript and types, no TypeScript, no specs, and stands alone', async () => {
@@ -82,4 +82,4 @@ it('has types that say what may be done, without the types of Node', async () =>
   );
   expect(stdout).toContain("'plan' does not exist");
   expect(stdout.match(/^\S+\.ts(?=\()/gm)).toEqual(['bad.ts']);
-}, 60_000);
+});

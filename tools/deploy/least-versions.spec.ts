@@ -32,7 +32,7 @@ beforeAll(async () => {
     ...{ BASE_URL: 'http://localhost:8080', MAIL_FOLDER: tmpdir() },
     ...{ LICENSE_PEPPER: secret, LICENSE_SEAL: secret, COORDINATION_API_URL: 'http://127.0.0.1:1' },
   };
-}, 60_000);
+});
 afterAll(async () => {
   for (const line of lines) line.stop();
   await Promise.all([postgres.stop(), redis.stop()]);

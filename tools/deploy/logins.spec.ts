@@ -79,7 +79,7 @@ describe('the migrations of the images', () => {
     const said = await Promise.all([1, 2, 3].map(() => run(cli, [...cli.entrypoint, ...cli.command])));
     const applied = said.map(({ stdout }) => stdout.match(/Applied/g)?.length ?? 0);
     expect(applied.filter((count) => count > 0)).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('are those of licenses where the license service is', async () => {
     const { manifests } = await readFolder('migrations');
@@ -88,7 +88,7 @@ describe('the migrations of the images', () => {
     const words = job?.spec?.template.spec?.containers[0]?.command?.slice(1) ?? [];
     const said = await Promise.all([1, 2, 3].map(() => run(licenses, words)));
     expect(said.filter(({ stdout }) => stdout.includes('Applied 0001'))).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('with its own login', () => {
@@ -108,7 +108,7 @@ describe('with its own login', () => {
   it('the API is ready', async () => {
     const api = await start('coordination-api', 'coordination_api');
     expect(await (await fetch(`${api.url}/readyz`)).json()).toMatchObject(well);
-  }, 60_000);
+  });
 
   it('the worker is ready, and shows the figure by which workers are scaled', async () => {
     const worker = await start('delivery-worker', 'delivery_worker', {
@@ -125,7 +125,7 @@ describe('with its own login', () => {
       .filter((line) => line.startsWith(`${name}{`) && line.includes(`${filter}`));
     expect(series.length).toBeGreaterThan(1);
     expect(series.filter((line) => !line.includes(`${label}="`))).toEqual([]);
-  }, 60_000);
+  });
 
   it('the license service is ready, from its image', async () => {
     const main = path.join(licenses.folder, licenses.entrypoint.at(-1) ?? '');
@@ -133,14 +133,14 @@ describe('with its own login', () => {
     expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject(well);
     // What it may not do it does not try.
     expect(service.tail()).toEqual([]);
-  }, 60_000);
+  });
 
   it('sign-in is ready', async () => {
     const signIn = await start('sign-in', 'sign_in', {
       ...{ BASE_URL: 'https://muster.example', SMTP_URL: 'smtp://127.0.0.1:1' },
     });
     expect(await (await fetch(`${signIn.url}/readyz`)).json()).toMatchObject(well);
-  }, 60_000);
+  });
 
   it('none may do what is for the owner, or see what is for another', async () => {
     for (const user of ['coordination_api', 'delivery_worker', 'license_service', 'sign_in']) {

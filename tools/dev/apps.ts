@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openAppLog } from './app-log.ts';
@@ -28,17 +27,14 @@ const mayBeLate: readonly AppName[] = ['docs', 'console'];
 /** Process ids of the apps, for a start that finds them without a runner. */
 const runningFolder = path.join(dataFolder, 'running');
 
-/** The apps that exist; some are built later than others. */
 export function findApps(environment: NodeJS.ProcessEnv): App[] {
-  return (Object.keys(portsOfApps) as AppName[])
-    .map((name) => {
-      const port = portOfApp(name, environment);
-      const main = `apps/${name}/src/main.ts`;
-      const { variable } = portsOfApps[name];
-      const isNeeded = !mayBeLate.includes(name);
-      return { name, port, variable, url: `http://127.0.0.1:${port}`, main, isNeeded };
-    })
-    .filter(({ main }) => existsSync(path.join(repositoryRoot, main)));
+  return (Object.keys(portsOfApps) as AppName[]).map((name) => {
+    const port = portOfApp(name, environment);
+    const main = `apps/${name}/src/main.ts`;
+    const { variable } = portsOfApps[name];
+    const isNeeded = !mayBeLate.includes(name);
+    return { name, port, variable, url: `http://127.0.0.1:${port}`, main, isNeeded };
+  });
 }
 
 /** Ends apps that outlived a runner which was killed together with their leashes: they still have the ports. */

@@ -8,4 +8,4 @@ it('has the files checked in that the sources generate (else: npm run generate)'
   for (const [file, text] of await generatedFiles()) {
     expect([file, await readFile(path.join(repositoryRoot, file), 'utf8')]).toEqual([file, text]);
   }
-}, 60_000);
+});

@@ -230,7 +230,7 @@ it('shows a receiver of webhooks that takes what Muster signed, and nothing else
       await ended;
     }
   });
-}, 60_000);
+});
 
 it('shows how a shop issues by one call and hears of the activation', async () => {
   const page = await readFile(path.join(guides, 'selling-licenses.md'), 'utf8');

@@ -62,7 +62,7 @@ it('an old bundle is made anew before a spec can start it', async () => {
     exitCode: 0,
     said: expect.stringContaining('1 passed'),
   });
-}, 60_000);
+});
 
 it('what a bundle says of a failure leads to its sources', async () => {
   const { stderr } = await workspace.run('node', ['dist/apps/greeter/main.js', 'fail']);
@@ -77,4 +77,4 @@ it('without Nx no bundle is said to be there', async () => {
     ...['--rootDir', 'apps/greeter', '--testNamePattern', 'outside of Nx'],
   ]);
   expect(stderr).toContain('1 passed');
-}, 60_000);
+});

@@ -62,7 +62,7 @@ it('counts tests and tasks, and counts them again when all of it is cached', asy
   const again = await npmTest();
   expect(again).toMatchObject({ exitCode: 0, lastLine: '5 passed, 0 failed' });
   expect(again.output).toContain('4 out of 4 tasks');
-}, 60_000);
+});
 
 it('shows what failed, and counts a test, a type error, a lint error and a badly formatted file', async () => {
   await workspace.write({
@@ -76,7 +76,7 @@ Promise.resolve(three);
   // A rule that knows types.
   expect(failed.output).toContain('no-floating-promises');
   expect(failed.output).toContain('Expected: 2');
-}, 60_000);
+});
 
 it('fails when nothing is tested', async () => {
   await workspace.write({
@@ -87,9 +87,9 @@ it('fails when nothing is tested', async () => {
   const { exitCode, output } = await npmTest();
   expect(exitCode).toBe(1);
   expect(output).toContain('not one test ran');
-}, 60_000);
+});
 
 it('does not count what an earlier run left', async () => {
   await workspace.write({ 'nx.json': '{' });
   expect(await npmTest()).toMatchObject({ exitCode: 1, lastLine: '0 passed, 2 failed' });
-}, 60_000);
+});

@@ -182,7 +182,7 @@ describe('the template of GitLab', () => {
       (_, input: string) => inputs[input as keyof typeof inputs],
     );
     jobs = parseAllDocuments(text)[1]?.toJS() as typeof jobs;
-  }, 60_000);
+  });
 
   /** The lines of a job, by the shell that a runner uses, with the variables that GitLab sets. */
   async function start(job: string, variables: Readonly<Record<string, string>>): Promise<string> {
@@ -221,10 +221,10 @@ describe('the template of GitLab', () => {
       ...{ headSha: '2'.repeat(40), checks: 'failing' },
       pullRequest: { number: 5, url: 'https://gitlab.com/acme/web/-/merge_requests/5' },
     });
-  }, 60_000);
+  });
 
   it('leaves the default branch alone', async () => {
     const main = { CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: '1'.repeat(40), CI_PIPELINE_ID: '3' };
     expect(await start('muster-passed', main)).toBe('Nothing to record: it is of the default branch.\n');
-  }, 60_000);
+  });
 });

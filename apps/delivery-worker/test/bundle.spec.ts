@@ -7,13 +7,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { openQueues } from '@muster/queue';
 import { type Person, useWorld } from '@muster/testing';
 import { redisUrl, until } from './line.ts';
-
-jest.setTimeout(60_000);
 
 const world = useWorld({});
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');

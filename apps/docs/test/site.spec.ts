@@ -135,7 +135,7 @@ inBrowser('in a browser', () => {
   beforeAll(async () => {
     address = await service.app.listen({ host: '127.0.0.1', port: 0 });
     browser = await chromium.launch({ executablePath: program ?? '', args: browserFlags() });
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await service.stop();

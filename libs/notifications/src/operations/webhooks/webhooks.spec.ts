@@ -121,7 +121,7 @@ describe('webhooks.create', () => {
     const [first] = (await people.ana.webhooks.list({})).items;
     await people.ana.webhooks.delete({ webhookId: first?.id ?? '' });
     await create(people.ana);
-  }, 60_000);
+  });
 
   it('makes none of an archived project', async () => {
     await world.rows('update projects set archived_at = now() where id = $1', projectId);
