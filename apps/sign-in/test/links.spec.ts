@@ -175,6 +175,7 @@ describe('who asks', () => {
       '//evil.example',
       '/\\evil.example',
       '/\t/evil.example',
+      '/.//evil.example',
       'x',
     ]) {
       const { email } = await someone();

@@ -61,8 +61,9 @@ export function cookiesOf<Use extends string>(
 /** A path of this origin, as a form or an address names it; the other one where it is none. */
 export function pathWithin(named: unknown, instead: string): string {
   if (typeof named !== 'string' || named.length > 2_000 || !named.startsWith('/')) return instead;
-  // What a browser makes of it: `//host`, `/\host` and control characters lead elsewhere.
+  // What a browser makes of it: `//host`, `/\host` and control characters lead elsewhere, and `/.//host` is `//host` by then.
   const origin = 'https://muster.invalid';
   const url = URL.canParse(named, origin) ? new URL(named, origin) : undefined;
-  return url?.origin === origin ? `${url.pathname}${url.search}${url.hash}` : instead;
+  if (url?.origin !== origin || url.pathname.startsWith('//')) return instead;
+  return `${url.pathname}${url.search}${url.hash}`;
 }
