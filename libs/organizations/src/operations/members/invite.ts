@@ -11,7 +11,7 @@ import {
   toInvitation,
 } from '../../data/invitations.ts';
 import { getTeamIds } from '../../data/invited-into.ts';
-import { isMemberAddress } from '../../data/members.ts';
+import { isMemberAddress, lockSelf } from '../../data/members.ts';
 import { getProjectIds } from '../../data/named-projects.ts';
 import { lockSeats } from '../../data/seats.ts';
 import { expiryOf, invitationLife } from '../../rules/invitation-states.ts';
@@ -27,18 +27,19 @@ export const invite = handle(
   registry.members.invite,
   async ({ params, caller, db, access, policy: askPolicy, emit, refuse }) => {
     const { email, role } = params;
-    const [{ at, actingRole }, policy, seats, open, isMember, sends, teamIds, projectIds] = await Promise.all(
-      [
+    const [{ at, actingRole }, policy, seats, , open, isMember, sends, teamIds, projectIds] =
+      await Promise.all([
         access(),
         askPolicy(),
         lockSeats(db),
+        // Their removal takes back what they sent: it waits for this one, or ends it.
+        lockSelf(db, caller),
         lockOpenInvitation(db, email),
         isMemberAddress(db, email),
         getSendsTo(db, email),
         getTeamIds(db, params.teamIds),
         getProjectIds(db, caller, params.projectIds),
-      ],
-    );
+      ]);
     requireOwnerForAdmin(actingRole, role);
     if (isMember) throw refuse('already_exists');
     if (open !== undefined) {

@@ -157,6 +157,29 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
     ]);
   });
 
+  it('lets nobody in by an invitation that they were about to send', async () => {
+    const people = await world.org();
+    const { orgId, ana, chloe } = people;
+    await world.rows(
+      `update members set role = 'admin' where org_id = $1 and id = $2`,
+      orgId,
+      chloe.me.memberId,
+    );
+    const [invited] = await world.contend<unknown>(
+      { table: 'subscriptions', id: orgId, column: 'org_id' },
+      () => chloe.members.invite({ email: 'noor@example.com' }),
+      async () => {
+        await world.waiting(1);
+        if (way === 'members.leave') await chloe.members.leave({});
+        else await ana.members.removeMember({ memberId: chloe.me.memberId });
+        // Until this waits as well, nobody lets go.
+        await world.rows('select from subscriptions where org_id = $1 for update', orgId);
+      },
+    );
+    expect(invited).toMatchObject({ status: 'rejected', reason: { status: 401 } });
+    expect((await ana.invitations.list()).items).toEqual([]);
+  });
+
   it('leaves no second time', async () => {
     const people = await world.org();
     await goes(people);
