@@ -4,7 +4,7 @@ import { createIssuerSignIn, type IssuerAnswer, type IssuerQuestion } from '@mus
 import { type Issuer } from '@muster/outbound/issuers';
 import { type Sender } from '@muster/outbound/sender';
 import { providerSecretOwner } from '@muster/organizations';
-import { EmailAddress, proofMinutes } from '@muster/registry';
+import { EmailAddress, isCleanText, MemberName, proofMinutes } from '@muster/registry';
 import { type Provider } from './data/providers.ts';
 
 /** What is kept while a person is at an issuer. */
@@ -16,8 +16,11 @@ export interface IssuerFlow extends IssuerQuestion {
   readonly isAnew: boolean;
 }
 
-/** What an issuer says of a person; an address that is none is null. */
+/** What an issuer says of a person; an address or a name that is none is null. */
 export type Claimed = Omit<IssuerAnswer, 'claims'>;
+
+/** As long as OpenID Connect lets it be. */
+const mostOfSubject = 255;
 
 /** When an issuer had a new proof that was asked of it, and of which it says no time: it may have asked the person nothing. */
 const longAgo = new Date(0).toISOString();
@@ -62,10 +65,13 @@ export function createIssuers({
       return { address, flow: { ...question, providerId: provider.id, orgId: provider.orgId, to, isAnew } };
     },
     end: async (provider, flow, at) => {
-      const { email: said, ...claimed } = await signIn.end(issuerOf(provider), flow, at, ['email']);
-      const email = EmailAddress.safeParse(said);
-      const provenAt = claimed.provenAt ?? (flow.isAnew ? longAgo : null);
-      return { ...claimed, provenAt, email: email.success ? email.data : null };
+      const said = await signIn.end(issuerOf(provider), flow, at, ['email']);
+      if (said.subject.length > mostOfSubject || !isCleanText(said.subject))
+        throw new Error('the issuer calls the person by no subject');
+      const { data: email = null } = EmailAddress.safeParse(said.email);
+      const { data: name = null } = MemberName.safeParse(said.name);
+      const provenAt = said.provenAt ?? (flow.isAnew ? longAgo : null);
+      return { ...said, email, name, provenAt };
     },
   };
 }

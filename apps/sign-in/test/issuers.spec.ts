@@ -122,6 +122,51 @@ describe('signing in at an issuer', () => {
   });
 });
 
+describe('an issuer with words of its own', () => {
+  it.each([
+    ['a name with NUL', { name: 'Eve\0' }],
+    ['a name of two lines', { name: 'Eve\nBcc: all@example.com' }],
+    ['a name of half a character', { name: 'Eve \ud83d' }],
+  ])('%s gives the account no such name', async (_, claims) => {
+    const { subject, email } = await named.employee(claims);
+    await world.rows(`update members set email = 'other-' || email where email = $1`, email);
+    await world.rows(
+      `insert into invitations (org_id, id, email, role, invited_by, expires_at)
+       select $1, $2, $3, 'member', '{}', now() + interval '1 day'`,
+      named.orgId,
+      newId(),
+      email,
+    );
+    expect((await signInAt(subject)).status).toBe(303);
+    const [account] = await world.rows<{ name: string }>(
+      'select name from sign_in.accounts where email = $1',
+      email,
+    );
+    expect(account).toEqual({ name: subject });
+  });
+
+  it('that says the time of a proof in milliseconds signs in, and proves nothing anew', async () => {
+    const { subject, email } = await named.employee({ authTime: Date.now() });
+    const browser = await installation.signIn(email);
+    await world.rows(
+      `update sign_in.sessions set proven_at = now() - interval '1 hour' where account_id =
+         (select id from sign_in.accounts where email = $1)`,
+      email,
+    );
+    expect((await signInAt(subject, browser)).status).toBe(303);
+    const { status } = await browser.call(named.orgId, 'passkeys.delete', { passkeyId: newId() });
+    expect(status).toBe(403);
+  });
+
+  it('that calls a person by what is no subject signs in no one', async () => {
+    const { email } = await named.employee();
+    const subject = 'x'.repeat(256);
+    company.people.set(subject, { email, email_verified: true });
+    const { status, text } = await signInAt(subject);
+    expect([status, text]).toEqual([403, expect.stringContaining('Acme Login')]);
+  });
+});
+
 describe('an attack', () => {
   it('by the session that a browser has at the issuer proves nothing anew', async () => {
     const { subject } = await named.employee();

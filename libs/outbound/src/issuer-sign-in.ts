@@ -23,11 +23,11 @@ export interface IssuerQuestion {
 export interface IssuerAnswer {
   readonly issuer: string;
   readonly subject: string;
-  /** As it says it, which may be no address; null where it says none. */
+  /** As it says it, which may be no address, and no name; null where it says none. */
   readonly email: string | null;
+  readonly name: string | null;
   /** Whether the issuer says that the address is theirs; null where it does not say. */
   readonly isVerified: boolean | null;
-  readonly name: string | null;
   /** When the person proved who they are there; null where it is not said. */
   readonly provenAt: string | null;
   /** All of it, by the names of the claims. */
@@ -58,10 +58,16 @@ export interface IssuerSignIn {
 
 const keptMillis = 600_000;
 const mostKept = 1_000;
-const mostOfName = 120;
+/** How far the clock of an issuer may be ahead. */
+const aheadMillis = 300_000;
 
-const textOf = (value: unknown, most: number): string | null =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, most) : null;
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** A time to come is no time of a proof: it was written in milliseconds. */
+const timeOf = (seconds: unknown): string | null =>
+  typeof seconds === 'number' && seconds * 1_000 <= Date.now() + aheadMillis
+    ? new Date(seconds * 1_000).toISOString()
+    : null;
 
 export function createIssuerSignIn(sender: Sender): IssuerSignIn {
   const kept = new Map<string, { readonly until: number; readonly opened: Promise<Configuration> }>();
@@ -107,11 +113,10 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
       const isVerified = claims['email_verified'];
       return {
         ...{ issuer: issuer.issuer, subject: token.sub, claims },
-        email: typeof claims['email'] === 'string' ? claims['email'] : null,
+        email: textOf(claims['email']),
+        name: textOf(claims['name']),
         isVerified: isVerified === undefined ? null : isVerified === true || isVerified === 'true',
-        name: textOf(claims['name'], mostOfName),
-        provenAt:
-          typeof token.auth_time === 'number' ? new Date(token.auth_time * 1_000).toISOString() : null,
+        provenAt: timeOf(token.auth_time),
       };
     },
   };

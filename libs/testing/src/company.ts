@@ -13,6 +13,8 @@ export interface Employee {
   readonly email_verified?: boolean | undefined;
   readonly name?: string;
   readonly groups?: readonly string[];
+  /** When they proved there who they are, as the company says it; undefined: now, in seconds. */
+  readonly authTime?: number;
 }
 
 export interface Company {
@@ -73,7 +75,10 @@ export function useCompany(): Company {
       const { params } = await provider.interactionDetails(ctx.req, ctx.res);
       const grant = new provider.Grant({ accountId: login, clientId: String(params['client_id']) });
       grant.addOIDCScope('openid email profile');
-      const result = { login: { accountId: login }, consent: { grantId: await grant.save() } };
+      const result = {
+        login: { accountId: login, ts: people.get(login)?.authTime },
+        consent: { grantId: await grant.save() },
+      };
       await provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
       ctx.respond = false;
     });
