@@ -21,6 +21,7 @@ import {
   consentTo,
   openRequest,
   redirectUri,
+  register,
 } from './oauth.ts';
 
 /** What the document says, and what is asked of its server; a redirect where it leads. */
@@ -116,6 +117,13 @@ it('a call without a token, and one with a token that is over, say who gives one
   }
 });
 
+it('a client that sends what no text is hears that its request is at fault', async () => {
+  await expect(register(installation, { client_name: 'Half \ud83d' })).rejects.toThrow('invalid_request');
+  const client = clientOf(installation, await register(installation));
+  const { location } = await openRequest(browser, client.authorizeUrl({ state: 'a\0b' }));
+  expect(new URL(location).searchParams.get('error')).toBe('invalid_request');
+});
+
 describe('a client with a document of its own', () => {
   const documentOf = (id: string, over: object = {}): object => ({
     ...{ client_id: id, client_name: 'Code Helper', redirect_uris: [redirectUri] },
@@ -144,6 +152,7 @@ describe('a client with a document of its own', () => {
     ['is of another address', { client_id: 'https://clients.example/else.json' }],
     ['has a secret', { token_endpoint_auth_method: 'client_secret_post' }],
     ['has no name', { client_name: undefined }],
+    ['has a name with NUL', { client_name: 'Code\0Helper' }],
     ['has nowhere to go back to', { redirect_uris: [] }],
     ['goes back to an address without TLS', { redirect_uris: ['http://clients.example/callback'] }],
     ['is too long', { padding: 'x'.repeat(6_000) }],

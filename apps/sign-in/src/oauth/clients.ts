@@ -2,6 +2,7 @@
  * Who may ask for a connection: clients whose address is a document that says what they are (client id metadata documents), those that
  * registered themselves, where the operator lets them, and our own command line.
  */
+import { isCleanText } from '@muster/registry';
 import { type Sender } from '@muster/outbound/sender';
 import { type ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
@@ -21,7 +22,7 @@ export const commandLine: ClientMetadata = {
 /** What is read of a document. Without a name and an address to go back to, a client cannot be consented to. */
 const Document = z.object({
   client_id: z.string(),
-  client_name: z.string().trim().min(1).max(120),
+  client_name: z.string().trim().min(1).max(120).refine(isCleanText),
   redirect_uris: z.array(z.string().max(2_000)).min(1).max(20),
   grant_types: z.array(z.string()).default(['authorization_code', 'refresh_token']),
   token_endpoint_auth_method: z.string().optional(),

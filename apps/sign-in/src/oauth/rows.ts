@@ -1,7 +1,8 @@
 /** Rows of oauth_records: what the authorization server keeps, by the hash of the secret that a client or a browser holds. */
 import { type Db, sql } from '@muster/database';
+import { isCleanText } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
-import { type AdapterPayload } from 'oidc-provider';
+import { type AdapterPayload, errors } from 'oidc-provider';
 
 export interface RecordRow {
   readonly payload: AdapterPayload;
@@ -17,6 +18,14 @@ export interface NewRecord {
   readonly seconds: number | null;
 }
 
+/** As Postgres keeps it. Throws what a client hears that sent a text which it cannot keep. */
+const textOf = (payload: AdapterPayload): string =>
+  JSON.stringify(payload, (_key, value: unknown) => {
+    if (typeof value === 'string' && !isCleanText(value))
+      throw new errors.InvalidRequest('a parameter has NUL or a lone surrogate');
+    return value;
+  });
+
 export async function keepRecord(db: Db, { model, secret, payload, seconds }: NewRecord): Promise<void> {
   const {
     grantId = null,
@@ -29,7 +38,7 @@ export async function keepRecord(db: Db, { model, secret, payload, seconds }: Ne
   };
   await db.all(
     sql`insert into sign_in.oauth_records (model, id_hash, grant_id, uid, user_code, payload, expires_at)
-       values (${model}, ${hashToken(secret)}, ${grantId}, ${uid}, ${userCode}, ${JSON.stringify(payload)}::jsonb,
+       values (${model}, ${hashToken(secret)}, ${grantId}, ${uid}, ${userCode}, ${textOf(payload)}::jsonb,
          now() + make_interval(secs => ${seconds}))
        on conflict (model, id_hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
   );
