@@ -115,8 +115,9 @@ async function organizationOf(
     return {
       page: nothingPage('You are in no organization yet. An invitation to your address lets you into one.'),
     };
-  const named = organizations.find(({ id }) => id === org);
-  const organization = named ?? (organizations.length === 1 ? only : undefined);
+  // What was consented to for one that the person has left meanwhile holds for no other.
+  const wanted = org ?? (organizations.length === 1 ? only.id : undefined);
+  const organization = organizations.find(({ id }) => id === wanted);
   if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
   return { organization, hasOthers: organizations.length > 1 };
 }
