@@ -45,9 +45,12 @@ begin
       where m.org_id = organization and m.id = member and app.lacks_proof(o.policy, m.role, own.proofs)) then
     raise exception 'a proof is missing' using errcode = 'MU403', detail = 'session';
   end if;
-  if not exists (select 1 from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
-    -- That of a membership that ended keeps its place in the trail, and gives up its hash.
-    update tokens t set hash = sha256(uuid_send(gen_random_uuid())) where t.hash = wanted_hash and t.revoked_at is not null;
+  if not exists (select 1 from tokens t
+      where t.hash = wanted_hash and t.member_id = member and t.revoked_at is null and t.expires_at > now()) then
+    -- That of a membership that ended keeps its place in the trail, and gives up its hash; it is not revoked where it was made
+    -- while the membership ended.
+    update tokens t set hash = sha256(uuid_send(gen_random_uuid()))
+      where t.hash = wanted_hash and (t.member_id <> member or t.revoked_at is not null);
     insert into tokens as t (org_id, id, member_id, name, kind, hash, last_four, scopes, expires_at, session_id)
       values (organization, new_token, member, 'session', 'session', wanted_hash, '', '{admin}', own.expires_at, own.id)
       on conflict (hash) do update set expires_at = excluded.expires_at where t.revoked_at is null;

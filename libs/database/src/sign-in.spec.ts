@@ -124,6 +124,28 @@ describe('a session', () => {
     expect(await enter()).toMatchObject({ memberId: me.memberId });
   });
 
+  it('enters as the member of now, also where it came in while the one of before was removed', async () => {
+    const { enter, entering, orgId, chloe, account, email } = await arrange();
+    await world.rows('update members set account_id = $2 where id = $1', chloe.me.memberId, account);
+    const holder = await world.database.owner.connect();
+    await holder.query('begin');
+    await holder.query(
+      `insert into tokens (org_id, id, member_id, name, hash, scopes, last_four)
+       values ($1, $2, $3, 'in the way', $4, '{read}', '')`,
+      [orgId, newId(), chloe.me.memberId, entering.tokenHash],
+    );
+    const during = enter();
+    await world.waiting(1);
+    await world.rows(`update members set status = 'removed' where id = $1`, chloe.me.memberId);
+    await world.rows('select app.release_member($1, $2)', orgId, chloe.me.memberId);
+    await holder.query('rollback');
+    holder.release();
+    expect(await during).toBeUndefined();
+    const { me } = await world.member(orgId, 'Chloé again', 'member');
+    await world.rows('update members set email = $2 where id = $1', me.memberId, email);
+    expect(await enter()).toMatchObject({ memberId: me.memberId });
+  });
+
   it('that is used lasts for thirty days more, and no longer than it ever may', async () => {
     const { enter, entering, session } = await arrange();
     await enter();
