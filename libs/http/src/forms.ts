@@ -3,10 +3,17 @@ import { stringifySetCookie } from 'cookie';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { cookieOf, requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 
-/** Of a form; each field once. */
+/** Of a form, or of the query of an address; each field once. */
 export type Form = Readonly<Record<string, string>>;
 
-export const formOf = ({ body }: FastifyRequest): Form => (body ?? {}) as Form;
+/** Those that are one text: a program may send as JSON what no form has, and a name twice. */
+const textsOf = (fields: unknown): Form =>
+  Object.fromEntries(
+    Object.entries(fields ?? {}).filter((field): field is [string, string] => typeof field[1] === 'string'),
+  );
+
+export const formOf = ({ body }: FastifyRequest): Form => textsOf(body);
+export const queryOf = ({ query }: FastifyRequest): Form => textsOf(query);
 
 const mostFormBytes = 16 * 1024;
 

@@ -16,7 +16,16 @@ export {
 } from './concurrency-limiter.ts';
 export { closestTo } from './did-you-mean.ts';
 export { durationMillis, elapsedMillis } from './elapsed.ts';
-export { type Cookies, cookiesOf, type Form, formOf, fromOwnPage, pathWithin, takeForms } from './forms.ts';
+export {
+  type Cookies,
+  cookiesOf,
+  type Form,
+  formOf,
+  fromOwnPage,
+  pathWithin,
+  queryOf,
+  takeForms,
+} from './forms.ts';
 export { type Check } from './health.ts';
 export { Html, html } from './html.ts';
 export {

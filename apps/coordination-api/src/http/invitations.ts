@@ -5,7 +5,15 @@
 import { acceptInvitation, type AcceptanceFacts, joinByAccount } from '@muster/organizations';
 import { hashToken, isWellFormedSession, type Reaction } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import { ApiError, cookieOf, type Metrics, requireSameOrigin, type SessionCookie } from '@muster/http';
+import {
+  ApiError,
+  cookieOf,
+  formOf,
+  fromOwnPage,
+  type Metrics,
+  type SessionCookie,
+  takeForms,
+} from '@muster/http';
 import { isUuid, notFound, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -80,19 +88,9 @@ function addJoining(
   { pool, reactions, cookie }: InvitationRoutes & { readonly cookie: SessionCookie },
 ): void {
   void app.register(async (scope) => {
-    scope.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit },
-      (_request, text, done) => {
-        done(null, Object.fromEntries(new URLSearchParams(text.toString())));
-      },
-    );
-    const onRequest = async (request: FastifyRequest): Promise<void> => {
-      requireSameOrigin(request, cookie);
-    };
-    scope.post('/invitations/join', { onRequest, bodyLimit }, async (request, reply) => {
-      const form = (request.body ?? {}) as Readonly<Record<string, string>>;
-      const { organization: orgId = '', invitation: invitationId = '' } = form;
+    takeForms(scope);
+    scope.post('/invitations/join', { onRequest: fromOwnPage(cookie), bodyLimit }, async (request, reply) => {
+      const { organization: orgId = '', invitation: invitationId = '' } = formOf(request);
       try {
         const said: Said = {};
         await asOperation(request, said, async () => {

@@ -1,6 +1,6 @@
 /** Signing in by a link: asking for it, and using it or its code. */
 import { inSignIn } from '@muster/database';
-import { formOf, fromOwnPage, pathWithin } from '@muster/http';
+import { formOf, fromOwnPage, pathWithin, queryOf } from '@muster/http';
 import { EmailAddress } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { provideAccount } from '../data/accounts.ts';
@@ -66,8 +66,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
   // Programs that look into mails open links too: to look uses nothing up.
   app.get('/auth/link', async (request, reply) => {
     await throttle(request);
-    const { token } = request.query as { token?: unknown };
-    if (typeof token !== 'string') return sendPage(reply, overPage);
+    const { token = '' } = queryOf(request);
     const state = await inSignIn(pool, (db) => lookAtLink(db, token, cookies.read(request, 'link')));
     if (state === 'here') return sendPage(reply, linkPage(token));
     return sendPage(reply, state === 'elsewhere' ? elsewherePage : overPage);

@@ -1,6 +1,6 @@
 /** What a person comes to who signed in: the organizations to choose from, who invites them, and one of their own. */
 import { inSignIn } from '@muster/database';
-import { formOf, fromOwnPage } from '@muster/http';
+import { formOf, fromOwnPage, queryOf } from '@muster/http';
 import { beginOrganization } from '@muster/organizations';
 import { OrgName } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -77,8 +77,8 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
         }),
       );
     }
-    const { refused, joined } = request.query as { refused?: unknown; joined?: unknown };
-    if (typeof refused === 'string') {
+    const { refused, joined } = queryOf(request);
+    if (refused !== undefined) {
       const problem = refusals[refused] ?? 'The invitation could not be accepted. Try again.';
       return sendHome(around, reply, account, { problem });
     }

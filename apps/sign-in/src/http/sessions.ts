@@ -1,6 +1,6 @@
 /** The page to sign in on, what a page may know of its session, and signing out. */
 import { inSignIn } from '@muster/database';
-import { forbidden, formOf, fromOwnPage, pathWithin, requireSameOrigin } from '@muster/http';
+import { forbidden, formOf, fromOwnPage, pathWithin, queryOf, requireSameOrigin } from '@muster/http';
 import { isUuid, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { listOrganizations, provideAccount } from '../data/accounts.ts';
@@ -27,21 +27,17 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
     });
 
   app.get('/sign-in', async (request, reply) => {
-    const {
-      to: named,
-      again,
-      organization,
-    } = request.query as { to?: unknown; again?: unknown; organization?: unknown };
+    const { to: named, again, organization } = queryOf(request);
     const to = pathWithin(named, config.HOME_PATH);
     // `again` is for who is signed in, and is to prove it anew.
     const found = again === undefined ? await sessionOf(request) : undefined;
     if (found === undefined) {
       const demo = config.DEMO_ACCOUNT ?? null;
       // Who is not signed in sees after that what the organization asks for.
-      const next = typeof organization === 'string' ? pathWithin(request.url, to) : to;
+      const next = organization !== undefined ? pathWithin(request.url, to) : to;
       return sendPage(reply, signInPage({ to: next, problem: null, email: '', demo, passkeys }));
     }
-    if (typeof organization === 'string' && isUuid(organization)) {
+    if (organization !== undefined && isUuid(organization)) {
       const { id, email } = found.session.account;
       const asked = await inSignIn(pool, (db) => listAskedProofs(db, id, organization));
       if (asked.length > 0) return sendPage(reply, askedProofsPage(asked, { to, email }, { passkeys }));

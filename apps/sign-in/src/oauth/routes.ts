@@ -1,6 +1,6 @@
 /** The addresses of the authorization server: what oidc-provider answers itself, and the pages on which people consent. */
 import { inSignIn } from '@muster/database';
-import { formOf, fromOwnPage, type Service, takeForms } from '@muster/http';
+import { formOf, fromOwnPage, queryOf, type Service, takeForms } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
 import { type Parts } from '../http/parts.ts';
@@ -133,7 +133,7 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
   app.get(path, async (request, reply) => {
     const asked = await askedIn(request, reply);
     if (asked === undefined) return sendPage(reply, overPage);
-    const { org } = request.query as { org?: string };
+    const { org } = queryOf(request);
     const answer = await consent(parts, request, asked, { org, form: null });
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     return sendPage(reply, 'page' in answer ? answer.page : overPage);
@@ -183,7 +183,7 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
   }
 
   app.get(action, async (request, reply) => {
-    const { user_code: typed = '', org } = request.query as { user_code?: string; org?: string };
+    const { user_code: typed = '', org } = queryOf(request);
     const person = await personOf(parts, request);
     if ('goTo' in person) return reply.redirect(person.goTo, 303);
     if (typed === '') return sendPage(reply, devicePage('', null));
