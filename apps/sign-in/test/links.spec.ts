@@ -147,6 +147,13 @@ describe('who asks', () => {
     expect(await world.rows('select id from sign_in.sign_ins where email = $1', email)).toHaveLength(5);
   });
 
+  it('gets no more of them by asking in many browsers at once', async () => {
+    const { email } = await someone();
+    const asking = Array.from({ length: 12 }, () => installation.browser().submit('/auth/link', { email }));
+    expect(new Set((await Promise.all(asking)).map(({ status }) => status))).toEqual(new Set([303]));
+    expect(await world.rows('select id from sign_in.sign_ins where email = $1', email)).toHaveLength(5);
+  });
+
   it('gets twenty mails to an address in a day', async () => {
     const { email } = await someone();
     const browser = installation.browser();

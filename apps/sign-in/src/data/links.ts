@@ -33,8 +33,9 @@ export const newLink = (): AskedLink => ({
   code: randomInt(1_000_000).toString().padStart(6, '0'),
 });
 
-/** Whether as many mails went to the address as may; links of unknown addresses count alike. */
+/** Whether as many mails went to the address as may; links of unknown addresses count alike. Calls for one address take turns. */
 export async function areTooMany(db: Db, email: string): Promise<boolean> {
+  await db.all(sql`select pg_advisory_xact_lock(hashtextextended('links to ' || lower(${email}), 0))`);
   const { lately, today } = await db.one(
     sql<{ lately: number; today: number }>`select
          count(*) filter (where created_at > now() - interval '15 minutes') as lately, count(*) as today
