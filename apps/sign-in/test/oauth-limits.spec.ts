@@ -19,3 +19,17 @@ it('lets no address try codes of devices, or register clients, without end', asy
   expect((await browser.submit('/oauth/device', { user_code: code, answer: 'refuse' })).status).toBe(429);
   await expect(register(installation)).rejects.toThrow(/too_many_attempts/);
 });
+
+it('keeps no requests without end of an address that no person has answered', async () => {
+  const client = clientOf(installation, 'muster-cli');
+  const address = client.authorizeUrl({ redirect_uri: 'http://127.0.0.1/callback', resource: undefined });
+  const ask = [
+    async () => (await installation.browser().open(address)).status,
+    async () => (await client.post('/oauth/device/authorize', { client_id: 'muster-cli' })).status,
+  ];
+  const kept = () => installation.world.rows(`select from sign_in.oauth_records where model <> 'Client'`);
+  const before = (await kept()).length;
+  for (const one of ask) for (let index = 0; index < 25; index += 1) await one();
+  expect((await kept()).length - before).toBeLessThanOrEqual(20);
+  expect(await Promise.all(ask.map((one) => one()))).toEqual([429, 429]);
+});

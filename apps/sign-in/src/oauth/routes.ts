@@ -27,6 +27,9 @@ const served = [
   ...['/oauth/keys', '/oauth/device/authorize'],
 ];
 
+/** Of these each request is kept for a while, whoever sends it. */
+const kept: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/authorize', '/oauth/register']);
+
 const overPage = refusedPage(
   'This is over',
   'The program that sent you here waits no more, or asked in another browser. Begin again there.',
@@ -59,8 +62,8 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
       done(null);
     });
     const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      const path = request.url.split('?')[0];
-      if (path === '/oauth/register') await throttle(request);
+      const [path = ''] = request.url.split('?');
+      if (kept.has(path)) await throttle(request);
       const { raw } = request;
       // As the browser sees us, whatever stands between.
       Object.assign(raw.headers, {
