@@ -1,5 +1,6 @@
 /** Webhooks over time: several workers, new secrets, pauses, replays. */
 import { type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { until } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';
@@ -166,4 +167,41 @@ describe('paused, replayed, tested', () => {
     await hooks.arrived(11);
     expect(hooks.seqs().at(-1)).toBe(1);
   });
+});
+
+describe('what a worker has fetched ahead', () => {
+  it.each(['strict', 'parallel'] as const)(
+    'waits where the webhook is paused meanwhile (%s), and comes when it is resumed',
+    async (order) => {
+      const { webhook } = await hooks.createWebhook({ order });
+      await hooks.createStories(60);
+      hooks.receiver.answer((response) => setTimeout(() => response.end(), order === 'strict' ? 60 : 480));
+      hooks.startWorker();
+      await hooks.arrived(1);
+      await hooks.people.ana.webhooks.pause({ webhookId: webhook.id });
+      await pause(3_000);
+      expect(hooks.receiver.received.length).toBeLessThan(30);
+      await hooks.people.ana.webhooks.resume({ webhookId: webhook.id });
+      hooks.receiver.answer(200);
+      await hooks.arrived(60);
+      expect(hooks.seqs().toSorted((a, b) => a - b)).toEqual(upTo(60));
+    },
+    30_000,
+  );
+
+  it('is looked at again: what its maker may see no more goes out as its number alone', async () => {
+    const { ana, chloe } = hooks.people;
+    await ana.projects.create({ key: 'HID', name: 'Hidden', visibility: 'private' });
+    await ana.projects.members.add({ projectId: 'HID', memberId: chloe.me.memberId, role: 'lead' });
+    await hooks.createWebhook({ projectId: 'HID', order: 'strict' }, chloe);
+    await hooks.createStories(20, 'HID');
+    hooks.receiver.answer((response) => setTimeout(() => response.end(), 400));
+    hooks.startWorker();
+    await hooks.arrived(1);
+    await ana.projects.members.remove({ projectId: 'HID', memberId: chloe.me.memberId });
+    await hooks.arrived(20);
+    expect(hooks.seqs()).toEqual(upTo(20));
+    const kinds = hooks.receiver.received.map(({ type }) => type);
+    expect(new Set(kinds.slice(-8))).toEqual(new Set(['webhook.withheld']));
+  }, 30_000);
 });

@@ -69,6 +69,8 @@ export interface TurnAsked {
 export interface TurnAnswer {
   readonly url: string;
   readonly isStrict: boolean;
+  /** Events with the worker that are not under way wait; tests go out. */
+  readonly isPaused: boolean;
   /** What signs, the newest first. */
   readonly secrets: readonly string[];
   readonly ready: readonly ReadyMessage[];
@@ -175,6 +177,7 @@ export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Prom
   const mayTake = !leaves && secrets.length > 0;
   const rows = mayTake ? await takeReady(db, held, isPaused ? 0 : asked.most, withWorker) : [];
   const ready = dueOf(rows).map((row) => messageOf(row, cursors, setUp));
+  const isStrict = held.send_order === 'strict';
   const isOver = leaves || (ready.length === 0 && withWorker.length === 0 && !place.more);
   await db.all(
     endTurn({
@@ -186,7 +189,7 @@ export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Prom
       lastSuccessAt: lastAt(settled, true),
       lastFailureAt: lastAt(settled, false),
       isPaused,
-      isStrict: held.send_order === 'strict',
+      isStrict,
       lets: isOver,
     }),
   );
@@ -196,5 +199,5 @@ export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Prom
     const facts = systemFacts('worker.webhooks.pause', webhookId);
     await conclude(db, { orgId, actor: workerActor, domainEvents, facts }, setUp.reactions);
   }
-  return { url: held.url, isStrict: held.send_order === 'strict', secrets, ready, more: place.more, isOver };
+  return { url: held.url, isStrict, isPaused, secrets, ready, more: place.more, isOver };
 }

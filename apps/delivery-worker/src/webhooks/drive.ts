@@ -21,6 +21,8 @@ const tryMillis = 11_000;
 /** At least so often what came back is kept, and the endpoint is held anew. */
 const keepMillis = 200;
 const holdAnewMillis = 3_000;
+/** What was fetched is fetched again after so long: by then its maker may have lost the right to see it. */
+const freshMillis = 3_000;
 const afterFaultMillis = 500;
 
 export interface Drive {
@@ -43,6 +45,11 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
   let endpoint: TurnAnswer | undefined;
   let woken = Promise.withResolvers<undefined>();
   let lastTurnAt = 0;
+  let freshUntil = 0;
+
+  const dropEvents = (): void => {
+    queue = queue.filter(({ seq }) => seq === null);
+  };
 
   const launch = (to: TurnAnswer, message: ReadyMessage): void => {
     underWay.set(message.deliveryId, message);
@@ -50,8 +57,7 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
       underWay.delete(message.deliveryId);
       sent.push(one);
       // What comes after it waits for it.
-      if (to.isStrict && message.seq !== null && !isDelivered(one.tried))
-        queue = queue.filter(({ seq }) => seq === null);
+      if (to.isStrict && message.seq !== null && !isDelivered(one.tried)) dropEvents();
       pump();
       woken.resolve(undefined);
     });
@@ -77,8 +83,11 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
 
   for (;;) {
     const leaving = isOver();
-    if (leaving) queue = [];
     const began = performance.now();
+    if (leaving || began > freshUntil) {
+      queue = [];
+      freshUntil = began + freshMillis;
+    }
     const settling = [...sent];
     const withWorker = [...underWay.keys(), ...queue.map(({ deliveryId }) => deliveryId)];
     // In strict order what is ready comes in one piece, after all of the last piece is settled.
@@ -99,6 +108,7 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
     lastTurnAt = performance.now();
     heldUntil = began + holdSeconds * 1_000;
     if (endpoint.isOver) return;
+    if (endpoint.isPaused) dropEvents();
     queue.push(...endpoint.ready);
     pump();
     if (endpoint.more && queue.length <= fewLeft) continue;
