@@ -11,7 +11,7 @@ export interface WantedWait {
   readonly blockerId: string | null;
 }
 
-/** What the items that this import put last wait for. */
+/** What the items that this import put last wait for; and others, where it is this import that made what they wait for. */
 export const findWanted = (db: Db, row: ImportRow): Promise<WantedWait[]> =>
   db.all(
     sql<WantedWait>`select i.external_id as "externalId", w.named as "blockedBy", s.id as "storyId", t.id as "blockerId"
@@ -21,7 +21,8 @@ export const findWanted = (db: Db, row: ImportRow): Promise<WantedWait[]> =>
        left join import_items b on b.org_id = i.org_id and b.project_id = i.project_id and b.provider = i.provider
          and b.kind = 'story' and b.external_id = w.named
        left join stories t on t.org_id = b.org_id and t.id = b.record_id
-       where ${of('i')} and i.import_id = ${row.id} and i.kind = 'story'
+       where ${of('i')} and i.project_id = ${row.project_id} and i.provider = ${row.provider} and i.kind = 'story'
+         and (i.import_id = ${row.id} or b.made_by = ${row.id})
        order by i.external_id, w.named`,
   );
 

@@ -216,3 +216,31 @@ describe('an assignee who is being removed', () => {
     expect(await assigned()).toEqual([]);
   });
 });
+
+describe('a wait for an item that came in a later import', () => {
+  const waiting: Item = { ...one, blockedBy: ['2'] };
+  const two: Item = { externalId: '2', title: 'Two' };
+  const finish = (of: string) => people.ana.imports.finish({ importId: of });
+
+  it('is made then, though the item that waits says what it said', async () => {
+    await put([waiting]);
+    expect((await finish(importId)).leftOut).toMatchObject([{ externalId: '1', blockedBy: '2' }]);
+    const later = await begin();
+    expect(await put([waiting, two], { importId: later })).toMatchObject([
+      { outcome: 'unchanged' },
+      { outcome: 'created' },
+    ]);
+    expect((await finish(later)).leftOut).toEqual([]);
+    expect((await storyOf('WEB-1')).blockedBy).toEqual([(await storyOf('WEB-2')).id]);
+  });
+
+  it('is not made again where it was taken away here', async () => {
+    await put([waiting, two]);
+    await finish(importId);
+    await people.ana.stories.update({ storyId: 'WEB-1', blockedBy: [] });
+    const later = await begin();
+    await put([waiting, two], { importId: later });
+    await finish(later);
+    expect((await storyOf('WEB-1')).blockedBy).toEqual([]);
+  });
+});
