@@ -96,8 +96,10 @@ export const jsonObject = (max: number) =>
       `must have at most ${max} bytes as JSON`,
     );
 
-/** What to search for: matched literally, in any case. */
-export const SearchText = text(200, 1).meta({ description: 'Text to search for, in any case' });
+/** What to search for: matched literally, in any case; NFC, as names are. */
+export const SearchText = text(200, 1)
+  .overwrite((value) => value.normalize('NFC'))
+  .meta({ description: 'Text to search for, in any case' });
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 const calendarDate = /^(\d{4})-(\d{2})-(\d{2})$/;

@@ -145,6 +145,7 @@ describe('stories.list', () => {
       [{ query: '_' }, [2]],
       [{ query: '\\' }, [3]],
       [{ query: 'été' }, [4]],
+      [{ query: 'e\u0301te\u0301' }, [4]],
       [{ updatedSince: updatedAt(4) }, [4]],
     ];
     for (const sort of ['board', 'updated', 'created'] as const) {
