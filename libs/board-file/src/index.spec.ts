@@ -48,3 +48,13 @@ it('says what is wrong with a file that is no board', async () => {
     /is no board:[^]*stories/,
   );
 });
+
+it('reads files with a byte order mark, as editors on Windows write them', async () => {
+  await write('marked.md', '\uFEFF# Marked');
+  const board = {
+    epics: [],
+    stories: [{ localId: 'one', title: 'One', status: 'ready', specFile: 'marked.md' }],
+  };
+  const { specs } = await readBoardFile(await write('marked.json', `\uFEFF${JSON.stringify(board)}`));
+  expect(specs.get('one')).toBe('# Marked');
+});

@@ -40,15 +40,18 @@ export interface BoardFile {
 /** The file is no board, or names a spec that cannot be read; the message says why. */
 export class NoBoard extends Error {}
 
+/** Without a byte order mark. */
+const readText = async (file: string): Promise<string> => new TextDecoder().decode(await readFile(file));
+
 /** Reads a board and the specs that it names; throws NoBoard, or what the file system says. */
 export async function readBoardFile(file: string): Promise<BoardFile> {
-  const parsed = Board.safeParse(parseJson(file, await readFile(file, 'utf8')));
+  const parsed = Board.safeParse(parseJson(file, await readText(file)));
   if (!parsed.success) throw new NoBoard(`${file} is no board:\n${z.prettifyError(parsed.error)}`);
   const { name, epics, stories } = parsed.data;
   const specs = new Map<string, string>();
   for (const { localId, specFile } of stories) {
     if (specFile === undefined) continue;
-    specs.set(localId, await readFile(path.resolve(path.dirname(file), specFile), 'utf8'));
+    specs.set(localId, await readText(path.resolve(path.dirname(file), specFile)));
   }
   return { path: file, name: name ?? path.basename(path.dirname(path.resolve(file))), epics, stories, specs };
 }
