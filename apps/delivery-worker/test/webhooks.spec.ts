@@ -149,6 +149,26 @@ describe('a try that fails', () => {
     expect(await hooks.stateOf(webhook.id)).toMatchObject({ pausedReason: 'gone', failing: 1 });
   });
 
+  it('for want of the secret pauses it; a test then says why, and a new secret mends it', async () => {
+    const { ana } = hooks.people;
+    const { webhook } = await hooks.createWebhook();
+    await hooks.world.rows(`update webhooks set secret = 'of another key' where id = $1`, webhook.id);
+    hooks.startWorker();
+    await hooks.createStories(1);
+    await until(async () => (await hooks.stateOf(webhook.id)).pausedReason === 'secret_unreadable');
+    const { delivery } = await ana.webhooks.test({ webhookId: webhook.id });
+    const look = async () => (await ana.webhooks.deliveries.get({ deliveryId: delivery.id })).delivery;
+    await until(async () => (await look()).state === 'failed');
+    expect((await look()).tries).toMatchObject([
+      { status: null, error: 'not sent: its secret cannot be read' },
+    ]);
+    expect(hooks.receiver.received).toEqual([]);
+    await ana.webhooks.rotateSecret({ webhookId: webhook.id });
+    await ana.webhooks.resume({ webhookId: webhook.id });
+    await hooks.arrived(1);
+    expect(hooks.seqs()).toEqual([1]);
+  });
+
   it('keeps what came back: the first 2 KiB', async () => {
     const { webhook } = await hooks.createWebhook();
     hooks.receiver.answer((response) => {

@@ -71,7 +71,7 @@ export interface TurnAnswer {
   readonly isStrict: boolean;
   /** Events with the worker that are not under way wait; tests go out. */
   readonly isPaused: boolean;
-  /** What signs, the newest first. */
+  /** What signs, the newest first; none where they cannot be read. */
   readonly secrets: readonly string[];
   readonly ready: readonly ReadyMessage[];
   /** There is more of the activity to be looked through. */
@@ -174,8 +174,7 @@ export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Prom
   const walked = isPaused || leaves ? null : await walkOn(db, held);
   const place =
     walked === null ? { cursorSeq: held.cursor_seq, isFull: false, more: false } : placeAfter(held, walked);
-  const mayTake = !leaves && secrets.length > 0;
-  const rows = mayTake ? await takeReady(db, held, isPaused ? 0 : asked.most, withWorker) : [];
+  const rows = leaves ? [] : await takeReady(db, held, isPaused ? 0 : asked.most, withWorker);
   const ready = dueOf(rows).map((row) => messageOf(row, cursors, setUp));
   const isStrict = held.send_order === 'strict';
   const isOver = leaves || (ready.length === 0 && withWorker.length === 0 && !place.more);

@@ -37,6 +37,7 @@ function headersOf(
   { id, body }: WebhookMessage,
   at: Date,
 ): Record<string, string> {
+  if (secrets.length === 0) throw new Error('not sent: its secret cannot be read');
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, at, body));
   return {
     'content-type': 'application/json',
