@@ -70,7 +70,7 @@ describe('counting', () => {
         decided(1, 'ana', 'approved'),
         decided(2, 'ana', 'commented'),
         decided(3, 'ben', 'approved'),
-        decided(4, 'ana', 'pending'),
+        { ...done(4, 'ana'), kind: 'review.retracted', data: { previousVerdict: 'commented' } },
       ],
       nothing,
     );

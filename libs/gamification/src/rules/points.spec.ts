@@ -45,7 +45,7 @@ describe('what gives points', () => {
         kind: 'review_given',
         does: 'give',
       });
-    expect(verdictOn('review.decided', { verdict: 'pending', note: null })).toMatchObject({
+    expect(verdictOn('review.retracted', { previousVerdict: 'approved' })).toMatchObject({
       kind: 'review_given',
       does: 'takeBack',
       whose: 'actor',

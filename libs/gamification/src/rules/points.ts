@@ -86,9 +86,8 @@ const rules: ReadonlyMap<string, Judge> = new Map([
   rule('spec.updated', ({ linesAdded }, storyId) =>
     linesAdded > 0 ? give('spec_written', storyId) : undefined,
   ),
-  rule('review.decided', ({ verdict }, storyId) =>
-    verdict === 'pending' ? takeBack('review_given', storyId, 'actor') : give('review_given', storyId),
-  ),
+  rule('review.decided', (_data, storyId) => give('review_given', storyId)),
+  rule('review.retracted', (_data, storyId) => takeBack('review_given', storyId, 'actor')),
   rule('comment.resolved', ({ commentId }) => give('comment_resolved', commentId)),
   rule('comment.reopened', ({ commentId }) => takeBack('comment_resolved', commentId)),
   rule('contract.published', (_data, contractId) => give('contract_published', contractId)),
