@@ -154,22 +154,25 @@ export const countWebhooks = async (db: Db): Promise<number> =>
 export const activityStands = async (db: Db): Promise<number> =>
   (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${of('s')}`)).activity;
 
-/** The secret that signs now; undefined where the installation has no key that opens it. */
-export async function readSecret(
+/**
+ * An answer with its secret once more; with none where it may be another by now, which is of who rotated it, where it is
+ * deleted, or where the installation has no key that opens it.
+ */
+export async function withSecretAgain<Kept extends { readonly webhook: Pick<Webhook, 'id' | 'version'> }>(
   db: Db,
-  orgId: string,
-  webhookId: string,
+  { orgId }: Caller,
+  kept: Kept,
   seals: Seals,
-): Promise<string | undefined> {
-  const [organizationKey, { secret }] = await Promise.all([
+): Promise<Kept & { secret: string }> {
+  const { id, version } = kept.webhook;
+  const [organizationKey, row] = await Promise.all([
     organizationKeyOf(db, orgId),
-    db.get(
-      sql<
-        Pick<WebhookRow, 'secret'>
-      >`select w.secret from webhooks w where ${of('w')} and w.deleted_at is null and w.id = ${webhookId}`,
+    db.find(
+      sql<Pick<WebhookRow, 'secret'>>`select w.secret from webhooks w
+        where ${of('w')} and w.deleted_at is null and w.id = ${id} and w.version = ${version}`,
     ),
   ]);
-  return seals.open(secretOwner(organizationKey, webhookId), secret);
+  return { ...kept, secret: (row && seals.open(secretOwner(organizationKey, id), row.secret)) ?? '' };
 }
 
 /** From now on it is none; what is left of it the worker removes. Its secrets go at once. */

@@ -9,9 +9,9 @@ import {
   countWebhooks,
   lockMaking,
   mostWebhooks,
-  readSecret,
   toWebhook,
   webhooks,
+  withSecretAgain,
 } from '../../data/webhooks.ts';
 import { newWebhookSecret, secretOwner } from '../../rules/webhook-secrets.ts';
 import { requireUrl, type WebhooksSetUp } from './set-up.ts';
@@ -56,9 +56,6 @@ export const createWith = (setUp: WebhooksSetUp) =>
       return { webhook: toWebhook({ ...row, lag: 0 }), secret };
     },
     {
-      reissue: async ({ db, caller }, kept) => ({
-        ...kept,
-        secret: (await readSecret(db, caller.orgId, kept.webhook.id, setUp.seals)) ?? '',
-      }),
+      reissue: ({ db, caller }, kept) => withSecretAgain(db, caller, kept, setUp.seals),
     },
   );

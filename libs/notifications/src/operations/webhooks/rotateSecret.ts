@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { organizationKeyOf } from '../../data/event-cursors.ts';
-import { aboutWebhook, lockWebhook, readSecret, toWebhook, webhooks } from '../../data/webhooks.ts';
+import { aboutWebhook, lockWebhook, toWebhook, webhooks, withSecretAgain } from '../../data/webhooks.ts';
 import { newWebhookSecret, secretOwner } from '../../rules/webhook-secrets.ts';
 import { type WebhooksSetUp } from './set-up.ts';
 
@@ -31,9 +31,6 @@ export const rotateSecretWith = (setUp: WebhooksSetUp) =>
       return { webhook: toWebhook(rotated), secret };
     },
     {
-      reissue: async ({ db, caller }, kept) => ({
-        ...kept,
-        secret: (await readSecret(db, caller.orgId, kept.webhook.id, setUp.seals)) ?? '',
-      }),
+      reissue: ({ db, caller }, kept) => withSecretAgain(db, caller, kept, setUp.seals),
     },
   );

@@ -73,6 +73,28 @@ describe('webhooks.create', () => {
     expect((await people.ana.webhooks.list({})).items).toHaveLength(1);
   });
 
+  it('answers no secret to the same key that came after: not a rotated one, and none where it is deleted', async () => {
+    const keyed = async (
+      operation: typeof webhooks.create | typeof webhooks.rotateSecret,
+      params: object,
+    ) => {
+      const { json } = await world.call(people.ben, operation, params, { idempotencyKey: 'once' });
+      return JSON.parse(json) as Awaited<ReturnType<typeof create>>;
+    };
+    const made = () => keyed(webhooks.create, { url, kinds: ['story.created'] });
+    const first = await made();
+    const webhookId = first.webhook.id;
+    const rotated = () => keyed(webhooks.rotateSecret, { webhookId });
+    const second = await rotated();
+    expect(await rotated()).toEqual(second);
+    await world.rows(`update members set role = 'member' where id = $1`, people.ben.me.memberId);
+    await people.ana.webhooks.rotateSecret({ webhookId });
+    expect(await made()).toEqual({ ...first, secret: '' });
+    expect(await rotated()).toEqual({ ...second, secret: '' });
+    await people.ana.webhooks.delete({ webhookId });
+    expect(await made()).toEqual({ ...first, secret: '' });
+  });
+
   it('says what happened by the host alone, since an address may hold a secret', async () => {
     const { webhook } = await create(people.ana);
     const { items } = await people.dan.activity.list({});
