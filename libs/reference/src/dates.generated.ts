@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '210b4a28fee43a0cc92843eb5cf097c8eefa4a2516b49880fce9f9c9d4740a8f',
+    sha256: '4b854f7982076650ea585ed5246f5c93f7b00fa7670eed33851bb9c2b85937c6',
     since: '2026-11-27',
   },
   'reference/storySpec': {
@@ -116,8 +116,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/comments': {
-    sha256: 'd010d3ef9e5e7fc27ab9ff33130635744fcfc78b19cfd45f51813eee0b435a8d',
-    since: '2026-11-26',
+    sha256: '390be8d04813f46f92dbd93071209d2c1f0fd2839a3204e40a3121e1df54336f',
+    since: '2026-11-27',
   },
   'reference/assignments': {
     sha256: '259dc74a671109dc73d63da37968f251ec0b26ceb86b4df45256446593483fc7',

@@ -1,5 +1,5 @@
 /** Members and agents whom a record inside a project names: they must be able to see it. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/database';
 import { type ApiError, nothingAt } from '@muster/runtime';
 
 /** A member, or an agent with the member it acts for. */
@@ -14,16 +14,21 @@ export interface Participant {
 
 const columns = sql.part`m.handle, m.id as member_id, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null as sees_project`;
 
+const member = (memberId: string): Part =>
+  sql.part`select m.id, m.name, ${columns}
+     from projects p join members m on m.org_id = p.org_id and m.id = ${memberId} and m.status = 'active'
+     where ${of('p')} and p.id = app.project_id()`;
+
+/** An active member, and whether they can see the project of this call. */
+export const findMember = (db: Db, memberId: string): Promise<Participant | undefined> =>
+  db.find(sql<Participant>`${member(memberId)}`);
+
 /**
- * An active member, and whether they can see the project of this call. Locked, so that who is being removed is not
+ * The same. Locked, so that who is being removed is not
  * named at the same moment; before the rows that name members, which a removal comes to later.
  */
 export const lockMember = (db: Db, memberId: string): Promise<Participant | undefined> =>
-  db.find(
-    sql<Participant>`select m.id, m.name, ${columns}
-       from projects p join members m on m.org_id = p.org_id and m.id = ${memberId} and m.status = 'active'
-       where ${of('p')} and p.id = app.project_id() for share of m`,
-  );
+  db.find(sql<Participant>`${member(memberId)} for share of m`);
 
 /** An agent that is not retired, of an active member, who decides what it can see. */
 export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefined> =>

@@ -24,7 +24,7 @@ export const comments = {
       anchor: Anchor.optional(),
     }),
     result: z.object({ comment: Comment }),
-    refusals: ['archived', 'mismatched_project'],
+    refusals: ['archived', 'mismatched_project', 'no_role_in_project'],
     emits: ['comment.created'],
     example: { storyId: 'WEB-1', body: 'Do we keep the password as a fallback?', kind: 'question' },
   }),

@@ -145,7 +145,7 @@ export const stories = {
       expectedVersion: ExpectedVersion,
     }),
     result: z.object({ story: Story }),
-    refusals: ['version_mismatch', 'archived', 'mismatched_project', 'blocking_circle'],
+    refusals: ['version_mismatch', 'archived', 'mismatched_project', 'blocking_circle', 'no_role_in_project'],
     emits: ['story.updated'],
     example: { storyId: 'WEB-1', priority: 'urgent' },
   }),

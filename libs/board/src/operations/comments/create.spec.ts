@@ -144,6 +144,15 @@ describe('comments.create', () => {
     expect((await people.dan.comments.list({ storyId: story.id })).items).toEqual([]);
   });
 
+  it('is addressed to no member who could not see it, and would not be told', async () => {
+    const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
+    await people.ana.stories.create({ projectId: hidden.projectId, title: 'x' });
+    const asked = people.ana.comments.create({
+      ...{ storyId: 'HID-1', body: 'Which?', kind: 'question', directedTo: people.dan.me.memberId },
+    });
+    await expect(asked).rejects.toMatchObject({ status: 422, reason: 'no_role_in_project' });
+  });
+
   it('answers a reply to a thread that was deleted meanwhile as to one that never was', async () => {
     const root = await say();
     const [removed, replied] = await world.contend<unknown>(

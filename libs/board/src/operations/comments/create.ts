@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle, nothingAt } from '@muster/runtime';
-import { isActiveMember } from '../../data/active-members.ts';
 import { comments, findMentioned, findParent, toComment } from '../../data/comments.ts';
+import { findMember, requireParticipant } from '../../data/participants.ts';
 import { aboutStory } from '../../data/stories.ts';
 import { canSeeStory, getStoryTopic } from '../../data/story-topics.ts';
 import { mentionedHandles } from '../../rules/mentions.ts';
@@ -10,14 +10,14 @@ export const create = handle(
   registry.comments.create,
   async ({ params, targetId, caller, db, access, emit, refuse }) => {
     const { parentId, directedTo, body, anchor } = params;
-    const [story, { at }, parent, addresseeIsThere, mentions] = await Promise.all([
+    const [story, { at }, parent, addressee, mentions] = await Promise.all([
       getStoryTopic(db, targetId),
       access(),
       parentId === undefined ? undefined : findParent(db, parentId),
-      directedTo === undefined ? true : isActiveMember(db, directedTo),
+      directedTo === undefined ? undefined : findMember(db, directedTo),
       findMentioned(db, { id: targetId }, mentionedHandles(body)),
     ]);
-    if (!addresseeIsThere) throw nothingAt('directedTo');
+    if (directedTo !== undefined) requireParticipant(addressee, refuse, 'directedTo');
     if (anchor !== undefined && anchor.specVersion > story.spec_version)
       throw nothingAt('anchor.specVersion');
     if (parentId !== undefined && parent?.story_id !== story.id) {

@@ -206,6 +206,15 @@ describe('stories.update', () => {
     ]);
   });
 
+  it('waits for no member who cannot see it', async () => {
+    const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
+    await ana.stories.create({ projectId: hidden.projectId, title: 'x' });
+    const blocked = { kind: 'needs_input', note: '', unblockerMemberId: people.dan.me.memberId } as const;
+    await expect(ana.stories.update({ storyId: 'HID-1', blocked })).rejects.toMatchObject({
+      ...{ status: 422, reason: 'no_role_in_project' },
+    });
+  });
+
   it('takes epic and blockers of its own project, and an active member to unblock it', async () => {
     const { id } = await make();
     const other = await arrangeBoard(world, people.orgId, { key: 'API' });

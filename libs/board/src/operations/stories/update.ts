@@ -1,7 +1,6 @@
 import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
-import { cleared, handle, nothingAt } from '@muster/runtime';
-import { isActiveMember } from '../../data/active-members.ts';
+import { cleared, handle } from '@muster/runtime';
 import {
   blockersIn,
   closesCircle,
@@ -10,6 +9,7 @@ import {
   insertBlockers,
 } from '../../data/blockers.ts';
 import { notInProject } from '../../data/elsewhere.ts';
+import { findMember, requireParticipant } from '../../data/participants.ts';
 import { lockCounters } from '../../data/project-counters.ts';
 import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
 import { lockEpicsOf } from '../../data/story-epics.ts';
@@ -19,18 +19,18 @@ export const update = handle(registry.stories.update, async (context) => {
   const { storyId: _target, blocked, epicId, expectedVersion, ...plain } = params;
   const blockedBy = cleared(plain.blockedBy, []);
 
-  const [{ at }, , story, epics, named, unblockerIsMember] = await Promise.all([
+  const [{ at }, , story, epics, named, unblocker] = await Promise.all([
     access(),
     blockedBy === undefined ? undefined : db.find(lockCounters(targetId)),
     lockStory(db, targetId),
     epicId === undefined ? [] : lockEpicsOf(db, targetId, epicId),
     findStories(db, blockedBy ?? []),
-    blocked == null ? true : isActiveMember(db, blocked.unblockerMemberId),
+    blocked == null ? undefined : findMember(db, blocked.unblockerMemberId),
   ]);
   if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id)) {
     throw await notInProject(context, story.project_id, 'epics', { ref: epicId, path: 'epicId' });
   }
-  if (!unblockerIsMember) throw nothingAt('blocked.unblockerMemberId');
+  if (blocked != null) requireParticipant(unblocker, refuse, 'blocked.unblockerMemberId');
   const blockers =
     blockedBy === undefined
       ? story.blocked_by
