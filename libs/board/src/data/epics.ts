@@ -58,9 +58,19 @@ export async function listEpics(
   return pageOfRows(rows, limit, (row) => [row.id], toEpic);
 }
 
-/** Locks the stories of an epic, before the epic itself is locked. */
-export const lockStoriesOfEpic = (epicId: string): Query<unknown> =>
-  sql`select s.id from stories s where ${of('s')} and s.epic_id = ${epicId} order by s.id for no key update`;
+/**
+ * Locks an epic that is to go, and its stories before it. With the lock that the foreign key of a story that is to come
+ * into it waits for: such a story counts in it afterwards, and each of the two would wait for the other.
+ */
+export async function lockWithStories(db: Db, epicId: string): Promise<EpicRow> {
+  const [, epic] = await Promise.all([
+    db.all(
+      sql`select s.id from stories s where ${of('s')} and s.epic_id = ${epicId} order by s.id for no key update`,
+    ),
+    db.get(sql<EpicRow>`select ${epics.list} from epics e where ${of('e')} and e.id = ${epicId} for update`),
+  ]);
+  return epic;
+}
 
 /** Removes an epic and who it was assigned to; its stories stay, without an epic, by the foreign key. */
 export const deleteEpic = (epicId: string): Query<unknown>[] => [

@@ -221,6 +221,26 @@ describe('epics.delete', () => {
     expect(await wrongCounts(world, projectId)).toEqual([]);
   });
 
+  it('is waited for by a story that is to come into it, which then finds none: nobody waits in a circle', async () => {
+    const { orgId, ana, chloe } = await world.org();
+    const { projectId } = await arrangeBoard(world, orgId);
+    const { epic } = await chloe.epics.create({ projectId, title: 'A' });
+    await world.rows(
+      `insert into assignments (org_id, target_type, target_id, project_id, member_id) values ($1, 'epic', $2, $3, $4)`,
+      ...[orgId, epic.id, projectId, ana.me.memberId],
+    );
+    const [deleted, created] = await world.contend<unknown>(
+      { table: 'assignments', column: 'target_id', id: epic.id },
+      () => ana.epics.delete({ epicId: epic.id }),
+      async () => {
+        await world.waiting(1);
+        return chloe.stories.create({ projectId, title: 'x', epicId: epic.id });
+      },
+    );
+    expect(deleted).toMatchObject({ status: 'fulfilled' });
+    expect(created).toMatchObject({ status: 'rejected', reason: { code: 'not_found' } });
+  });
+
   it('is for nobody of another organization, nor for who cannot see the project', async () => {
     const { orgId, ana } = await world.org();
     const { chloe: stranger } = await world.org();
