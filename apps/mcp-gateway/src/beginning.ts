@@ -1,5 +1,5 @@
 /** What a caller that begins work is told of its story. */
-import { contextSections, registry } from '@muster/registry';
+import { contextSections, maxLimit, registry } from '@muster/registry';
 import { type z } from 'zod';
 import { type Answer, bytesOf } from './answers.ts';
 import { type Steps } from './macro.ts';
@@ -13,12 +13,10 @@ const untold: ReadonlySet<string> = new Set(['execution', 'policy', 'recentActiv
 const told = contextSections.filter((section) => !untold.has(section));
 
 const leastContext = 4_096;
-const mostThreads = 100;
 const mostDecisions = 10;
 const mostText = 500;
 
-const Threads = list.result.pick({ items: true });
-type Thread = z.output<typeof Threads>['items'][number];
+type Thread = z.output<typeof list.result>['items'][number];
 
 const short = (text: string | null): string =>
   text === null || text.length <= mostText ? (text ?? '') : `${text.slice(0, mostText)}…`;
@@ -39,13 +37,26 @@ function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): Answer
 /** The operations that it asks. */
 export const asksOnBeginning = [context, list] as const;
 
+/** All of them: what was decided last stands in the last. */
+async function threadsOf({ lookWhole }: Steps, storyId: string): Promise<Thread[]> {
+  const threads: Thread[] = [];
+  for (let cursor: Answer | null = {}; cursor !== null;) {
+    const { items, nextCursor } = list.result.parse(
+      await lookWhole(list, { storyId, limit: maxLimit, ...cursor }),
+    );
+    threads.push(...items);
+    cursor = nextCursor === null ? null : { cursor: nextCursor };
+  }
+  return threads;
+}
+
 /** What was begun, with what was decided, and as much of what is to be known of the story as has room beside it. */
-export async function withContext({ look }: Steps, storyId: string, begun: Answer): Promise<Answer> {
-  const { items } = Threads.parse(await look(list, { storyId, limit: mostThreads }));
-  const decisions = items.flatMap(decisionOf).slice(-mostDecisions);
+export async function withContext(steps: Steps, storyId: string, begun: Answer): Promise<Answer> {
+  const threads = await threadsOf(steps, storyId);
+  const decisions = threads.flatMap(decisionOf).slice(-mostDecisions);
   const known = decisions.length === 0 ? begun : { ...begun, decisions };
   const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known));
-  const all = await look(context, { storyId, include: told, maxBytes });
+  const all = await steps.look(context, { storyId, include: told, maxBytes });
   return {
     ...known,
     context: Object.fromEntries(Object.entries(all).filter(([section]) => !untold.has(section))),

@@ -26,6 +26,8 @@ export interface ToolCall {
   readonly confirm?: Confirm | undefined;
   /** Of the whole call; each write in it has a key derived from it. */
   readonly intent: Pick<Intent, 'key' | 'isOwn'>;
+  /** Bytes of an answer, where the call says nothing of it; as many as a model takes unless told. */
+  readonly room?: number;
 }
 
 const leastAnswerBytes = 1_000;
@@ -68,7 +70,7 @@ export function inProject(
 }
 
 /** The parameters as the API takes them, and the room for the answer. */
-function prepare(tool: OperationTool, args: Answer, view: Bounds) {
+function prepare(tool: OperationTool, args: Answer, { view, room = answerBytes }: ToolCall) {
   const { operation, isList, stated, clears } = tool;
   const { maxBytes: asked, part, ...others } = withCleared(clears, asMeant(stated, args));
   const maxBytes = asked === null ? undefined : asked;
@@ -90,7 +92,7 @@ function prepare(tool: OperationTool, args: Answer, view: Bounds) {
     ...(isOwn && { maxBytes: maxBytes ?? answerBytes }),
   };
   // An operation that cuts by itself cuts better, and says what.
-  return { params, part, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : answerBytes };
+  return { params, part, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : room };
 }
 
 /** The way to the API for what is no tool: it reaches as much as the tools of the connection do. */
@@ -119,8 +121,8 @@ const asAnswer = (result: unknown): Answer => result as Answer;
 /** Calls the operation. Throws an ApiError where the gateway refuses, a MusterError where the API does. */
 export async function callOperation(tool: OperationTool, args: Answer, call: ToolCall): Promise<Answer> {
   const { operation, isList } = tool;
-  const { transport, view } = call;
-  const { params, part, room } = prepare(tool, args, view);
+  const { transport } = call;
+  const { params, part, room } = prepare(tool, args, call);
   const options = keyFor(call, operation, params);
   await call.confirm?.(operation, params);
   const ask = async (asked: Answer): Promise<Answer> => {

@@ -47,6 +47,8 @@ type Step = (operation: Operation, params: Answer) => Promise<Answer>;
 export interface Steps {
   /** Asks, or does what changes nothing that a caller would miss. */
   readonly look: Step;
+  /** The same with nothing cut of its answer: for what is read on here, or written again. */
+  readonly lookWhole: Step;
   /** Does it; where a later one fails, the answer says what came of this. */
   readonly take: Step;
   /** Goes on with `work`; where that is refused, undoes what was taken before, so that nothing was done. */
@@ -56,19 +58,23 @@ export interface Steps {
 function stepsOf(args: Answer, call: ToolCall): Steps {
   const done: Record<string, unknown> = {};
   const times = new Map<string, number>();
-  const look: Step = async (operation, params) => {
-    const count = times.get(operation.name) ?? 0;
-    times.set(operation.name, count + 1);
-    const { key, isOwn } = call.intent;
-    const intent = count === 0 ? call.intent : { key: digest(key, count.toString()), isOwn };
-    try {
-      return await perform(operation, params, { ...call, intent });
-    } catch (failure) {
-      throw inTermsOf(failure, args, params);
-    }
-  };
+  const stepWith =
+    (own: Partial<ToolCall>): Step =>
+    async (operation, params) => {
+      const count = times.get(operation.name) ?? 0;
+      times.set(operation.name, count + 1);
+      const { key, isOwn } = call.intent;
+      const intent = count === 0 ? call.intent : { key: digest(key, count.toString()), isOwn };
+      try {
+        return await perform(operation, params, { ...call, ...own, intent });
+      } catch (failure) {
+        throw inTermsOf(failure, args, params);
+      }
+    };
+  const look = stepWith({});
   return {
     look,
+    lookWhole: stepWith({ room: Infinity }),
     take: async (operation, params) => {
       try {
         const answer = await look(operation, params);

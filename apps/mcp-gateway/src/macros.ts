@@ -22,16 +22,21 @@ const { expectedSeq: _, data: __, ...checkpointShape } = checkpoint.params.shape
 type Held = z.output<typeof Held>;
 const Held = renew.result;
 
+interface Grip {
+  readonly executionId: string;
+  readonly leaseToken: string;
+}
+
 /** The execution as its holder has it. */
-const hold = async ({ look }: Steps, params: { executionId: string; leaseToken: string }): Promise<Held> =>
-  Held.parse(await look(renew, { executionId: params.executionId, leaseToken: params.leaseToken }));
+const hold = async (look: Steps['look'], grip: Grip): Promise<Held> =>
+  Held.parse(await look(renew, { executionId: grip.executionId, leaseToken: grip.leaseToken }));
 
 /**
  * The same before the work is let go of. Undefined where the lease has ended: it may have been this very call that ended
  * it, and its last step answers then what it answered, and refuses any other.
  */
-const holdToEnd = (steps: Steps, params: { executionId: string; leaseToken: string }) =>
-  hold(steps, params).catch((failure: unknown) => {
+const holdToEnd = ({ lookWhole }: Steps, grip: Grip) =>
+  hold(lookWhole, grip).catch((failure: unknown) => {
     if (failure instanceof MusterError && failure.reason === 'stale_lease') return undefined;
     throw failure;
   });
@@ -40,7 +45,7 @@ const holdToEnd = (steps: Steps, params: { executionId: string; leaseToken: stri
 async function withCheckpoint(
   { look, take, orUndo }: Steps,
   { execution }: Held,
-  written: { executionId: string; leaseToken: string } & Answer,
+  written: Grip & Answer,
   end: () => Promise<Answer>,
 ): Promise<Answer> {
   await take(checkpoint, given(written));
@@ -135,7 +140,7 @@ export const macros: readonly MacroTool[] = [
     steps: [renew, comment, update, deleteComment],
     run: async ({ question, directedTo, ...own }, steps) => {
       const { look, take, orUndo } = steps;
-      const { execution } = await hold(steps, own);
+      const { execution } = await hold(look, own);
       if (execution.targetType !== 'story')
         throw badRequest('The parameters do not fit.', [
           { path: 'executionId', message: 'is of a delivery group; ask on one of its stories' },
@@ -164,7 +169,7 @@ export const macros: readonly MacroTool[] = [
     run: async ({ waitSeconds, ...own }, steps) => {
       const until = performance.now() + waitSeconds * 1_000;
       for (;;) {
-        const { execution, signals } = await hold(steps, own);
+        const { execution, signals } = await hold(steps.look, own);
         const left = Math.ceil((until - performance.now()) / 1_000);
         if (signals.length > 0 || left <= 0) return { execution, signals };
         // What the caller did itself is in the stream too, and is no signal.

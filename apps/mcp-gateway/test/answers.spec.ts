@@ -92,3 +92,39 @@ describe('a record', () => {
     }
   });
 });
+
+describe('a tool of several steps cuts nothing of what it reads for itself', () => {
+  it('and so puts a long checkpoint back whole, where the end is refused', async () => {
+    const { robo, ana } = await world.org();
+    const [api, agent] = [gateway.direct(ana.me.token), gateway.direct(robo.me.token)];
+    await api.policy.update({ agentsMayComplete: false });
+    await api.projects.create({ key: 'WEB', name: 'Web' });
+    await api.stories.create({ projectId: 'WEB', title: 'One', status: 'ready' });
+    const { execution, leaseToken } = await agent.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1' },
+    });
+    const held = { executionId: execution.id, leaseToken };
+    const good = {
+      summary: 'Half of it '.repeat(100),
+      nextSteps: Array.from({ length: 50 }, (_, index) => `${index}: ${'on and on '.repeat(40)}`.trim()),
+      data: { note: 'z'.repeat(5_000) },
+    };
+    await agent.deliveryExecutions.checkpoint({ ...held, ...good });
+    const before = (await api.deliveryExecutions.get({ executionId: execution.id })).execution.checkpoint;
+    const { structuredContent } = await gateway.tool(robo.me.token, 'submit_work', {
+      ...{ ...held, summary: 'All', outcome: 'succeeded' },
+    });
+    expect(structuredContent.error?.details?.reason).toBe('policy');
+    const { checkpoint } = (await api.deliveryExecutions.get({ executionId: execution.id })).execution;
+    expect({ ...checkpoint, seq: 0, at: '' }).toEqual({ ...before, seq: 0, at: '' });
+  });
+
+  it('and so tells what was decided after long threads', async () => {
+    const { ana, api } = await stories(1, '');
+    for (let index = 0; index < 5; index += 1)
+      await api.comments.create({ storyId: 'WEB-1', body: `${index}: ${'on and on '.repeat(300)}` });
+    await api.comments.create({ storyId: 'WEB-1', kind: 'decision', body: 'By passkey' });
+    const { structuredContent } = await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' });
+    expect(structuredContent['decisions']).toEqual([{ decision: 'By passkey', by: 'Ana' }]);
+  });
+});
