@@ -4,17 +4,25 @@
  * the answer says what was done.
  */
 import { MusterError, NoAnswer } from '@muster/client';
-import { type Operation } from '@muster/registry';
+import { type Operation, type Signal } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
-import { type Answer } from './answers.ts';
+import { type Answer, fitting } from './answers.ts';
+import { Asking } from './confirming.ts';
 import { inProject, perform, type ToolCall } from './calls.ts';
 import { digest } from './intents.ts';
 import { inTermsOf } from './explained.ts';
 import { unfit } from './issues.ts';
 import { asMeant } from './repair.ts';
 import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
-import { asInputSchema, operationTool, type OperationTool, titleOf, withoutProject } from './tools.ts';
+import {
+  answerBytes,
+  asInputSchema,
+  operationTool,
+  type OperationTool,
+  titleOf,
+  withoutProject,
+} from './tools.ts';
 
 export interface MacroTool {
   readonly kind: 'macro';
@@ -42,6 +50,19 @@ export class HalfDone extends Error {
   }
 }
 
+/** A refusal of a caller that some step had news for: a holder is told of a signal once, by whatever it calls next. */
+export class Heard extends Error {
+  readonly failure: unknown;
+  readonly signals: readonly Signal[];
+
+  constructor(failure: unknown, signals: readonly Signal[]) {
+    super('refused, with signals', { cause: failure });
+    this.name = 'Heard';
+    this.failure = failure;
+    this.signals = signals;
+  }
+}
+
 type Step = (operation: Operation, params: Answer) => Promise<Answer>;
 
 export interface Steps {
@@ -53,11 +74,14 @@ export interface Steps {
   readonly take: Step;
   /** Goes on with `work`; where that is refused, undoes what was taken before, so that nothing was done. */
   readonly orUndo: (work: () => Promise<Answer>, undo: () => Promise<unknown>) => Promise<Answer>;
+  /** The signals that came with any answer, oldest first: of many the newest, as the API does. */
+  readonly heard: () => readonly Signal[];
 }
 
 function stepsOf(args: Answer, call: ToolCall): Steps {
   const done: Record<string, unknown> = {};
   const times = new Map<string, number>();
+  const heard = new Map<number, Signal>();
   const stepWith =
     (own: Partial<ToolCall>): Step =>
     async (operation, params) => {
@@ -66,7 +90,9 @@ function stepsOf(args: Answer, call: ToolCall): Steps {
       const { key, isOwn } = call.intent;
       const intent = count === 0 ? call.intent : { key: digest(key, count.toString()), isOwn };
       try {
-        return await perform(operation, params, { ...call, ...own, intent });
+        const answer = await perform(operation, params, { ...call, ...own, intent });
+        for (const signal of (answer['signals'] ?? []) as Signal[]) heard.set(signal.seq, signal);
+        return answer;
       } catch (failure) {
         throw inTermsOf(failure, args, params);
       }
@@ -98,6 +124,10 @@ function stepsOf(args: Answer, call: ToolCall): Steps {
         );
         throw isUndone ? failure.failure : failure;
       }
+    },
+    heard: () => {
+      const newest = [...heard.values()].sort((a, b) => b.seq - a.seq);
+      return newest.slice(0, fitting(newest, answerBytes)).reverse();
     },
   };
 }
@@ -134,8 +164,16 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
       : tool,
     run: async (args, call) => {
       const parsed = params.safeParse(inProject({ takesProject }, asMeant(stated, args), call.view));
-      if (parsed.success) return statement.run(parsed.data, stepsOf(parsed.data, call));
-      throw unfit(parsed.error, Object.keys(inputSchema.properties));
+      if (!parsed.success) throw unfit(parsed.error, Object.keys(inputSchema.properties));
+      const steps = stepsOf(parsed.data, call);
+      try {
+        const answer = await statement.run(parsed.data, steps);
+        const signals = steps.heard();
+        return signals.length === 0 ? answer : { ...answer, signals };
+      } catch (failure) {
+        const signals = steps.heard();
+        throw signals.length === 0 || failure instanceof Asking ? failure : new Heard(failure, signals);
+      }
     },
   };
 }

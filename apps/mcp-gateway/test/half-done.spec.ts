@@ -110,3 +110,33 @@ it('puts back under a key of the client’s own, too, though a step of the same 
   expect(Object.keys(structuredContent)).toEqual(['error']);
   expect(await checkpointOf(some)).toMatchObject(before);
 });
+
+const kindsIn = (signals: unknown): unknown => (signals as { kind: string }[]).map(({ kind }) => kind);
+
+it('tells a question’s asker what the holder is told once, whichever step heard it', async () => {
+  const some = await work();
+  await some.api.storySpec.update({ storyId: 'WEB-1', content: 'Otherwise' });
+  const { structuredContent } = await gateway.tool(some.robo.me.token, 'ask_question', {
+    ...{ ...some.held, question: 'Which colour?' },
+  });
+  expect(kindsIn(structuredContent['signals'])).toEqual(['spec_changed']);
+});
+
+it('tells it with the refusal of an end, too, since the work goes on', async () => {
+  const some = await work({ agentsMayComplete: false });
+  await some.api.storySpec.update({ storyId: 'WEB-1', content: 'Otherwise' });
+  const { structuredContent } = await gateway.tool(some.robo.me.token, 'submit_work', {
+    ...{ ...some.held, summary: 'All', outcome: 'succeeded' },
+  });
+  expect(structuredContent.error?.details?.reason).toBe('policy');
+  expect(kindsIn(structuredContent['signals'])).toEqual(['spec_changed']);
+});
+
+it('tells who hands in what was not known before', async () => {
+  const some = await work();
+  await some.api.storySpec.update({ storyId: 'WEB-1', content: 'Otherwise' });
+  const { structuredContent } = await gateway.tool(some.robo.me.token, 'submit_work', {
+    ...{ ...some.held, summary: 'All', outcome: 'succeeded' },
+  });
+  expect(kindsIn(structuredContent['signals'])).toEqual(['spec_changed']);
+});
