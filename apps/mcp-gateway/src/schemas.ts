@@ -242,12 +242,19 @@ export function paramsSchema(params: z.ZodObject, clears: readonly string[] = []
 /** Says that an earlier equal call had done it, and that it was not done again. */
 export const replayedField = 'replayed';
 
-/** A result, for clients that ask for it; what does not fit is cut, and named beside it. */
+/**
+ * A result, or an error, for clients that ask for it; what does not fit is cut, and named beside it. Some clients hold
+ * refusals to it as well.
+ */
 export function resultSchema(result: z.ZodObject): ObjectSchema {
-  const { properties = {}, ...others } = inlined(result, 'output');
+  const { properties = {}, required = [], ...others } = inlined(result, 'output');
   return {
     ...others,
     type: 'object',
-    properties: { ...properties, cut: { type: 'object' }, [replayedField]: { type: 'boolean' } },
+    properties: {
+      ...{ ...properties, cut: { type: 'object' }, [replayedField]: { type: 'boolean' } },
+      error: { type: 'object' },
+    },
+    anyOf: [{ required }, { required: ['error'] }],
   };
 }

@@ -67,15 +67,19 @@ describe.each(Object.entries(clients))('%s', (_name, connect) => {
     expect(cut.structuredContent).toMatchObject({ cut: { parts: [{ path: 'spec.content' }] } });
   });
 
-  it('reads an error as the result of a call', async () => {
-    const { ana } = await gateway.world.org();
-    const client = await connect(ana.me.token);
-    const answer = await client.callTool({ name: 'stories_get', arguments: { storyId: 'WEB-1' } });
-    expect([answer.isError, answer.structuredContent]).toEqual([
-      true,
-      { error: expect.objectContaining({ code: 'not_found', hint: expect.any(String) }) },
-    ]);
-  });
+  it.each(['', '?outputSchema=1&tools=stories_get'])(
+    'reads an error as the result of a call: %s',
+    async (query) => {
+      const { ana } = await gateway.world.org();
+      const client = await connect(ana.me.token, query);
+      await client.listTools();
+      const answer = await client.callTool({ name: 'stories_get', arguments: { storyId: 'WEB-1' } });
+      expect([answer.isError, answer.structuredContent]).toEqual([
+        true,
+        { error: expect.objectContaining({ code: 'not_found', hint: expect.any(String) }) },
+      ]);
+    },
+  );
 
   it('is refused with a bad token', async () => {
     await expect(connect('nonsense')).rejects.toThrow();
