@@ -31,7 +31,7 @@ function errorHandler(error: FastifyError | ApiError, request: FastifyRequest, r
   const code = isNoJson ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
   const issues = (error.details.issues ?? []).map(({ path: where, message }) => `${where}: ${message}`);
   const message = [error.message, ...issues].join(' ');
-  void refuse(reply, 400, { code, message, data: error.toBody(request.id) });
+  void refuse(reply, 400, { code, message, data: error.toBody(request.id) }, idOf(request.body));
 }
 
 const invalid = (

@@ -42,7 +42,13 @@ describe('a path', () => {
   it('says what it narrows, and the query must not say it too; others are not there', async () => {
     const { ana } = await gateway.world.org();
     const list = (query: string) => gateway.rpc(ana.me.token, 'tools/list', {}, { query });
-    expect((await list('/core?mode=full')).status).toBe(400);
+    const refused = await gateway.rpc(
+      ana.me.token,
+      'tools/list',
+      {},
+      { query: '/core?mode=full', id: 'one' },
+    );
+    expect([refused.status, refused.body.id]).toEqual([400, 'one']);
     expect((await list('/core?mod=full')).status).toBe(400);
     expect((await list('/core?project=WEB')).status).toBe(200);
     expect((await list('?mode=core?readonly=1')).status).toBe(400);
