@@ -154,6 +154,35 @@ describe('completion', () => {
     const { ana } = await library();
     expect(await values(ana.me.token, review, 'note', 'x')).toEqual([]);
   });
+
+  it.each(['NOPE-', 'NOPE-1', 'x'.repeat(300)])(
+    'has nothing for what names nothing yet: %j',
+    async (value) => {
+      const { ana } = await library();
+      expect(await values(ana.me.token, review, 'storyKey', value, '?project=WEB')).toEqual([]);
+      expect(await values(ana.me.token, review, 'storyKey', value)).toEqual([]);
+    },
+  );
+
+  it('finds the story that is typed, however many were changed since, and says where there are more', async () => {
+    const { ana } = await library();
+    const api = gateway.direct(ana.me.token);
+    const titles = Array.from({ length: 110 }, (_, index) => `Story ${index}`);
+    await api.projects.convertLocal({
+      ...{ localProjectId: 'many', key: 'MANY', name: 'Many' },
+      stories: titles.map((title) => ({ localId: title, title, status: 'backlog' })),
+    });
+    const completed = async (value: string) => {
+      const params = { ref: review, argument: { name: 'storyKey', value } };
+      return (await gateway.rpc(ana.me.token, 'completion/complete', params)).body.result?.['completion'];
+    };
+    const all = (await completed('MANY-')) as { values: string[] };
+    expect([all.values.length, all]).toEqual([100, { values: all.values, hasMore: true }]);
+    for (const key of ['MANY-1', 'MANY-55', 'many-110'])
+      expect(await completed(key)).toMatchObject({
+        ...{ values: expect.arrayContaining([key.toUpperCase()]), hasMore: false },
+      });
+  });
 });
 
 describe('resources', () => {
@@ -186,6 +215,12 @@ describe('resources', () => {
   ])('are not found at %s', async (uri) => {
     const { ana } = await library();
     expect((await read(ana.me.token, uri)).error).toMatchObject({ code: -32602, data: { uri } });
+  });
+
+  it('are not found at an address of a megabyte', async () => {
+    const { ana } = await library();
+    const uri = `muster://stories/${'x'.repeat(1_100_000)}`;
+    expect((await read(ana.me.token, uri)).error?.code).toBe(-32602);
   });
 
   it('are listed: what is open in the project of the connection, else what the caller works on', async () => {
