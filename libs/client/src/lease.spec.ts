@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient, type Transport } from './client.ts';
-import { NoAnswer } from './errors.ts';
-import { withLease } from './lease.ts';
+import { errorOf, NoAnswer } from './errors.ts';
+import { holdLease, withLease } from './lease.ts';
 
 let called: string[];
 let failure: unknown;
@@ -33,5 +33,59 @@ describe('a lease that cannot be released', () => {
     const own = new Error('out of disk');
     await expect(withLease(client, story, () => Promise.reject(own))).rejects.toBe(own);
     expect(called).toEqual(['acquire', 'release']);
+  });
+});
+
+describe('a held lease', () => {
+  type Answers = Record<string, () => Promise<unknown>>;
+  const lease = { ttlSeconds: 0.04, expiresAt: new Date().toISOString() };
+  const kept = { execution: { id: 'e', lease }, signals: [] };
+  const refused = (code: 'not_found' | 'unauthorized' | 'conflict', status: number, reason: string) =>
+    errorOf({ code, status, message: '', requestId: 'r', details: { reason, retryable: false } });
+  const held = (answers: Answers) => {
+    const acquired = { ...kept, leaseToken: 't', resumed: false } as unknown as Parameters<
+      typeof holdLease
+    >[1];
+    const over: Transport = async ({ name }) => {
+      called.push(name.replace('deliveryExecutions.', ''));
+      return answers[called.at(-1) ?? '']?.();
+    };
+    return holdLease(createClient(over), acquired);
+  };
+
+  it.each(
+    [
+      refused('not_found', 404, 'not_found'),
+      refused('unauthorized', 401, 'unauthorized'),
+      refused('conflict', 409, 'stale_lease'),
+    ].map((refusal) => [refusal.code, refusal] as const),
+  )('is lost, and renewed no more, once a renewal hears: %s', async (_code, refusal) => {
+    const { lost } = held({ renew: () => Promise.reject(refusal) });
+    await pause(200);
+    expect([lost.aborted, lost.reason, called]).toEqual([true, refusal, ['renew']]);
+  });
+
+  it('is not lost by what passes, nor by a refusal of something else', async () => {
+    const answers = { renew: () => Promise.reject(new NoAnswer('away')) } as Answers;
+    answers['handoff'] = () => Promise.reject(refused('not_found', 404, 'not_found'));
+    const { lost, handoff, putDown } = held(answers);
+    await expect(handoff({ toAgentId: 'nobody' })).rejects.toThrow('not_found');
+    await pause(100);
+    expect([lost.aborted, called.filter((name) => name === 'renew').length > 1]).toEqual([false, true]);
+    putDown();
+  });
+
+  it('is not lost by its own end, whose answer comes late', async () => {
+    const end = Promise.withResolvers<unknown>();
+    const { lost, complete, renew, isOver } = held({
+      renew: () => Promise.reject(refused('conflict', 409, 'stale_lease')),
+      complete: () => end.promise,
+    });
+    const completed = complete({ outcome: 'submitted' });
+    await expect(renew()).rejects.toThrow('conflict');
+    await pause(100);
+    end.resolve({ execution: { id: 'e', lease: null } });
+    await completed;
+    expect([lost.aborted, isOver(), called]).toEqual([false, true, ['complete', 'renew']]);
   });
 });

@@ -1,7 +1,7 @@
 /** A lease that is kept while work goes on: renewed in the background, with what its holder should hear handed over. */
 import { type Execution, type InputOf, type Registry, type ResultOf, type Signal } from '@muster/registry';
 import { type Client } from './client.ts';
-import { isRefusal } from './errors.ts';
+import { isRefusal, MusterError } from './errors.ts';
 
 type Operations = Registry['deliveryExecutions'];
 type ParamsOf<Name extends keyof Operations> = Omit<
@@ -22,7 +22,10 @@ export interface Lease {
   readonly leaseToken: string;
   /** There is earlier work: go on from `execution().checkpoint`. */
   readonly resumed: boolean;
-  /** Aborted when another has the lease: stop, nothing that you do counts any more. */
+  /**
+   * Aborted when another has the lease, or you may keep it no more, such as where the story is gone or your token ended: stop,
+   * nothing that you do counts any more.
+   */
   readonly lost: AbortSignal;
   /** As the last answer showed it. */
   execution(): Execution;
@@ -40,6 +43,11 @@ export interface Lease {
 const renewAfter = 0.5;
 /** And again after so much of it, where the renewal failed. */
 const tryAgainAfter = 0.1;
+
+/** Answers to a renewal, which names nothing but the lease: it is not the caller's any more, nor will be. */
+const ofNoHolder: ReadonlySet<number> = new Set([401, 403, 404]);
+
+const isStale = (error: unknown): boolean => isRefusal(error, 'stale_lease');
 
 /** What an acquire answered. */
 export type Acquired = Pick<
@@ -64,6 +72,7 @@ export function holdLease(
   const { deliveryExecutions: api } = client;
   const lost = new AbortController();
   let ended = false;
+  let isEnding = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const grip = { executionId: acquired.execution.id, leaseToken: acquired.leaseToken };
@@ -72,7 +81,7 @@ export function holdLease(
   const isOver = (): boolean => ended || lost.signal.aborted;
   const renewLater = (share = renewAfter): void => {
     clearTimeout(timer);
-    if (isOver()) return;
+    if (isOver() || isEnding) return;
     const seconds = (execution.lease?.ttlSeconds ?? 0) * share;
     // guard: a lease is renewed in a timer of its own
     timer = setTimeout(() => void renewInTime(), seconds * 1000);
@@ -85,22 +94,37 @@ export function holdLease(
   };
   const asHolder = async (
     call: Promise<{ execution: Execution; signals?: Signal[] }>,
+    isLoss = isStale,
   ): Promise<Execution> => {
     try {
       return hear(await call);
     } catch (error) {
-      if (!ended && isRefusal(error, 'stale_lease')) lost.abort(error);
+      // While it is being ended, it may have ended already.
+      if (!ended && !isEnding && isLoss(error)) lost.abort(error);
       throw error;
     }
   };
-  const renew = (): Promise<Execution> => asHolder(api.renew(grip));
+  const renew = (): Promise<Execution> =>
+    asHolder(
+      api.renew(grip),
+      (error) => isStale(error) || (error instanceof MusterError && ofNoHolder.has(error.status)),
+    );
   // A failure that passes is no loss: expiry makes the lease claimable, and until another caller claims it, it is ours.
   const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(tryAgainAfter));
   const ending = async (call: Promise<ResultOf<Operations['release']>>): Promise<Execution> => {
-    const after = await asHolder(call);
-    ended = true;
+    isEnding = true;
     clearTimeout(timer);
-    return after;
+    try {
+      const after = hear(await call);
+      ended = true;
+      return after;
+    } catch (error) {
+      if (isStale(error)) lost.abort(error);
+      throw error;
+    } finally {
+      isEnding = false;
+      renewLater(tryAgainAfter);
+    }
   };
   const putDown = (): void => {
     ended = true;
@@ -153,5 +177,5 @@ async function letGo(lease: HeldLease): Promise<void> {
 
 /** Another has it by now: then there is nothing to let go of. */
 function ignoreLoss(error: unknown): void {
-  if (!isRefusal(error, 'stale_lease')) throw error;
+  if (!isStale(error)) throw error;
 }
