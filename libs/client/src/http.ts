@@ -8,6 +8,8 @@ export interface HttpOptions {
   readonly baseUrl: string;
   /** Left out where the request carries who calls by itself, as a page's cookie does. */
   readonly token?: string | undefined;
+  /** How long an answer is waited for; 60 s unless told, which is longer than the API needs for any. */
+  readonly answerSeconds?: number;
   /** In place of the global one, for what a caller adds to each request or wants to see of each answer. */
   readonly fetch?: typeof fetch;
 }
@@ -16,7 +18,12 @@ export interface HttpOptions {
  * Calls `POST {baseUrl}/api/<namespace>/<operation>`. Reads bring along where the server's log of writes stood at the answers
  * before, so that a standby of its database may answer them once it has come so far.
  */
-export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: HttpOptions): Transport {
+export function httpTransport({
+  baseUrl,
+  token,
+  answerSeconds = 60,
+  fetch = globalThis.fetch,
+}: HttpOptions): Transport {
   let position: string | null = null;
   return async (operation, params, { idempotencyKey }) => {
     const url = new URL(pathOf(operation.name), baseUrl);
@@ -29,6 +36,7 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
         ...(operation.effect === 'read' && position !== null && { 'muster-position': position }),
       },
       body: JSON.stringify(params),
+      signal: AbortSignal.timeout(answerSeconds * 1_000),
     })
       .then(async (answer) => ({ response: answer, body: await answer.json() }))
       .catch((cause: unknown) => {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { createClient } from './client.ts';
+import { type CallOptions, createClient } from './client.ts';
 import { MusterError, NoAnswer } from './errors.ts';
-import { httpTransport } from './http.ts';
+import { type HttpOptions, httpTransport } from './http.ts';
 import { retrying, type RetryOptions } from './retrying.ts';
 
 type Answer = (response: ServerResponse) => void;
@@ -26,7 +26,10 @@ afterEach(() => {
 });
 
 /** A server that gives these answers in turn, and the last one from then on. */
-async function serve(answers: readonly Answer[], options?: RetryOptions) {
+async function serve(
+  answers: readonly Answer[],
+  options?: RetryOptions & Pick<HttpOptions, 'answerSeconds'>,
+) {
   const keys: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     keys.push(request.headers['idempotency-key'] as string | undefined);
@@ -35,7 +38,10 @@ async function serve(answers: readonly Answer[], options?: RetryOptions) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => server.close().closeAllConnections());
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { keys, client: createClient(retrying(httpTransport({ baseUrl, token: 't' }), options)) };
+  return {
+    keys,
+    client: createClient(retrying(httpTransport({ ...options, baseUrl, token: 't' }), options)),
+  };
 }
 
 describe('retrying', () => {
@@ -59,6 +65,21 @@ describe('retrying', () => {
     await client.stories.delete({ storyId: 'WEB-1' }, { idempotencyKey: 'mine' });
     await client.stories.get({ storyId: 'WEB-1' });
     expect(keys).toEqual(['mine', undefined]);
+  });
+
+  it('gives a write a key where the caller says that it has none', async () => {
+    const { client, keys } = await serve([cut, fine]);
+    const options = { idempotencyKey: undefined } as unknown as CallOptions;
+    await client.stories.delete({ storyId: 'WEB-1' }, options);
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]]);
+  });
+
+  it('goes on where no answer comes, nor an end of the connection', async () => {
+    const none: Answer = () => undefined;
+    const half: Answer = (response) => void response.writeHead(200).write('{"deleted"');
+    const { client, keys } = await serve([none, half, fine], { answerSeconds: 0.2 });
+    expect(await client.stories.delete({ storyId: 'WEB-1' })).toEqual({ deleted: true });
+    expect(keys).toHaveLength(3);
   });
 
   it('takes a refusal for what it is', async () => {

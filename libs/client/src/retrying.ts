@@ -22,7 +22,10 @@ export function retrying(
   { forSeconds = 30, onRetry = () => undefined }: RetryOptions = {},
 ): Transport {
   return async (operation, params, options) => {
-    const keyed = operation.effect === 'write' ? { idempotencyKey: newKey(), ...options } : options;
+    const keyed =
+      operation.effect === 'write'
+        ? { ...options, idempotencyKey: options.idempotencyKey ?? newKey() }
+        : options;
     const deadline = performance.now() + forSeconds * 1000;
     for (let tries = 0; ; tries += 1) {
       try {
