@@ -68,24 +68,24 @@ describe('a held lease', () => {
   it('is not lost by what passes, nor by a refusal of something else', async () => {
     const answers = { renew: () => Promise.reject(new NoAnswer('away')) } as Answers;
     answers['handoff'] = () => Promise.reject(refused('not_found', 404, 'not_found'));
-    const { lost, handoff, putDown } = held(answers);
-    await expect(handoff({ toAgentId: 'nobody' })).rejects.toThrow('not_found');
+    const own = held(answers);
+    await expect(own.handoff({ toAgentId: 'nobody' })).rejects.toThrow('not_found');
     await pause(100);
-    expect([lost.aborted, called.filter((name) => name === 'renew').length > 1]).toEqual([false, true]);
-    putDown();
+    own.putDown();
+    expect([own.lost.aborted, called.filter((name) => name === 'renew').length > 1]).toEqual([false, true]);
   });
 
   it('is not lost by its own end, whose answer comes late', async () => {
     const end = Promise.withResolvers<unknown>();
-    const { lost, complete, renew, isOver } = held({
+    const own = held({
       renew: () => Promise.reject(refused('conflict', 409, 'stale_lease')),
       complete: () => end.promise,
     });
-    const completed = complete({ outcome: 'submitted' });
-    await expect(renew()).rejects.toThrow('conflict');
+    const completed = own.complete({ outcome: 'submitted' });
+    await expect(own.renew()).rejects.toThrow('conflict');
     await pause(100);
     end.resolve({ execution: { id: 'e', lease: null } });
     await completed;
-    expect([lost.aborted, isOver(), called]).toEqual([false, true, ['complete', 'renew']]);
+    expect([own.lost.aborted, own.isOver(), called]).toEqual([false, true, ['complete', 'renew']]);
   });
 });
