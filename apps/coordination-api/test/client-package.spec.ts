@@ -159,7 +159,7 @@ it('runs in Node', async () => {
 
 it('needs nothing but what Node 18 and browsers both have', async () => {
   const context = vm.createContext({
-    ...{ fetch, URL, AbortController, setTimeout, clearTimeout, performance },
+    ...{ fetch, URL, AbortController, AbortSignal, setTimeout, clearTimeout, performance },
   });
   const moduleOf = (text: string): vm.SourceTextModule => new vm.SourceTextModule(text, { context });
   const client = moduleOf(await readFile(path.join(installed, 'index.js'), 'utf8'));
