@@ -42,6 +42,14 @@ const teams = async (orgId: string) =>
   (await world.rows<{ name: string }>('select name from teams where org_id = $1 order by name', orgId)).map(
     ({ name }) => name,
   );
+/** Makes keys as old as that, whether or not a purge has run. */
+const age = (orgId: string, interval: string) =>
+  world.rows(
+    `update idempotency_keys set created_at = now() - $2::interval where org_id = $1`,
+    orgId,
+    interval,
+  );
+
 describe('an Idempotency-Key', () => {
   it('makes a write happen once, and answers it again', async () => {
     const { orgId, chloe } = await world.org();
@@ -150,20 +158,25 @@ describe('an Idempotency-Key', () => {
     const { orgId, chloe } = await world.org();
     const handler = addsTeam();
     await world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' });
-    const age = (interval: string) =>
-      world.rows(
-        `update idempotency_keys set created_at = now() - $2::interval where org_id = $1`,
-        orgId,
-        interval,
-      );
-    await age('23 hours 59 minutes');
+    await age(orgId, '23 hours 59 minutes');
     expect((await world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' })).replayed).toBe(true);
-    await age('24 hours 1 second');
+    await age(orgId, '24 hours 1 second');
     expect(await world.call(chloe, handler, { name: 'b' }, { idempotencyKey: 'k' })).toMatchObject({
       replayed: false,
       json: '{"name":"b","attempt":3}',
     });
     expect((await world.call(chloe, handler, { name: 'b' }, { idempotencyKey: 'k' })).replayed).toBe(true);
+  });
+
+  it('is forgotten after a day also by those who are not let in any more, with whatever body', async () => {
+    const { orgId, chloe } = await world.org();
+    const asks = (name: string) => world.call(chloe, addsTeam(), { name }, { idempotencyKey: 'k' });
+    await asks('a');
+    await world.rows(`update members set role = 'viewer' where id = $1`, chloe.me.memberId);
+    expect((await asks('a')).replayed).toBe(true);
+    await expect(asks('b')).rejects.toMatchObject({ details: { reason: 'idempotency_mismatch' } });
+    await age(orgId, '24 hours 1 second');
+    for (const name of ['a', 'b']) await expect(asks(name)).rejects.toMatchObject({ status: 403 });
   });
 
   it('in flight: the twin waits, and is answered as the first; one that waits too long is told so', async () => {

@@ -69,7 +69,8 @@ export async function findAnswer(
       sent_texts: Taken[] | null;
       fingerprint: Buffer;
     }>`select response, sent_texts, fingerprint from idempotency_keys
-      where ${of()} and token_id = ${caller.tokenId} and operation = ${operation.name} and key = ${key}`,
+      where ${of()} and token_id = ${caller.tokenId} and operation = ${operation.name} and key = ${key}
+        and created_at >= now() - interval '24 hours'`,
   );
   if (kept === undefined) return undefined;
   if (!kept.fingerprint.equals(fingerprint)) throw refusal('idempotency_mismatch');
