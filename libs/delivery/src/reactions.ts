@@ -3,8 +3,8 @@
  * its group, and what they do to a group that of the execution that works on that, in the transaction in which they do it.
  * The holder finds it as signals in its next answer.
  */
-import { type DomainEvent, of, type Query, sql } from '@muster/database';
-import { type Actor } from '@muster/registry';
+import { type DomainEvent, of, type Part, type Query, sql } from '@muster/database';
+import { type Actor, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { noHolder } from './data/leases.ts';
 import { appendEvents } from './leases/events.ts';
@@ -16,7 +16,7 @@ const isQuestionAnswer = ({ kind }: DomainEvent): boolean => kind === 'comment.r
 const isCanceled = ({ kind, data }: DomainEvent): boolean =>
   kind === 'story.statusChanged' && data['to'] === 'canceled';
 
-/** Appends to the streams; a resolved comment that was no question is left out. */
+/** Appends to the streams; a resolved comment that was no question is left out, and so is who waits for it, whom it wakes. */
 const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
   sql`with w as (select * from jsonb_to_recordset(${JSON.stringify(
     domainEvents.map((domainEvent, index) => ({
@@ -36,8 +36,8 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
          select 'delivery_group', s.group_id from delivery_group_stories s
            where w.about_type = 'story' and ${of('s')} and s.story_id = w.about_id and s.open) a
        join executions e on ${of('e')} and e.target_type = a.type and e.target_id = a.id and ${isOpenSql}
-       where w.question_id is null or exists
-         (select from comments c where ${of('c')} and c.id = w.question_id and c.kind = 'question')),
+       where w.question_id is null or (e.waiting_for is distinct from w.question_id and exists
+         (select from comments c where ${of('c')} and c.id = w.question_id and c.kind = 'question'))),
      u as (update executions e set last_event_seq = e.last_event_seq + n.n
        from (select t.id, count(*)::int as n from t group by t.id) n
        where ${of('e')} and e.id = n.id returning e.id, e.last_event_seq - n.n as before)
@@ -49,18 +49,27 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
      )}`;
 
 /**
- * Who waited for the answer goes on. Of a question that is resolved the stream says so as a signal; one that is deleted
- * is open no more either, and the stream says why.
+ * Who waited for the answer goes on, and the stream says so as a signal: wherever the story of the question is by now. One
+ * that is deleted is open no more either, and the stream says why.
  */
-function wakeWaiting(actor: Actor, questionId: unknown, isDeleted: boolean): Query<unknown> {
-  const question = sql.part`${questionId}::uuid`;
+function wakeWaiting(actor: Actor, chosen: Part, isDeleted: boolean): Query<unknown> {
+  // Of each as it was before this statement.
+  const question = sql.part`(select w.waiting_for from executions w where ${of('w')} and w.id = s.id)`;
   const steps = stepAll('hearAnswer', {
-    chosen: sql.part`/*guard: an answer wakes who waits*/e.waiting_for = ${question}/*end*/`,
+    chosen,
     actor,
-    data: isDeleted ? sql.part`jsonb_build_object('commentId', ${question}, 'deleted', true)` : null,
+    data: sql.part`jsonb_build_object('commentId', ${question})${isDeleted ? sql.part` || '{"deleted": true}'` : sql.empty}`,
   });
   return sql`with ${steps} select from stepped`;
 }
+
+const waitsFor = (questionId: unknown): Part =>
+  sql.part`/*guard: an answer wakes who waits*/e.waiting_for = ${questionId}::uuid/*end*/`;
+
+/** For a question that went with its story, which was one of the group's that is worked on. */
+const waitsForNothing = ({ projectId }: Subject): Part =>
+  sql.part`e.project_id = ${projectId}::uuid
+    and not exists (select from comments c where ${of('c')} and c.id = e.waiting_for)`;
 
 /** A story that is canceled ends its execution; the holder is fenced by that. Its lease is free by now. */
 function cancel(actor: Actor, storyId: string): Query<unknown> {
@@ -95,9 +104,12 @@ export const executionReactions: Reaction = async ({ db, actor, domainEvents }) 
   for (const domainEvent of onStories) {
     const { kind, subject, data } = domainEvent;
     if (kind === 'comment.resolved' || kind === 'comment.deleted') {
-      db.later(wakeWaiting(actor, data['commentId'], kind === 'comment.deleted'));
+      db.later(wakeWaiting(actor, waitsFor(data['commentId']), kind === 'comment.deleted'));
     }
     if (isCanceled(domainEvent)) db.later(cancel(actor, subject.id));
-    if (kind === 'story.deleted') db.later(forget(subject.id));
+    if (kind === 'story.deleted') {
+      db.later(forget(subject.id));
+      db.later(wakeWaiting(actor, waitsForNothing(subject), true));
+    }
   }
 };

@@ -31,21 +31,20 @@ export function writeStep(
 
 /**
  * The same step of many executions at once, without their leases, which are locked and freed before: CTEs by which those
- * of `chosen` that can take it have, `stepped` among them. `data` is that of their events; null: the stream says nothing.
+ * of `chosen` that can take it have, `stepped` among them. `data` is that of their events.
  */
 export function stepAll(
   transition: TransitionName,
-  { chosen, actor, data }: { readonly chosen: Part; readonly actor: Actor; readonly data: Part | null },
+  { chosen, actor, data }: { readonly chosen: Part; readonly actor: Actor; readonly data: Part },
 ): Part {
   const { event, locks } = transitions[transition];
-  const counted = data === null ? sql.empty : sql.part`, last_event_seq = e.last_event_seq + 1`;
   const stepped = sql.part`stepped as (
-       update executions e set ${assignmentsOf(transition)}${counted}
+       update executions e set ${assignmentsOf(transition)}, last_event_seq = e.last_event_seq + 1
        where ${of('e')} and ${chosen} and ${canSql(transition)}
        returning e.id, e.project_id, e.target_type, e.target_id, e.last_event_seq)`;
   const news = sql.part`(select s.id, s.last_event_seq as seq, ${event}::text as kind, ${data} as data,
       clock_timestamp() as at from stepped s)`;
   const said = sql.part`said as (${appendEvents(news, actor)})`;
   const unlocked = sql.part`unlocked as (delete from locks k using stepped s where ${of('k')} and k.execution_id = s.id)`;
-  return sql.join([stepped, ...(data === null ? [] : [said]), ...(locks === 'stay' ? [] : [unlocked])]);
+  return sql.join([stepped, said, ...(locks === 'stay' ? [] : [unlocked])]);
 }

@@ -1,0 +1,60 @@
+/** Work on a group that waits for a question on one of its stories, when that story goes. */
+import { beforeEach, expect, it } from '@jest/globals';
+import { handlers, reactions } from '@muster/operations';
+import { type People, useWorld } from '@muster/testing';
+
+const world = useWorld(handlers, reactions);
+
+let people: People;
+let asked: { storyId: string; questionId: string };
+let groupId: string;
+let held: { executionId: string; leaseToken: string };
+
+beforeEach(async () => {
+  people = await world.org();
+  const { ana, chloe } = people;
+  await ana.projects.create({ key: 'WEB', name: 'Web' });
+  const { story } = await ana.stories.create({ projectId: 'WEB', title: 'Passkeys' });
+  await ana.stories.create({ projectId: 'WEB', title: 'Recovery' });
+  const { group } = await ana.deliveryGroups.create({
+    ...{ projectId: 'WEB', name: 'Sign-in', storyIds: ['WEB-1', 'WEB-2'] },
+  });
+  groupId = group.id;
+  const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
+    ...{ targetType: 'delivery_group', targetId: groupId },
+  });
+  held = { executionId: execution.id, leaseToken };
+  const { comment } = await chloe.comments.create({ storyId: 'WEB-1', body: 'Which?', kind: 'question' });
+  asked = { storyId: story.id, questionId: comment.id };
+  const waitingFor = { questionId: comment.id };
+  const { execution: waiting } = await chloe.deliveryExecutions.update({ ...held, waitingFor });
+  expect(waiting.state).toBe('waiting_input');
+});
+
+const goesOn = async (data: Record<string, unknown>) => {
+  const { execution, signals } = await people.chloe.deliveryExecutions.renew(held);
+  expect(execution).toMatchObject({ state: 'leased', waitingFor: null });
+  expect(signals).toMatchObject([
+    { kind: 'question_answered', data: { commentId: asked.questionId, ...data } },
+  ]);
+};
+
+it('goes on where the story is deleted, and its question with it', async () => {
+  await people.ana.stories.delete({ storyId: asked.storyId });
+  await goesOn({ deleted: true });
+});
+
+it('waits on where another story is deleted', async () => {
+  await people.ana.stories.delete({ storyId: 'WEB-2' });
+  const { execution, signals } = await people.chloe.deliveryExecutions.renew(held);
+  expect([execution.state, signals]).toEqual(['waiting_input', []]);
+});
+
+it('hears the answer where the story has left the group', async () => {
+  await people.chloe.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-2'] });
+  await people.ana.comments.create({
+    ...{ storyId: 'WEB-1', parentId: asked.questionId, body: 'The second.' },
+  });
+  await people.ana.comments.resolve({ commentId: asked.questionId });
+  await goesOn({ question: 'Which?', answer: expect.objectContaining({ body: 'The second.' }) });
+});
