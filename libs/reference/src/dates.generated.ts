@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/deliveryExecutions': {
-    sha256: 'e58d4688baaf0419af96283b24f0270b75e1dc1d377d354b5ecc6f907fadc752',
+    sha256: '8af4d31f8d624b052e30427756f489583e554372ebf08d411ed8027995c4c9b4',
     since: '2026-11-27',
   },
   'reference/deliveryGroups': {

@@ -161,7 +161,7 @@ export const deliveryExecutions = {
     summary: 'Say where the work stands, or ask its holder to stop',
     keywords:
       'progress percent phase wait for an answer waiting blocked stop somebody cancel abort another agent branch',
-    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null clears each, and goes on where it waited. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work without a holder ends as canceled.`,
+    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null clears each, and goes on where it waited. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work without a holder ends as canceled, and so does work past its lease's time on what is done or landed, which no other can take.`,
     access: project('contributor'),
     params: z
       .strictObject({

@@ -310,11 +310,12 @@ export function requestStop(model: Model, person: Name, executionId: string): Ve
   const { target, execution } = found;
   return done(() => {
     if (execution.state === 'completed') return shown(target, execution);
-    if (target.lease !== null) {
+    if (target.lease !== null && !(target.lease.expired && isOver(model, target.name))) {
       execution.stop = target.lease.holder;
       execution.news.push({ kind: 'stop_requested', by: person });
     } else {
       finish(execution, 'canceled');
+      target.lease = null;
     }
     return shown(target, execution);
   });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeStories } from '../../../test/stories.ts';
@@ -106,6 +106,39 @@ it('makes no version and no event of what stands already, renews the lease, and 
   const { signals } = await api.update({ ...held, progress: 5 });
   expect(signals).toMatchObject([{ kind: 'stop_requested' }]);
   expect((await traces()).events).toEqual([...before.events, 'stop_requested']);
+});
+
+describe('a request to stop', () => {
+  const requestStop = () =>
+    people.ben.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
+  const finishStory = () => world.rows(`update stories set status = 'done' where id = $1`, storyId);
+  const expire = () =>
+    world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, people.orgId);
+
+  it('stands for a holder whose time is over, until another takes the work', async () => {
+    await expire();
+    expect((await requestStop()).execution).toMatchObject({ state: 'stalled', stopRequested: {} });
+  });
+
+  it('stands for a holder in time, also where the story is done: the holder completes', async () => {
+    await finishStory();
+    expect((await requestStop()).execution).toMatchObject({ state: 'leased', stopRequested: {} });
+  });
+
+  it('ends work past its time on what is over, which no other can take any more', async () => {
+    await finishStory();
+    await expire();
+    const again = { targetType: 'story', targetId: 'WEB-1' } as const;
+    for (const who of [people.chloe, people.ben])
+      await expect(who.deliveryExecutions.acquire(again)).rejects.toMatchObject({
+        reason: 'invalid_transition',
+      });
+    const ended = { state: 'completed', outcome: 'canceled', lease: null, stopRequested: null };
+    expect((await requestStop()).execution).toMatchObject(ended);
+    await expect(people.chloe.deliveryExecutions.renew(held)).rejects.toMatchObject({
+      reason: 'stale_lease',
+    });
+  });
 });
 
 it('makes a version and an event of what changes alone, and names only that', async () => {
