@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient, type Transport } from './client.ts';
 import { errorOf, NoAnswer } from './errors.ts';
-import { holdLease, withLease } from './lease.ts';
+import { type Acquired, holdLease, withLease } from './lease.ts';
 
 let called: string[];
 let failure: unknown;
@@ -43,9 +43,7 @@ describe('a held lease', () => {
   const refused = (code: 'not_found' | 'unauthorized' | 'conflict', status: number, reason: string) =>
     errorOf({ code, status, message: '', requestId: 'r', details: { reason, retryable: false } });
   const held = (answers: Answers) => {
-    const acquired = { ...kept, leaseToken: 't', resumed: false } as unknown as Parameters<
-      typeof holdLease
-    >[1];
+    const acquired = { ...kept, leaseToken: 't', resumed: false } as unknown as Acquired;
     const over: Transport = async ({ name }) => {
       called.push(name.replace('deliveryExecutions.', ''));
       return answers[called.at(-1) ?? '']?.();
@@ -74,18 +72,52 @@ describe('a held lease', () => {
     own.putDown();
     expect([own.lost.aborted, called.filter((name) => name === 'renew').length > 1]).toEqual([false, true]);
   });
+});
 
-  it('is not lost by its own end, whose answer comes late', async () => {
-    const end = Promise.withResolvers<unknown>();
-    const own = held({
-      renew: () => Promise.reject(refused('conflict', 409, 'stale_lease')),
-      complete: () => end.promise,
-    });
-    const completed = own.complete({ outcome: 'submitted' });
-    await expect(own.renew()).rejects.toThrow('conflict');
-    await pause(100);
-    end.resolve({ execution: { id: 'e', lease: null } });
-    await completed;
-    expect([own.lost.aborted, own.isOver(), called]).toEqual([false, true, ['complete', 'renew']]);
+describe('a lease whose end is under way', () => {
+  const stale = errorOf({
+    ...{ code: 'conflict', status: 409, requestId: 'r', message: 'stale' },
+    details: { reason: 'stale_lease', retryable: false },
+  });
+  const acquired = { execution: { id: 'e', lease: { ttlSeconds: 900 } }, leaseToken: 't', signals: [] };
+
+  /** The server has ended it, and the answer is on the way still: a renewal comes too late. */
+  const endingWith = (answer: () => Promise<unknown>) => {
+    const slow = Promise.withResolvers<undefined>();
+    const late: Transport = async ({ name }) => {
+      if (name === 'deliveryExecutions.renew') throw stale;
+      await slow.promise;
+      return answer();
+    };
+    const lease = holdLease(createClient(late), acquired as unknown as Acquired);
+    const ending = lease.complete({ outcome: 'succeeded' });
+    return { lease, ending, answerNow: () => slow.resolve(undefined) };
+  };
+
+  it('is not lost by a renewal that comes after it', async () => {
+    const { lease, ending, answerNow } = endingWith(() => Promise.resolve(acquired));
+    await expect(lease.renew()).rejects.toBe(stale);
+    expect([lease.lost.aborted, lease.isOver()]).toEqual([false, false]);
+    answerNow();
+    await ending;
+    expect([lease.lost.aborted, lease.isOver()]).toEqual([false, true]);
+  });
+
+  it('is lost where another has it by then', async () => {
+    const { lease, ending, answerNow } = endingWith(() => Promise.reject(stale));
+    answerNow();
+    await expect(ending).rejects.toBe(stale);
+    expect(lease.lost.aborted).toBe(true);
+    lease.putDown();
+  });
+
+  it('is kept on where nothing comes of it', async () => {
+    const { lease, ending, answerNow } = endingWith(() => Promise.reject(new NoAnswer('away')));
+    answerNow();
+    await expect(ending).rejects.toThrow('away');
+    expect([lease.lost.aborted, lease.isOver()]).toEqual([false, false]);
+    await expect(lease.renew()).rejects.toBe(stale);
+    expect(lease.lost.aborted).toBe(true);
+    lease.putDown();
   });
 });

@@ -72,7 +72,8 @@ export function holdLease(
   const { deliveryExecutions: api } = client;
   const lost = new AbortController();
   let ended = false;
-  let isEnding = false;
+  /** Calls under way that end it: what else comes too late for them is no loss. */
+  let endings = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const grip = { executionId: acquired.execution.id, leaseToken: acquired.leaseToken };
@@ -81,7 +82,7 @@ export function holdLease(
   const isOver = (): boolean => ended || lost.signal.aborted;
   const renewLater = (share = renewAfter): void => {
     clearTimeout(timer);
-    if (isOver() || isEnding) return;
+    if (isOver()) return;
     const seconds = (execution.lease?.ttlSeconds ?? 0) * share;
     // guard: a lease is renewed in a timer of its own
     timer = setTimeout(() => void renewInTime(), seconds * 1000);
@@ -99,8 +100,7 @@ export function holdLease(
     try {
       return hear(await call);
     } catch (error) {
-      // While it is being ended, it may have ended already.
-      if (!ended && !isEnding && isLoss(error)) lost.abort(error);
+      if (!ended && endings === 0 && isLoss(error)) lost.abort(error);
       throw error;
     }
   };
@@ -111,24 +111,15 @@ export function holdLease(
     );
   // A failure that passes is no loss: expiry makes the lease claimable, and until another caller claims it, it is ours.
   const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(tryAgainAfter));
-  const ending = async (call: Promise<ResultOf<Operations['release']>>): Promise<Execution> => {
-    isEnding = true;
-    clearTimeout(timer);
-    try {
-      const after = hear(await call);
-      ended = true;
-      return after;
-    } catch (error) {
-      if (isStale(error)) lost.abort(error);
-      throw error;
-    } finally {
-      isEnding = false;
-      renewLater(tryAgainAfter);
-    }
-  };
   const putDown = (): void => {
     ended = true;
     clearTimeout(timer);
+  };
+  const ending = async (call: Promise<ResultOf<Operations['release']>>): Promise<Execution> => {
+    endings += 1;
+    const after = await asHolder(call.finally(() => (endings -= 1)));
+    putDown();
+    return after;
   };
 
   hear(acquired);
