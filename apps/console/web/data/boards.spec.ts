@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Client, NotFoundError } from '@muster/client';
-import { Board } from './boards.ts';
+import { type Event } from '@muster/registry';
+import { Board, Boards } from './boards.ts';
+import { staleBy } from './stale.ts';
 
 const card = (id: string) => ({ id, key: `WEB-${id}`, title: id, rank: id, columnId: 'c', version: 1 });
 const refused = { code: 'not_found', message: 'No.', status: 404, requestId: 'r', details: {} } as const;
@@ -64,6 +66,22 @@ describe('a board that is read anew', () => {
     await pass(10_000);
     expect([shown(heard)[0], asked]).toEqual(['failed', 2]);
   });
+
+  it.each(['member.removed', 'member.departed', 'agent.retired'] as const)(
+    'is so after %s: what was held and assigned is over, of whatever story',
+    async (kind) => {
+      answers = [whole('1'), whole('1', '2')];
+      const boards = new Boards(client);
+      const board = boards.of('WEB');
+      await pass(0);
+      const subject = { type: 'member', id: 'm', key: null, title: 'Ben', projectId: null };
+      const event = { kind, subject, projectId: null } as unknown as Event;
+      boards.hear(event);
+      await pass(0);
+      expect(shown(board)).toEqual(['ready', true, '12']);
+      expect(staleBy(event)).toEqual(expect.arrayContaining([['story'], ['work'], ['reviews']]));
+    },
+  );
 
   it('leaves it to the reader to ask again where nothing was ever shown', async () => {
     const board = await open(new Error('no answer'));

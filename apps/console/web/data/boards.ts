@@ -11,6 +11,7 @@ import {
 } from '@muster/registry';
 import { Cards } from './cards.ts';
 import { type Lane, movedLanes, neighbourOf, type Place, standingLanes } from './lanes.ts';
+import { endsHoldings } from './stale.ts';
 
 export interface BoardView {
   readonly state: 'loading' | 'ready' | 'failed';
@@ -378,6 +379,7 @@ export class Boards {
   }
 
   hear(event: Event): void {
+    if (endsHoldings(event)) this.resync();
     for (const board of this.#open.values()) {
       const { project } = board.view();
       // Before it is known which project it is, the read that is under way may be older than the event.

@@ -9,6 +9,10 @@ const settingsAbout: ReadonlySet<string> = new Set([
 
 export type Key = readonly (string | null)[];
 
+/** What a member or an agent held and was assigned is over with them, and no event says so of each story by itself. */
+export const endsHoldings = ({ kind }: Pick<Event, 'kind'>): boolean =>
+  ['member.removed', 'member.departed', 'agent.retired'].includes(kind);
+
 export function staleBy({ kind, subject }: Event): Key[] {
   const [about = ''] = kind.split('.');
   const keys: Key[] = [['activity']];
@@ -19,5 +23,6 @@ export function staleBy({ kind, subject }: Event): Key[] {
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);
   if (['epic', 'group', 'import'].includes(about) || kind === 'story.statusChanged') keys.push(['epics']);
+  if (endsHoldings({ kind })) keys.push(['story'], ['work'], ['reviews']);
   return keys;
 }
