@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '4b854f7982076650ea585ed5246f5c93f7b00fa7670eed33851bb9c2b85937c6',
+    sha256: '16c63469e4a45cdcb6ad41634572fbabe7c81b3698f38db665b5f1ce562da8b7',
     since: '2026-11-27',
   },
   'reference/storySpec': {
@@ -116,8 +116,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/comments': {
-    sha256: '390be8d04813f46f92dbd93071209d2c1f0fd2839a3204e40a3121e1df54336f',
-    since: '2026-11-27',
+    sha256: 'd010d3ef9e5e7fc27ab9ff33130635744fcfc78b19cfd45f51813eee0b435a8d',
+    since: '2026-11-26',
   },
   'reference/assignments': {
     sha256: '259dc74a671109dc73d63da37968f251ec0b26ceb86b4df45256446593483fc7',
@@ -208,7 +208,7 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/event-kinds': {
-    sha256: '29f426cb011ced05065109c609086edc300c5076d44a50b7955d7514b8c8d460',
+    sha256: '4bad1b83edd038c8e9708231911c523ac56254a30084ac40383476ec42af76e3',
     since: '2026-11-27',
   },
 };

@@ -21,15 +21,19 @@ export async function lockTarget(db: Db, target: Target): Promise<Subject> {
   }
 }
 
+type Group = Pick<Subject, 'id' | 'title' | 'projectId'>;
+const groups = sql.part`select g.id, g.name as title, g.project_id as "projectId" from delivery_groups g`;
+const aboutGroup = (group: Group): Subject => ({ type: 'delivery_group', key: null, ...group });
+
 /** Groups are delivery's; the board only assigns members and agents to them. */
-async function lockDeliveryGroup(db: Db, groupId: Id): Promise<Subject> {
-  const group = await db.get(
-    sql<{
-      id: string;
-      title: string;
-      projectId: string;
-    }>`select g.id, g.name as title, g.project_id as "projectId" from delivery_groups g
-       where ${of('g')} and g.id = ${groupId} for no key update`,
+const lockDeliveryGroup = async (db: Db, groupId: Id): Promise<Subject> =>
+  aboutGroup(await db.get(sql<Group>`${groups} where ${of('g')} and g.id = ${groupId} for no key update`));
+
+/** The open group that a story is in, whose work and coordination hear what becomes of it. */
+export async function findGroupOf(db: Db, storyId: string): Promise<Subject | undefined> {
+  const group = await db.find(
+    sql<Group>`${groups} where ${of('g')} and g.id =
+      (select d.group_id from delivery_group_stories d where ${of('d')} and d.story_id = ${storyId} and d.open)`,
   );
-  return { type: 'delivery_group', key: null, ...group };
+  return group && aboutGroup(group);
 }

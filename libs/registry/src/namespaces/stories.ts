@@ -264,7 +264,7 @@ export const stories = {
     params: z.strictObject({ storyId: StoryRef }),
     result: Deleted,
     refusals: ['archived', 'lease_held'],
-    emits: ['story.deleted'],
+    emits: ['story.deleted', 'group.storiesReplaced'],
     example: { storyId: 'WEB-1' },
   }),
 };

@@ -3,15 +3,17 @@ import { handle } from '@muster/runtime';
 import { findLiveLease } from '../../data/live-leases.ts';
 import { lockMove } from '../../data/ranks.ts';
 import { aboutStory, deleteStory } from '../../data/stories.ts';
+import { findGroupOf } from '../../data/targets.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(registry.stories.delete, async ({ targetId, db, emit, refuse }) => {
   // It leaves its column's count, and the canceled ones', as a move does.
   const { story } = await lockMove(db, targetId, {});
   // Behind the story's lock, which every acquire takes first.
-  const lease = await findLiveLease(db, story.id);
+  const [lease, group] = await Promise.all([findLiveLease(db, story.id), findGroupOf(db, story.id)]);
   if (lease !== undefined) throw refuse('lease_held', { ...lease, retryable: false });
   for (const query of deleteStory(story.id)) db.later(query);
   emit('story.deleted', aboutStory(story), {});
+  if (group !== undefined) emit('group.storiesReplaced', group, { added: [], removed: [story.id] });
   return { deleted: true as const };
 });
