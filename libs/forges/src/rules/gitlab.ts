@@ -75,6 +75,7 @@ const MergeRequest = z.object({
     title: z.string(),
     description: z.string().nullish(),
     action: z.string().nullish(),
+    state: z.string().nullish(),
     source_branch: z.string(),
     target_branch: z.string(),
     source_project_id: z.int().nullish(),
@@ -91,6 +92,8 @@ function readMergeRequest(payload: unknown): Reading {
   const { project, object_attributes: merge } = MergeRequest.parse(payload);
   const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: ofBoard };
   if (typeof told !== 'string') return told;
+  if (told === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
+    return { ignored: 'an edit of what is closed' };
   const fact: Fact = {
     kind: told,
     at: told === 'pr_opened' ? merge.created_at : merge.updated_at,

@@ -25,6 +25,7 @@ export const PullRequest = z.object({
   body: z.string().nullish(),
   head: Side,
   base: Side,
+  state: z.string().nullish(),
   merged: z.boolean().nullish(),
   merge_commit_sha: z.string().nullish(),
   mergeable_state: z.string().nullish(),
@@ -75,12 +76,13 @@ export function factOf(
 /** What becomes of a pull request by an action. */
 export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
 
-/** The facts that an action on a pull request tells of. */
+/** The facts that an action on a pull request tells of. One that is closed can be edited, and is closed then as before. */
 export function factsOf(
   pull: PullRequest,
   repository: z.infer<typeof Repository>,
-  action: PullAction,
+  told: PullAction,
 ): Fact[] {
+  const action = told === 'updated' && pull.state === 'closed' ? 'closed' : told;
   const isMerged = action === 'closed' && pull.merged === true;
   if (isMerged) {
     const at = pull.merged_at ?? pull.closed_at ?? pull.updated_at;

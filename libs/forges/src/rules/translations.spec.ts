@@ -73,6 +73,10 @@ describe('deliveries of GitLab', () => {
     });
   });
 
+  it.each(['closed', 'merged'])('say nothing of one that is %s where it is edited', (state) => {
+    expect(one('gitlab', 'Merge Request Hook', gitlabMerge('update', { state }))).toBe('ignored');
+  });
+
   it('say that a merge request conflicts with its target', () => {
     const conflict = gitlabMerge('update', { detailed_merge_status: 'conflict' });
     expect(one('gitlab', 'Merge Request Hook', conflict)).toBe('pr_updated merge_conflict');
@@ -96,6 +100,16 @@ describe('deliveries of GitLab', () => {
     expect(one('gitlab', 'Push Hook', gitlabPush('refs/tags/v1'))).toBe('ignored');
   });
 });
+
+it.each(['github', 'gitea', 'forgejo'] as const)(
+  'says of a pull request of %s that is closed, and edited then, that it is closed',
+  (kind) => {
+    const closedAt = { state: 'closed', closed_at: '2026-11-21T08:30:00Z' };
+    const closed = read(kind, 'pull_request', giteaPull('closed', closedAt));
+    expect(read(kind, 'pull_request', giteaPull('edited', closedAt))).toEqual(closed);
+    expect(closed).toMatchObject({ facts: [{ kind: 'pr_closed', at: '2026-11-21T08:30:00.000Z' }] });
+  },
+);
 
 describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
   it.each([
