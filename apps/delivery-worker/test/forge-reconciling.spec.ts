@@ -307,6 +307,21 @@ describe('checks that were not delivered', () => {
     expect(await checksNow()).toBe('failing');
   });
 
+  it('are asked of page by page', async () => {
+    await begin('gitea');
+    const status = (context: string, said: string) => ({ context, status: said, updated_at: second(4) });
+    forge.answer(({ path }, response) => {
+      const page = new URL(path, forge.url).searchParams.get('page');
+      const link = { link: `<${forge.url}/elsewhere?page=2>; rel="next", <${forge.url}>; rel="last"` };
+      if (isPull(path)) replyWith(response, 200, open());
+      else if (!path.includes('/status?')) replyWith(response, 404, {});
+      else if (page === null) replyWith(response, 200, { statuses: [status('ci', 'success')] }, link);
+      else replyWith(response, 200, { statuses: [status('lint', 'failure')] });
+    });
+    await turn();
+    expect(await checksNow()).toBe('failing');
+  });
+
   it('are known once GitLab is asked', async () => {
     await begin('gitlab');
     const pipeline = { id: 5, sha: a, source: 'merge_request_event', created_at: second(3) };

@@ -20,6 +20,7 @@ import { noteWorking } from './data/statuses.ts';
 import { type CheckDelivery, checksQuestions } from './rules/asked-checks.ts';
 import { asDelivered } from './rules/asked-pulls.ts';
 import { type Check, type NamedRepository } from './rules/fact.ts';
+import { header } from './rules/signatures.ts';
 import { read } from './rules/translations.ts';
 import { type ForgeCalls, notingFailure, openCredentials, type Sending } from './statuses.ts';
 import { ownSuite } from './translate.ts';
@@ -63,6 +64,12 @@ const saysNothing = (answer: ForgeAnswer): boolean =>
   answer.status === 304 ||
   ((answer.status === 403 || answer.status === 404) && patienceOf(answer, Date.now()) === null);
 
+/** Of one question more pages are not read. */
+const mostPages = 10;
+/** Gitea has 30 on a page, whatever is asked for. */
+const hasMore = ({ headers }: ForgeAnswer): boolean =>
+  /;\s*rel="?next"?/i.test(header(headers, 'link') ?? '');
+
 const has = ({ checks }: ToldChecks, state: Check['state']): boolean =>
   checks.some((check) => check.state === state);
 
@@ -92,18 +99,21 @@ async function askAboutChecks(
   const told: ToldChecks[] = [];
   for (const question of checksQuestions(at.kind, sha)) {
     const url = repositoryUrlAt(at) + question.path;
-    const answer = await ask({ method: 'GET', url, headers });
-    if (saysNothing(answer)) continue;
-    expectGood(url, answer);
-    const said = understood(answer, (json) =>
-      question.read(json, repository).flatMap((delivery) => {
-        const reading = read(at.kind, delivery.event, delivery.payload);
-        if ('ignored' in reading) return [];
-        const checks = reading.checks.filter(({ name }) => name !== ownSuite(appId));
-        return checks.length === 0 ? [] : [{ ...delivery, url, checks }];
-      }),
-    );
-    told.push(...said);
+    for (let page = 1; page <= mostPages; page += 1) {
+      const answer = await ask({ method: 'GET', url: page === 1 ? url : `${url}&page=${page}`, headers });
+      if (saysNothing(answer)) break;
+      expectGood(url, answer);
+      const said = understood(answer, (json) =>
+        question.read(json, repository).flatMap((delivery) => {
+          const reading = read(at.kind, delivery.event, delivery.payload);
+          if ('ignored' in reading) return [];
+          const checks = reading.checks.filter(({ name }) => name !== ownSuite(appId));
+          return checks.length === 0 ? [] : [{ ...delivery, url, checks }];
+        }),
+      );
+      told.push(...said);
+      if (!hasMore(answer)) break;
+    }
   }
   return told;
 }
