@@ -56,7 +56,7 @@ export const giteaRun = (status: string, conclusion: string | null) => ({
     status,
     conclusion,
     started_at: '2026-11-21T09:00:00Z',
-    completed_at: status === 'completed' ? '2026-11-21T09:05:00Z' : null,
+    completed_at: status === 'completed' ? '2026-11-21T09:05:00Z' : '1970-01-01T00:00:00Z',
   },
   repository,
 });

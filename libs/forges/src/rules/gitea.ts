@@ -50,8 +50,9 @@ const WorkflowRun = z.object({
 
 function readWorkflowRun(payload: unknown): Reading {
   const { workflow_run: run, repository } = WorkflowRun.parse(payload);
-  const at = run.completed_at ?? run.started_at;
-  if (at == null) return { ignored: 'a run without a time' };
+  // What has not been yet is in 1970.
+  const at = [run.started_at ?? '', run.completed_at ?? ''].toSorted().at(-1);
+  if (!at) return { ignored: 'a run without a time' };
   const isOver = run.status === 'completed';
   const hasPassed = run.conclusion === 'success' || run.conclusion === 'skipped';
   const state = isOver ? (hasPassed ? 'passed' : 'failed') : 'pending';

@@ -153,6 +153,9 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
     expect(one(kind, 'workflow_run', giteaRun('completed', 'success'))).toBe('check passed');
     expect(one(kind, 'workflow_run', giteaRun('completed', 'failure'))).toBe('check failed');
     expect(one(kind, 'workflow_run', giteaRun('in_progress', null))).toBe('check pending');
+    expect(read(kind, 'workflow_run', giteaRun('in_progress', null))).toMatchObject({
+      checks: [{ at: '2026-11-21T09:00:00.000Z' }],
+    });
   });
 });
 
