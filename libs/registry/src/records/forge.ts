@@ -23,11 +23,12 @@ const apiRoots: Readonly<Record<ForgeKind, string>> = {
   forgejo: '/api/v1',
 };
 
-/** Where a forge takes calls, without a slash at the end. GitHub's own is at a host of its own. */
-export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string =>
-  kind === 'github' && new URL(baseUrl).host === 'github.com'
-    ? 'https://api.github.com'
-    : `${baseUrl}${apiRoots[kind]}`;
+/** Where a forge takes calls, without a slash at the end. What GitHub runs itself takes them at a host beside. */
+export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string => {
+  const { host } = new URL(baseUrl);
+  const isOfGitHub = kind === 'github' && (host === 'github.com' || host.endsWith('.ghe.com'));
+  return isOfGitHub ? `https://api.${host}` : `${baseUrl}${apiRoots[kind]}`;
+};
 
 /** Where a forge is unless said; null: everybody runs their own. */
 export const forgeHomes: Readonly<Record<ForgeKind, string | null>> = {
