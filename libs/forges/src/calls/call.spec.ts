@@ -20,6 +20,15 @@ describe('how long a forge wants to be left alone', () => {
     ],
     ['is so for GitLab, too', answer(429, { 'ratelimit-remaining': '0', 'ratelimit-reset': reset }), at(90)],
     ['is a minute where it does not say', answer(429), at(60)],
+    [
+      'is a minute where only its words say that there is a limit',
+      answer(
+        403,
+        { 'x-ratelimit-remaining': '4000' },
+        { message: 'You have exceeded a secondary rate limit. Please wait a few minutes.' },
+      ),
+      at(60),
+    ],
     ['is an hour at most', answer(429, { 'retry-after': '999999' }), at(3_600)],
     ['is a second at least', answer(429, { 'retry-after': '0' }), at(1)],
     ['is not said by who may not', answer(403, { 'x-ratelimit-remaining': '4000' }), null],
@@ -73,6 +82,7 @@ describe('an answer', () => {
 it("asks GitHub at its API's own host, and others where they are", () => {
   expect(forgeApiRoot('github', 'https://github.com')).toBe('https://api.github.com');
   expect(forgeApiRoot('github', 'https://github.acme.example')).toBe('https://github.acme.example/api/v3');
+  expect(forgeApiRoot('github', 'https://acme.ghe.com')).toBe('https://api.acme.ghe.com');
   expect(forgeApiRoot('gitlab', 'https://gitlab.com')).toBe('https://gitlab.com/api/v4');
   expect(forgeApiRoot('forgejo', 'https://code.acme.example/git')).toBe(
     'https://code.acme.example/git/api/v1',

@@ -40,7 +40,7 @@ const mostPatienceMillis = 60 * 60_000;
 const afterRefusalMillis = 15 * 60_000;
 const usualPatienceMillis = 60_000;
 
-/** Until when a forge wants to be left alone, by the headers of GitHub, GitLab, Gitea; null: it does not say so. */
+/** Until when a forge wants to be left alone, by the headers of GitHub, GitLab, Gitea, or in GitHub's words; null: it does not say so. */
 export function patienceOf(answer: ForgeAnswer, now: number): string | null {
   const { status } = answer;
   if (status !== 429 && status !== 403) return null;
@@ -55,7 +55,7 @@ export function patienceOf(answer: ForgeAnswer, now: number): string | null {
     ? after * 1_000
     : isUsedUp && Number.isFinite(reset)
       ? reset * 1_000 - now
-      : status === 429 || isUsedUp
+      : status === 429 || isUsedUp || /rate limit/i.test(answer.text)
         ? usualPatienceMillis
         : null;
   return millis === null
