@@ -169,6 +169,22 @@ describe('the execution of a fact', () => {
     expect(await named({ body })).toMatchObject({ result: 'recorded', executionId: held.executionId });
   });
 
+  it('is not that which landed, and whose commits a push brings along from the default branch', async () => {
+    await handIn();
+    await send(mergedEvent(life, a, 4));
+    const landed = await executionNow();
+    const { story } = await people.ana.stories.create({
+      projectId: 'WEB',
+      title: 'Next',
+      status: 'in_progress',
+    });
+    const { executionId } = await acquire(story.id);
+    const next = { ...life, branch: 'muster/web-2-e1-next' };
+    const { outcome } = await send(pushEvent(next, b, 6, `Land\n\nMuster-Execution: ${landed.id}`));
+    expect(outcome).toMatchObject([{ result: 'recorded', executionId }]);
+    expect((await executionNow()).git).toEqual(landed.git);
+  });
+
   it('is that of the branch of its epoch', async () => {
     const found = { result: 'recorded', executionId: held.executionId };
     expect(await named({ branch: 'muster/WEB-1-e1-x' })).toMatchObject(found);
