@@ -44,6 +44,15 @@ describe('muster import', () => {
       });
   });
 
+  it('takes no file whose letters it would lose', async () => {
+    const file = await fileOf('latin.csv', '');
+    await writeFile(file, linear('ENG-1,Größe,Todo,,,,,2024-03-01'), 'latin1');
+    expect(await muster.as(people.chloe, 'import', 'linear', file, '--project', key)).toMatchObject({
+      ...{ code: 2, err: expect.stringContaining('latin.csv: the file is not UTF-8') },
+    });
+    expect(await stories()).toEqual([]);
+  });
+
   it('shows where statuses go, brings all in, and says what it left out', async () => {
     const text = linear(
       'ENG-2,Sign out,Todo,,,,,2024-03-02',

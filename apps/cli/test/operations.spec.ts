@@ -56,6 +56,13 @@ describe('an operation on the command line', () => {
     );
   });
 
+  it('takes no file whose letters it would lose', async () => {
+    const spec = path.join(muster.home(), 'latin.md');
+    await writeFile(spec, 'Größe', 'latin1');
+    const { code, err } = await chloe('story-spec', 'update', 'WEB-1', '--content', `@${spec}`);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('It must be UTF-8.') });
+  });
+
   it('takes what is needed without flags, in their order', async () => {
     const direct = muster.direct(people.chloe);
     await direct.projects.create({ key: 'OPS', name: 'Ops' });

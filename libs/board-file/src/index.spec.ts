@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const write = async (name: string, text: string): Promise<string> => {
+const write = async (name: string, text: string | Buffer): Promise<string> => {
   const file = path.join(folder, name);
   await writeFile(file, text);
   return file;
@@ -57,4 +57,13 @@ it('reads files with a byte order mark, as editors on Windows write them', async
   };
   const { specs } = await readBoardFile(await write('marked.json', `\uFEFF${JSON.stringify(board)}`));
   expect(specs.get('one')).toBe('# Marked');
+});
+
+it('reads a board that begins with a mark, and none of whose letters would be lost', async () => {
+  const text = JSON.stringify({ epics: [], stories: [{ localId: 'a', title: 'Größe', status: 'ready' }] });
+  const [story] = (await readBoardFile(await write('mark.json', `\uFEFF${text}`))).stories;
+  expect(story?.title).toBe('Größe');
+  await expect(readBoardFile(await write('latin.json', Buffer.from(text, 'latin1')))).rejects.toThrow(
+    /is not UTF-8/,
+  );
 });

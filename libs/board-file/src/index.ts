@@ -41,7 +41,15 @@ export interface BoardFile {
 export class NoBoard extends Error {}
 
 /** Without a byte order mark. */
-const readText = async (file: string): Promise<string> => new TextDecoder().decode(await readFile(file));
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+async function readText(file: string): Promise<string> {
+  const bytes = await readFile(file);
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw new NoBoard(`${file} is not UTF-8`, { cause: error });
+  }
+}
 
 /** Reads a board and the specs that it names; throws NoBoard, or what the file system says. */
 export async function readBoardFile(file: string): Promise<BoardFile> {

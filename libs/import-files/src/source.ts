@@ -16,6 +16,26 @@ export class NoImport extends Error {
   }
 }
 
+/** A file of these bytes: UTF-8, or UTF-16 where a mark at its beginning says so. Throws NoImport where letters would be lost. */
+export async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  try {
+    for await (const piece of bytes) {
+      decoder ??= new TextDecoder(encodingOf(piece), { fatal: true });
+      yield decoder.decode(piece, { stream: true });
+    }
+    yield decoder?.decode() ?? '';
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new NoImport('the file is not UTF-8, and letters such as ü would be lost: save it as UTF-8');
+  }
+}
+
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
 /** The whole text. */
 export async function textOf(source: Source): Promise<string> {
   const parts: string[] = [];

@@ -2,13 +2,13 @@
 import { constants, createReadStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
 import { createClient, NoAnswer } from '@muster/client';
 import {
   type Columns,
   csvFields,
   type CsvField,
   type DateOrder,
+  decoded,
   emptyReport,
   type FileFormat,
   fileFormats,
@@ -164,10 +164,10 @@ export function fillImport(command: Command): void {
 /** It is read several times; stdin once, and kept. */
 async function sourceOf(file: string): Promise<Source> {
   if (file === '-') {
-    const text = await readAll(process.stdin);
+    const pieces = await Array.fromAsync(decoded(process.stdin));
     return async function* kept() {
       await Promise.resolve();
-      yield text;
+      yield* pieces;
     };
   }
   try {
@@ -176,7 +176,7 @@ async function sourceOf(file: string): Promise<Source> {
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
   }
-  return () => createReadStream(file, 'utf8') as AsyncIterable<string>;
+  return () => decoded(createReadStream(file));
 }
 
 /** Long enough for the API to restart: the caller would rather wait for that than begin a long import anew. */

@@ -13,16 +13,27 @@ export function textOrFile(given: string): string {
   if (given === '-') {
     if (stdinTaken) throw new InvalidArgumentError('stdin was read already, for another flag.');
     stdinTaken = true;
-    return readFileSync(0, 'utf8');
+    return textIn(readFileSync(0));
   }
   if (!given.startsWith('@')) return given;
   if (given.startsWith('@@')) return given.slice(1);
+  let bytes: Buffer;
   try {
-    return readFileSync(given.slice(1), 'utf8');
+    bytes = readFileSync(given.slice(1));
   } catch {
     throw new InvalidArgumentError(
       `There is no file "${given.slice(1)}" to read (a text that starts with @ is written @@…).`,
     );
+  }
+  return textIn(bytes);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+function textIn(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new InvalidArgumentError('It must be UTF-8.');
   }
 }
 

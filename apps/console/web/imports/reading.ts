@@ -1,5 +1,6 @@
 /** A file of the reader's machine, read in the window. */
 import {
+  decoded,
   type Entry,
   type FileFormat,
   type Fitting,
@@ -11,9 +12,8 @@ import {
 /** So long one stretch of reading may hold up the page. */
 const stretchMillis = 12;
 
-/** Its text, piece by piece. */
-export async function* textOf(file: Blob): AsyncGenerator<string> {
-  const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
+async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
+  const reader = file.stream().getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -24,6 +24,9 @@ export async function* textOf(file: Blob): AsyncGenerator<string> {
     await reader.cancel();
   }
 }
+
+/** Its text, piece by piece. */
+export const textOf = (file: Blob): AsyncGenerator<string> => decoded(bytesOf(file));
 
 /** Gives the page its turn between entries. */
 async function* calmly(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
