@@ -272,6 +272,21 @@ describe('each forge', () => {
     ]);
   });
 
+  /** GitHub, where an app is installed by this token alone; answers what it is called with. */
+  const answersApp = (token: string) => {
+    const expires = new Date(Date.now() + 3_600_000).toISOString();
+    forge.answer(({ path, headers }, response) => {
+      if (path.endsWith('/installation')) replyWith(response, 200, { id: 99 });
+      else if (path.endsWith('/access_tokens')) replyWith(response, 201, { token, expires_at: expires });
+      else replyWith(response, headers['authorization'] === `Bearer ${token}` ? 201 : 401);
+    });
+    const { privateKey } = generateKeyPairSync('rsa', {
+      ...{ modulusLength: 2_048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
+      privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    });
+    return { appId: 5, privateKey };
+  };
+
   it('GitLab has a pipeline, which a status that is missing does not fail', async () => {
     await begin('gitlab');
     await approve('changes_requested');
@@ -290,18 +305,7 @@ describe('each forge', () => {
   });
 
   it('GitHub has checks where it is called as an app, whose own suite is no check of the work', async () => {
-    const { privateKey } = generateKeyPairSync('rsa', {
-      ...{ modulusLength: 2_048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
-      privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-    });
-    const expires = new Date(Date.now() + 3_600_000).toISOString();
-    forge.answer(({ path }, response) => {
-      if (path.endsWith('/installation')) replyWith(response, 200, { id: 99 });
-      else if (path.endsWith('/access_tokens'))
-        replyWith(response, 201, { token: 'installed', expires_at: expires });
-      else replyWith(response, 201);
-    });
-    await begin('github', { appId: 5, privateKey });
+    await begin('github', answersApp('installed'));
     await settle();
     await approve();
     await settle();
@@ -324,5 +328,20 @@ describe('each forge', () => {
     expect(await checks()).toBeNull();
     await send(suiteEvent(life, a, { app: 6, conclusion: 'failure', seconds: 3 }));
     expect(await checks()).toBe('failing');
+  });
+
+  it('GitHub has them by the next token where the app was installed anew in the hour of the one before', async () => {
+    await begin('github', answersApp('installed'));
+    await settle();
+    answersApp('anew');
+    await approve();
+    await expect(settle()).rejects.toThrow('ended the token');
+    const [row] = await jobs.waiting(people.orgId);
+    if (row !== undefined) await jobs.perform(people.orgId, row);
+    expect(forge.asked.at(-1)).toMatchObject({
+      ...{ path: '/api/v3/repos/acme/api/check-runs', headers: { authorization: 'Bearer anew' } },
+      body: { status: 'completed', conclusion: 'success' },
+    });
+    expect((await connectionNow()).lastError).toBeNull();
   });
 });

@@ -46,7 +46,7 @@ export interface ForgeCalls {
 
 export const createForgeCalls = (options: Omit<ForgeCalls, 'authorize'>): ForgeCalls => ({
   ...options,
-  authorize: createAuthorize(options.ask),
+  ...createAuthorize(options.ask),
 });
 
 /** What a job does after its transaction; what it answers is written in another one. */

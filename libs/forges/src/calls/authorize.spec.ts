@@ -14,16 +14,19 @@ const json = (value: unknown) => ({ status: 200, headers: {}, text: JSON.stringi
 describe('the token of an installation of a GitHub App', () => {
   let asked: string[];
   let authorize: Authorize;
+  let askBy: AskForge;
+  let refusal: number | undefined;
 
   beforeEach(() => {
-    asked = [];
+    [asked, refusal] = [[], undefined];
     const ask: AskForge = async ({ method, url }) => {
       asked.push(`${method} ${new URL(url).pathname}`);
+      if (url.endsWith('/statuses')) return { ...json({}), status: refusal ?? 201 };
       if (method === 'GET') return json({ id: 7 });
       const expiresAt = new Date(Date.now() + 60 * 60_000).toISOString();
       return json({ token: `token ${asked.length}`, expires_at: expiresAt });
     };
-    authorize = createAuthorize(ask);
+    ({ authorize, ask: askBy } = createAuthorize(ask));
   });
 
   const connection = (connectionId: string, privateKey: string): Called => ({
@@ -36,6 +39,23 @@ describe('the token of an installation of a GitHub App', () => {
     expect(first).toMatchObject({ authorization: 'Bearer token 2' });
     expect(await authorize(connection('one', ours))).toEqual(first);
     expect(asked).toEqual(['GET /repos/acme/api/installation', 'POST /app/installations/7/access_tokens']);
+  });
+
+  it('is asked for again once it was refused: the app was installed anew, or may do more by now', async () => {
+    const send = async () =>
+      askBy({
+        ...{ method: 'POST', url: 'https://api.github.com/statuses' },
+        headers: await authorize(connection('one', ours)),
+      });
+    refusal = 401;
+    await expect(send()).rejects.toMatchObject({ isFinal: false, quietUntil: null });
+    refusal = 403;
+    expect(await send()).toMatchObject({ status: 403 });
+    expect(await authorize(connection('one', ours))).toMatchObject({ authorization: 'Bearer token 8' });
+    // What was not remembered here is the caller's own.
+    refusal = 401;
+    const own = { method: 'POST', url: 'https://api.github.com/statuses', headers: {} } as const;
+    expect(await askBy(own)).toMatchObject({ status: 401 });
   });
 
   it('serves no connection of another organization that names the same app and repository', async () => {

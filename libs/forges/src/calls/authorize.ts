@@ -58,8 +58,8 @@ const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: C
     createHash('sha256').update(credentials).digest('base64url'),
   ].join(' ');
 
-/** Remembers the tokens of installations, which live for an hour. */
-export function createAuthorize(ask: AskForge): Authorize {
+/** A way to ask, and headers for it. Tokens of installations, which live for an hour, are remembered until they are refused. */
+export function createAuthorize(ask: AskForge): { readonly authorize: Authorize; readonly ask: AskForge } {
   const tokens = new Map<string, { readonly token: string; readonly until: number }>();
 
   const installationToken = async (
@@ -84,7 +84,7 @@ export function createAuthorize(ask: AskForge): Authorize {
     return token;
   };
 
-  return async (called) => {
+  const authorize: Authorize = async (called) => {
     const { kind } = called;
     const { token, appId = 0, privateKey = '' } = credentialsOf(called.credentials);
     if (token !== undefined) return headersWith(kind, token);
@@ -92,4 +92,20 @@ export function createAuthorize(ask: AskForge): Authorize {
     const isGood = known !== undefined && known.until - marginMillis > Date.now();
     return headersWith(kind, isGood ? known.token : await installationToken(called, { appId, privateKey }));
   };
+
+  const askBy: AskForge = async (request) => {
+    const answer = await ask(request);
+    const { status } = answer;
+    const [key] =
+      (status === 401 || status === 403
+        ? [...tokens].find(([, { token }]) => request.headers['authorization'] === `Bearer ${token}`)
+        : undefined) ?? [];
+    if (key === undefined) return answer;
+    // The app was installed anew, or may do more by now: the next token tells.
+    tokens.delete(key);
+    if (status === 403) return answer;
+    const message = `${new URL(request.url).host} ended the token of the installation before its time`;
+    throw new ForgeRefusal(message, { quietUntil: null, isFinal: false });
+  };
+  return { authorize, ask: askBy };
 }
