@@ -23,11 +23,13 @@ const apiRoots: Readonly<Record<ForgeKind, string>> = {
   forgejo: '/api/v1',
 };
 
+/** What GitHub runs itself: its own, and what it runs for a customer each. */
+export const isOfGitHub = (host: string): boolean => host === 'github.com' || host.endsWith('.ghe.com');
+
 /** Where a forge takes calls, without a slash at the end. What GitHub runs itself takes them at a host beside. */
 export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string => {
   const { host } = new URL(baseUrl);
-  const isOfGitHub = kind === 'github' && (host === 'github.com' || host.endsWith('.ghe.com'));
-  return isOfGitHub ? `https://api.${host}` : `${baseUrl}${apiRoots[kind]}`;
+  return kind === 'github' && isOfGitHub(host) ? `https://api.${host}` : `${baseUrl}${apiRoots[kind]}`;
 };
 
 /** Where a forge is unless said; null: everybody runs their own. */

@@ -1,5 +1,5 @@
 /** The forge of a remote: where it is, of which kind, and how the repository is called there. */
-import { type ForgeKind } from '@muster/registry';
+import { type ForgeKind, isOfGitHub } from '@muster/registry';
 import { type Repository } from '../repository.ts';
 
 export interface Forge {
@@ -35,14 +35,17 @@ export function parseRemote(remote: string): Place | undefined {
   if (!['http:', 'https:', 'ssh:'].includes(url.protocol)) return undefined;
   const fullName = url.pathname.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '');
   if (!/^[\w.-]+(?:\/[\w.-]+)+$/.test(fullName)) return undefined;
-  // What ssh goes to has its pages at the usual port.
-  const baseUrl = url.protocol === 'ssh:' ? `https://${url.hostname}` : url.origin;
+  // What ssh goes to has its pages at the usual port; by the port of pages it goes to a name beside.
+  const host = url.hostname.replace(/^(?:alt)?ssh\.(github|gitlab)\.com$/, '$1.com');
+  const baseUrl = url.protocol === 'ssh:' ? `https://${host}` : url.origin;
   return { baseUrl, fullName };
 }
 
 const kindOf = ({ baseUrl }: Place): ForgeKind | undefined => {
   const { hostname } = new URL(baseUrl);
-  return known[hostname] ?? usual[hostname.split('.')[0] ?? ''];
+  return (
+    known[hostname] ?? usual[hostname.split('.')[0] ?? ''] ?? (isOfGitHub(hostname) ? 'github' : undefined)
+  );
 };
 
 /** Undefined where the remote is at no forge that is known. */

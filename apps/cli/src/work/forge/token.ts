@@ -1,6 +1,7 @@
 /** The person's own credentials at a forge: of the environment, else of the forge's own command line. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { isOfGitHub } from '@muster/registry';
 import { type Forge } from './remote.ts';
 
 const run = promisify(execFile);
@@ -16,15 +17,14 @@ const printed = (command: string, ...args: string[]): Promise<string | undefined
 const ofEnvironment = (...names: readonly string[]): string | undefined =>
   names.map((name) => process.env[name]).find((value) => value !== undefined && value !== '');
 
-/** As `gh` and `glab` look for them; GitHub's own token goes to no other host. */
+/** As `gh` and `glab` look for them; a token of what GitHub runs itself goes to no other host. */
 export async function findToken({ kind, baseUrl }: Forge): Promise<string | undefined> {
   const { host } = new URL(baseUrl);
   switch (kind) {
     case 'github': {
-      const names =
-        host === 'github.com'
-          ? ['GH_TOKEN', 'GITHUB_TOKEN']
-          : ['GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'];
+      const names = isOfGitHub(host)
+        ? ['GH_TOKEN', 'GITHUB_TOKEN']
+        : ['GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'];
       return ofEnvironment(...names) ?? printed('gh', 'auth', 'token', '--hostname', host);
     }
     case 'gitlab':
