@@ -146,3 +146,18 @@ it('says what to do about a damaged file', async () => {
   await writeFile(file(muster.home()), '{');
   expect(await muster.run(['whoami'])).toMatchObject({ code: 2, err: expect.stringContaining('is damaged') });
 });
+
+it('says that a login cannot be kept', async () => {
+  const blocked = path.join(muster.home(), 'blocked');
+  await writeFile(blocked, '');
+  const login = await muster.run(['login', '--base-url', muster.url(), '--token', '-'], {
+    ...{ input: people.ana.me.token, env: { XDG_CONFIG_HOME: blocked } },
+  });
+  expect(login).toEqual({
+    ...{
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^muster: .*profiles\.json cannot be written: ENOTDIR/),
+    },
+  });
+});

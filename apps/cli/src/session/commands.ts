@@ -114,7 +114,10 @@ async function login(address: string | undefined, flags: LoginFlags): Promise<vo
   const replaced = await changeProfiles(async ({ profiles }) => ({
     after: { current: profile, profiles: { ...profiles, [profile]: made } },
     result: Object.hasOwn(profiles, profile) ? profiles[profile] : undefined,
-  }));
+  })).catch(async (error: unknown) => {
+    if (made.oauth !== undefined) await revoke(made.oauth);
+    throw error;
+  });
   // What is not kept any more lets in no one.
   if (replaced?.oauth !== undefined) await revoke(replaced.oauth);
   const as = agent === null ? '' : `, by the agent ${onOneLine(agent.name)}`;

@@ -1,5 +1,5 @@
 /** The file that `muster login` writes: addresses with their tokens, by name. */
-import { mkdir, open, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import envPaths from 'env-paths';
@@ -52,10 +52,13 @@ export async function readProfiles(): Promise<Profiles> {
   }
 }
 
+const cannotWrite = (error: unknown): never => {
+  throw new UsageError(`${profilesFile()} cannot be written: ${(error as Error).message}`);
+};
+
 /** In one step, and for its owner's eyes only. */
 async function writeProfiles(profiles: Profiles): Promise<void> {
   const file = profilesFile();
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const unfinished = `${file}.${process.pid}`;
   await writeFile(unfinished, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
   await rename(unfinished, file);
@@ -67,18 +70,18 @@ const staleMillis = 15_000;
 /** Runs the work while no other process changes the file. */
 async function alone<Result>(work: () => Promise<Result>): Promise<Result> {
   const lock = `${profilesFile()}.lock`;
-  await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 });
+  await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 }).catch(cannotWrite);
   for (;;) {
     try {
       await (await open(lock, 'wx', 0o600)).close();
       break;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') cannotWrite(error);
       const since = await stat(lock).then(
         ({ mtimeMs }) => mtimeMs,
         () => Date.now(),
       );
-      if (Date.now() - since > staleMillis) await unlink(lock).catch(() => undefined);
+      if (Date.now() - since > staleMillis) await rm(lock, { force: true }).catch(cannotWrite);
       else await pause(50);
     }
   }
@@ -95,6 +98,6 @@ export const changeProfiles = <Result>(
 ): Promise<Result> =>
   alone(async () => {
     const { after, result } = await change(await readProfiles());
-    if (after !== undefined) await writeProfiles(after);
+    if (after !== undefined) await writeProfiles(after).catch(cannotWrite);
     return result;
   });
