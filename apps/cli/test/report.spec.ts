@@ -103,6 +103,20 @@ describe('the action of GitHub', () => {
     return { said: stdout, outputs: await readFile(output, 'utf8') };
   }
 
+  it('takes a push for no work that landed, whose commits it brings along', async () => {
+    const [landed, next] = [await work('topic/landed', pullUrl(90)), await work('topic/next')];
+    await chloe.deliveryExecutions.recordForgeObservation({
+      executionId: landed,
+      observation: { dedupeKey: 'merge', kind: 'pr_merged', observedAt: '2026-11-21T09:00:00.000Z' },
+    });
+    const message = `Land\n\nMuster-Execution: ${landed}`;
+    const { said } = await start('push', {
+      ...{ ref: 'refs/heads/topic/next', after: 'd'.repeat(40), commits: [{ message, timestamp: at }] },
+      ...{ head_commit: { message: "Merge branch 'main'", timestamp: at }, repository },
+    });
+    expect(said).toBe(`branch_pushed: recorded for ${next}\n`);
+  });
+
   it('records the pull request and its checks for the work of the branch, and once', async () => {
     const executionId = await work('muster/web-1-e1-work');
     const payload = { action: 'opened', pull_request: pull(7, 'muster/web-1-e1-work'), repository };

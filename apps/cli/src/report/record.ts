@@ -27,7 +27,9 @@ async function findWork(client: Client, { trailers, url, branch, isForeign }: Fa
         }
       }),
     );
-    if (named.flat().length > 0) return named.flat();
+    // A push has commits of work that landed, too, where its branch took in the one that they landed on.
+    const found = named.flat().filter(({ state }) => url !== null || state !== 'completed');
+    if (found.length > 0) return found;
   }
   const ways = [
     ...(url === null ? [] : [{ pullRequest: url }]),
