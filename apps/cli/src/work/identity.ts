@@ -13,8 +13,8 @@ export interface RunIdentity {
 
 const nameOf = (runId: string): string => `muster work ${runId}`.slice(0, 120);
 
-/** A day is the least that a token lives. */
-const days = 1;
+/** A question may wait for people that long; the token is revoked when the run is over. */
+const days = 7;
 
 /** A token is made where the caller may make one: a member may, an agent may not. */
 export async function identifyRun(

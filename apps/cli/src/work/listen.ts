@@ -1,7 +1,7 @@
 /** What others do to the work of a run, as it happens: into a file for the agent, and to the runner itself. */
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, followEvents, type HeldLease } from '@muster/client';
+import { type Client, followEvents, type HeldLease, MusterError } from '@muster/client';
 import { type Signal } from '@muster/registry';
 import { z } from 'zod';
 import { type News, type Signals } from './session.ts';
@@ -78,8 +78,9 @@ export async function listen(client: Client, lease: HeldLease, over: AbortSignal
         if (lease.isOver()) return;
         await lease.renew();
       }
-    } catch {
-      // No answer, or the lease is lost, which the lease tells by itself.
+    } catch (error) {
+      // No answer, or the lease is lost, which the lease tells by itself, once it is asked where the token ended.
+      if (error instanceof MusterError) await lease.renew().catch(() => undefined);
       await pause(pauseMillis, undefined, { signal: over }).catch(() => undefined);
     }
   }
