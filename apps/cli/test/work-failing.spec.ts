@@ -86,4 +86,51 @@ describe('muster work', () => {
     expect(execution).toMatchObject({ state: 'available' });
     expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
   });
+
+  it.each([
+    ['STO', 'story', () => chloe.stories.delete({ storyId: 'STO-1' })],
+    [
+      'PRO',
+      'project',
+      () => muster.direct(people.ana).projects.delete({ projectId: 'PRO', confirmKey: 'PRO' }),
+    ],
+  ])(
+    'saves what it had at work, and goes on to others, once the %s %s was deleted',
+    async (key, _, remove) => {
+      await project(key, 1);
+      const clone = await runner.clone();
+      const killed = start(clone, `${key}-1`, ...sh('echo half > answer.txt; sleep 600'));
+      await killed.until('checkpoint');
+      const [execution] = (await chloe.deliveryExecutions.list({ projectId: key })).items;
+      killed.kill('SIGKILL');
+      await killed.ended;
+      await muster.world.rows(`update leases set expires_at = now() - interval '1 minute'`);
+      await remove();
+      expect(await start(clone, '--adopt').ended).toBe(1);
+      expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
+      expect(await start(clone, '--adopt').ended).toBe(0);
+    },
+  );
+
+  it('ends the agent once it was retired', async () => {
+    await project('RET', 1);
+    const clone = await runner.clone();
+    const working = start(clone, 'RET-1', '--agent', 'retiree', ...sh('echo half > answer.txt; sleep 600'));
+    await working.until('checkpoint');
+    const { items } = await chloe.agents.list({});
+    const agentId = items.find(({ name }) => name === 'retiree')?.id ?? '';
+    await chloe.agents.retire({ agentId });
+    expect(await working.ended).toBe(3);
+    expect(working.told.filter(({ event }) => event === 'over')).toEqual([]);
+  });
+
+  it('lets go of a story that it cannot hand over, and does not try it for ever', async () => {
+    await project('HAN', 1);
+    const clone = await runner.clone();
+    const result = { outcome: 'handoff', summary: 'half', toMemberId: 'bob' };
+    const script = `echo half > answer.txt; echo '${JSON.stringify(result)}' > "$MUSTER_RESULT"`;
+    expect(await start(clone, 'HAN-1', ...sh(script)).ended).toBe(1);
+    expect(await statesIn('HAN')).toEqual(['available']);
+    expect(await start(clone, '--adopt').ended).toBe(0);
+  });
 });

@@ -1,4 +1,5 @@
 /** The end of a run: checked, committed, pushed, handed in; and what is given back of the machine. */
+import { MusterError } from '@muster/client';
 import { type Execution } from '@muster/registry';
 import { shortFolder } from '../output/lines.ts';
 import { writeCheckpoint } from './checkpoint.ts';
@@ -87,7 +88,17 @@ export async function conclude(run: ReadyRun, verdict: Verdict): Promise<Verdict
       const addressee =
         toMemberId !== undefined ? { toMemberId } : toAgentId !== undefined ? { toAgentId } : undefined;
       if (addressee === undefined) await lease.release(note);
-      else await lease.handoff({ ...addressee, note });
+      else {
+        try {
+          await lease.handoff({ ...addressee, note });
+        } catch (error) {
+          // Whom the agent named is none that it can be handed to.
+          if (!(error instanceof MusterError) || ![400, 404, 422].includes(error.status)) throw error;
+          session.say.warn(`${work.key} was not handed over: ${error.body.message}`);
+          await lease.release(note);
+          return { ...verdict, outcome: 'release' };
+        }
+      }
       return verdict;
     }
     case 'release': {

@@ -20,7 +20,7 @@ import {
   SetUpFailed,
   waitingClientFor,
 } from './session.ts';
-import { take, takeAgain, verdictOf, type Wanted } from './take.ts';
+import { gone, take, takeAgain, verdictOf, type Wanted } from './take.ts';
 import {
   authorOf,
   FolderGone,
@@ -65,7 +65,9 @@ export async function work(
     throw error;
   };
   const given = { token: connection.token, runId, project, agentName };
-  const identity = await identifyRun(caller, given).catch(forgetRefused);
+  const identity = await identifyRun(caller, given).catch(wanted === undefined ? gone : forgetRefused);
+  if (identity === undefined)
+    return closeWithout(session, own, lostOrLet(own.get().verdict, 'its project was deleted'));
   if (identity.note !== undefined) say.warn(identity.note);
   try {
     await own.write({ holderId: identity.holderId });
@@ -184,7 +186,9 @@ const folderGone: Verdict = {
 
 /** How the work stands whose lease is no longer this run's. */
 async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
-  const { execution } = await client.deliveryExecutions.get({ executionId: work.executionId });
+  const found = await client.deliveryExecutions.get({ executionId: work.executionId }).catch(gone);
+  if (found === undefined) return { outcome: 'lost', summary: 'its story was deleted' };
+  const { execution } = found;
   if (execution.runId === own.get().runId && execution.lease === null) return verdictOf(execution);
   return { outcome: 'lost', summary: `${execution.lease?.holder.name ?? 'another'} has the story by now` };
 }

@@ -81,14 +81,21 @@ export type Found =
   /** Another has it. */
   | { readonly kind: 'lost'; readonly why: string };
 
+/** Deleted, or no longer to be seen, which is the same to a run. */
+export function gone(error: unknown): undefined {
+  if (!isRefusal(error, 'not_found')) throw error;
+}
+
 /** Takes up again what a run holds, and nothing else. */
 export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
   const { runId, work } = entry;
-  const execution =
+  const execution = await (
     work === undefined
-      ? await findHeldBy(client, entry)
-      : (await client.deliveryExecutions.get({ executionId: work.executionId })).execution;
-  if (execution === undefined) return { kind: 'none' };
+      ? findHeldBy(client, entry)
+      : client.deliveryExecutions.get({ executionId: work.executionId }).then((answer) => answer.execution)
+  ).catch(gone);
+  if (execution === undefined)
+    return work === undefined ? { kind: 'none' } : { kind: 'lost', why: 'its story was deleted' };
   if (!isHeld(execution)) {
     return execution.runId === runId
       ? { kind: 'over', execution }
