@@ -112,6 +112,24 @@ describe('muster work', () => {
     },
   );
 
+  it('goes on with what it can, where of another run the project is archived', async () => {
+    const clone = await runner.clone();
+    for (const key of ['ARA', 'ARB']) {
+      await project(key, 1);
+      const script = `if [ -e first ]; then echo good > answer.txt; else touch first; exec sleep 600; fi`;
+      const killed = start(clone, `${key}-1`, ...sh(script));
+      await killed.until('checkpoint');
+      killed.kill('SIGKILL');
+      await killed.ended;
+    }
+    await chloe.projects.update({ projectId: 'ARA', archived: true });
+    expect(await start(clone, '--adopt').ended).toBe(3);
+    expect(await statesIn('ARB')).toEqual(['submitted']);
+    await chloe.projects.update({ projectId: 'ARA', archived: false });
+    expect(await start(clone, '--adopt').ended).toBe(0);
+    expect(await statesIn('ARA')).toEqual(['submitted']);
+  });
+
   it('ends the agent once it was retired', async () => {
     await project('RET', 1);
     const clone = await runner.clone();

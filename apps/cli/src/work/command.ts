@@ -169,14 +169,21 @@ async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefine
         (asked.storyId === undefined || its?.key === asked.storyId.toUpperCase())));
   const entries = await openJournal(repository.commonDir).adopt(isOurs);
   const verdicts: Verdict[] = [];
+  const failures: unknown[] = [];
   for (const own of entries) {
     const { work: its } = own.get();
     const named = its === undefined ? flags.base : its.base;
-    const setting = await settle(session, named);
-    const verdict = await work(session, own, setting, undefined);
-    if (verdict !== undefined) verdicts.push(verdict);
-    else say.warn('a run that had taken nothing was forgotten');
+    try {
+      const setting = await settle(session, named);
+      const verdict = await work(session, own, setting, undefined);
+      if (verdict !== undefined) verdicts.push(verdict);
+      else say.warn('a run that had taken nothing was forgotten');
+    } catch (error) {
+      // It stays in the journal, and holds up none of the others.
+      failures.push(error);
+    }
   }
+  for (const failure of failures) throw failure;
   return verdicts;
 }
 
