@@ -77,11 +77,7 @@ export function factOf(
 export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
 
 /** The facts that an action on a pull request tells of. One that is closed can be edited, and is closed then as before. */
-export function factsOf(
-  pull: PullRequest,
-  repository: z.infer<typeof Repository>,
-  told: PullAction,
-): Fact[] {
+export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository>, told: PullAction): Fact[] {
   const action = told === 'updated' && pull.state === 'closed' ? 'closed' : told;
   const isMerged = action === 'closed' && pull.merged === true;
   if (isMerged) {
