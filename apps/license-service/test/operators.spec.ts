@@ -108,6 +108,15 @@ describe('a shop', () => {
     );
   });
 
+  it('renews for no longer than a hundred years: an end of five digits is a time to no program', async () => {
+    const { id, key } = await issue({ term: { for: '100y' } });
+    expect((await call('licenses/extend', { id, for: '1d' })).json['message']).toMatch(/more than a hundred/);
+    const { license } = (await service.activate(key, machine)).json as { license: { expiresAt: string } };
+    expect(new Date(license.expiresAt).toISOString()).toBe(license.expiresAt);
+    expect((await call('licenses/extend', { id, for: '1y' })).status).toBe(200);
+    expect((await call('licenses/extend', { id, for: '99y' })).status).toBe(400);
+  });
+
   it('is told what does not fit, and nothing is a fault', async () => {
     const cases: [path: string, body: unknown][] = [
       ['licenses/issue', {}],
@@ -116,6 +125,7 @@ describe('a shop', () => {
       ['licenses/issue', { plan: 'pro', orderRef: 'x\u0000' }],
       ['licenses/issue', { plan: 'pro', orderRef: 'x', term: { expires: '2001-01-01' } }],
       ['licenses/issue', { plan: 'pro', orderRef: 'x', count: 1_000 }],
+      ['licenses/issue', { plan: 'pro', orderRef: 'x', term: { for: '999999y' } }],
       ['licenses/issue', []],
       ['licenses/renew', { id: anyId, term: { for: 'soon' } }],
       ['licenses/find', {}],

@@ -32,7 +32,10 @@ export const PlanName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 
 const Span = z
   .string()
-  .refine((text) => (secondsOf(text) ?? 0) > 0, 'must be a span such as 365d (s, m, h, d, w or y)')
+  .refine(
+    (text) => (secondsOf(text) ?? 0) > 0,
+    'must be a span such as 365d (s, m, h, d, w or y), 100y at most',
+  )
   .describe('A span such as 365d, 12w or 2y.');
 const Time = z
   .string()

@@ -9,7 +9,7 @@ import { type Options, number, text } from './command.ts';
 export function toSeconds(span: string): number {
   const seconds = secondsOf(span);
   if (seconds !== undefined) return seconds;
-  throw new InvalidArgumentError('It must be a span such as 365d (s, m, h, d, w or y).');
+  throw new InvalidArgumentError('It must be a span such as 365d (s, m, h, d, w or y), 100y at most.');
 }
 
 export const positiveSpan = (span: string): number => {

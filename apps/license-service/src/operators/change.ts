@@ -5,6 +5,7 @@ import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { getLicense, type License, type LicenseRef, lockLicense } from './license.ts';
 import { type Term } from './plans.ts';
 import { getProduct } from './products.ts';
+import { latest, mostSeconds } from './spans.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export type EventKind =
@@ -113,6 +114,12 @@ export async function renew(ask: Ask, ref: LicenseRef, term: Term, order?: strin
   if (license.expiresAt === null && license.durationSeconds === null) {
     throw new Refused('perpetual', 'this license never ends');
   }
+  const isTooLong =
+    license.expiresAt === null
+      ? (license.durationSeconds ?? 0) + term.seconds > mostSeconds
+      : Math.max(Date.parse(license.expiresAt), Date.now()) + term.seconds * 1_000 > latest;
+  if (isTooLong)
+    throw new Refused('too_long', 'it would last more than a hundred years: let it last for ever instead');
   const set =
     license.expiresAt === null
       ? 'duration_seconds = duration_seconds + $2::bigint'

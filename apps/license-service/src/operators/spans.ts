@@ -9,14 +9,17 @@ const units: Readonly<Record<string, number>> = {
   y: 365 * 86_400,
 };
 
-/** `365d` → seconds; undefined where it is no span. */
+/** A hundred years: a time so far off still has four digits for its year, as every program expects of one. */
+export const mostSeconds = 100 * 365 * 86_400;
+
+/** `365d` → seconds; undefined where it is no span, or longer than a hundred years. */
 export function secondsOf(span: string): number | undefined {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdwy])$/.exec(span) ?? [];
   const seconds = Number(count) * (units[unit] ?? NaN);
-  return span.length > 0 && seconds >= 0 ? seconds : undefined;
+  return seconds <= mostSeconds ? seconds : undefined;
 }
 
-const latest = Date.UTC(2200, 0, 1);
+export const latest = Date.UTC(2200, 0, 1);
 
 /**
  * A day, or a time with its zone, as a time of UTC; undefined where it is none. Ends of what is sold lie between now and
