@@ -85,6 +85,28 @@ describe('a shop', () => {
     expect((await service.activate(two?.key ?? '', machine)).status).toBe(404);
   });
 
+  it('gets no new key for a license that a machine activates at that moment', async () => {
+    const asked = { plan: 'pro', orderRef: 'A-4' };
+    const [one] = (await call('licenses/issue', asked)).json['licenses'] as { key: string }[];
+    const other = await world.owner.connect();
+    try {
+      await other.query('begin');
+      await other.query(`update licenses.licenses set activated_at = now() where order_ref = 'A-4'`);
+      const again = call('licenses/issue', { ...asked, rekey: true });
+      await until(async () => {
+        const waiting = await world.rows(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting.length > 0;
+      });
+      await other.query('commit');
+      expect((await again).json).toMatchObject({ licenses: [{ key: null }] });
+    } finally {
+      other.release(true);
+    }
+    expect((await service.activate(one?.key ?? '', machine)).status).toBe(200);
+  });
+
   it('that asks many times at once issues once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => call('licenses/issue', { plan: 'pro', orderRef: 'A-3' })),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entitle, renew, resize, resume, revoke, rotate, suspend } from '../operators/change.ts';
 import { issue } from '../operators/issue.ts';
-import { getLicense, type License, listLicenses } from '../operators/license.ts';
+import { type License, listLicenses, lockLicense } from '../operators/license.ts';
 import { heldMachines, release, transfer } from '../operators/machines.ts';
 import { findPlan, type Term as PlanTerm } from '../operators/plans.ts';
 import { secondsOf } from '../operators/spans.ts';
@@ -71,7 +71,8 @@ const issueOne = operation({
     });
     const shown = [];
     for (const { id, hint, key } of licenses) {
-      const isLost = key === null && rekey && (await getLicense(ask, { id })).activatedAt === null;
+      // Locked, so that no machine activates it in between.
+      const isLost = key === null && rekey && (await lockLicense(ask, { id })).activatedAt === null;
       const made = isLost ? await rotate(ask, { id }) : undefined;
       const path = await linkTo(ask, work.secrets, id, usualLinkSeconds);
       const customerUrl = work.baseUrl + path;
