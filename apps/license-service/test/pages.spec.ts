@@ -241,7 +241,9 @@ describe('support', () => {
       makeToken(ask, { name: 'reader', scopes: ['read'] }),
     );
     const session = await sessionOf(reader);
-    expect((await get(`/support/licenses/${id}`, session)).text).not.toContain('Free place');
+    // Nor by the link of the customer.
+    expect((await get(`/support/licenses/${id}`)).text).toContain('/my/');
+    expect((await get(`/support/licenses/${id}`, session)).text).not.toMatch(/Free place|\/my\//);
     expect((await free(id, session)).status).toBe(403);
     expect((await free(id, cookie)).status).toBe(200);
   });

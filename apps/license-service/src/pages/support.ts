@@ -131,7 +131,7 @@ export interface LicensePage {
   readonly said?: string;
 }
 
-const aboutLicense = ({ supporter, license, link }: LicensePage) =>
+const aboutLicense = ({ supporter, license, link }: LicensePage, mayChange: boolean) =>
   html`<section>
     <h1>License …${license.hint}</h1>
     <dl>
@@ -151,8 +151,13 @@ const aboutLicense = ({ supporter, license, link }: LicensePage) =>
       <dd>${license.customerRef ?? '–'}</dd>
       <dt>Transfers</dt>
       <dd>${license.transfers} of ${license.transferLimit}</dd>
-      <dt>For the customer</dt>
-      <dd><a href="${link}">their page of this license</a></dd>
+      ${
+        // By it machines are released.
+        mayChange
+          ? html`<dt>For the customer</dt>
+              <dd><a href="${link}">their page of this license</a></dd>`
+          : null
+      }
     </dl>
   </section>`;
 
@@ -235,7 +240,7 @@ export function licensePage(it: LicensePage): Page {
     title: `License …${license.hint}`,
     beside: head(supporter),
     body: html`${said === undefined ? null : html`<section role="status"><p>${said}</p></section>`}
-    ${aboutLicense(it)} ${machinesOf(it, mayChange)}
+    ${aboutLicense(it, mayChange)} ${machinesOf(it, mayChange)}
     ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null} ${refusalsOf(it)}
     ${eventsOf(it)}`,
   };
