@@ -32,7 +32,10 @@ export const environment = {
   TRUST_PROXY: TrustProxy.optional(),
   /** Hashes the ids of machines; without it a secret that lies in the database does. */
   LICENSE_PEPPER: secret.optional(),
-  /** The one before it, still accepted while machines come by. */
+  /**
+   * Another one that is accepted: the one before it, while machines come by. While several processes go over to a new pepper, one
+   * after the other, the new one stands here first, in all of them: a process without it takes a machine for another.
+   */
   LICENSE_PEPPER_BEFORE: secret.optional(),
   /** Seals the private signing keys; without it a secret that lies in the database does. */
   LICENSE_SEAL: secret.optional(),

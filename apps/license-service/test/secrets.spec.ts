@@ -118,6 +118,30 @@ it('goes from the secret of the database to one of the environment without losin
   expect((await service.activate(key, 'machine')).status).toBe(200);
 });
 
+it('knows a machine in all processes while the pepper changes, where each has the new one before it is used', async () => {
+  const [old, fresh] = ['the pepper that was there', 'the pepper that comes now'];
+  const start = (pepper: string, before: string) =>
+    world.start({ environment: { ...noLimits, LICENSE_PEPPER: pepper, LICENSE_PEPPER_BEFORE: before } });
+  const [last, first] = [await start(old, fresh), await start(fresh, old)];
+  const { key } = await world.issue();
+  for (const service of [last, first, last, first])
+    expect((await service.activate(key, 'machine')).status).toBe(200);
+});
+
+it('gives a machine one slot again that had two, since a process did not know the new pepper', async () => {
+  const [old, fresh] = ['the pepper that was there', 'the pepper that comes now'];
+  const last = await world.start({
+    environment: { ...noLimits, LICENSE_PEPPER: old, LICENSE_PEPPER_BEFORE: old },
+  });
+  const first = await world.start({
+    environment: { ...noLimits, LICENSE_PEPPER: fresh, LICENSE_PEPPER_BEFORE: old },
+  });
+  const { key } = await world.issue({ machineLimit: 2 });
+  for (const service of [last, first, last, first, first])
+    expect((await service.activate(key, 'machine')).status).toBe(200);
+  expect((await first.activate(key, 'other')).headers.get('license-machines')).toBe('2/2');
+});
+
 it('seals signing keys anew with the seal of the environment, and keeps no other beside them', async () => {
   const own = await openLicenseWorld();
   try {
