@@ -66,10 +66,6 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
   let isProvisioned = false;
   let isStopped = false;
 
-  const open = async (): Promise<void> => {
-    opened = await openWith(pool, await loadSecrets(pool, given));
-  };
-
   /** A login that may not do this finds it done by one that may, and is told below where it was not. */
   const tryToProvision = async (): Promise<void> => {
     try {
@@ -85,10 +81,15 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
     }
   };
 
+  // Also where the schema of before can be read: it is brought up to date as soon as that can be done.
+  const open = async (): Promise<void> => {
+    if (!isProvisioned) await tryToProvision();
+    opened = await openWith(pool, await loadSecrets(pool, given));
+  };
+
   const turn = async (): Promise<void> => {
     let pause = againMillis;
     try {
-      if (!isProvisioned && opened === undefined) await tryToProvision();
       await open();
     } catch (error) {
       pause = opened === undefined ? retryMillis : againMillis;

@@ -60,3 +60,16 @@ it('starts without Postgres, says retry, and works as soon as it is there', asyn
   wire.mend();
   await until(async () => (await service.activate(key, 'm')).status === 200);
 });
+
+it('brings the schema up to date after that had failed at its start, and what is there can be read', async () => {
+  await world.rows(
+    `update licenses.applied_migrations set name = 'of another' where name = '0007_one_slot_again'`,
+  );
+  const service = await world.start();
+  await until(async () => (await service.call('/readyz')).status === 503);
+  const { key } = await world.issue();
+  expect((await service.activate(key, 'm')).status).toBe(200);
+  await world.rows(`delete from licenses.applied_migrations where name = 'of another'`);
+  await service.refresh();
+  await until(async () => (await service.call('/readyz')).status === 200);
+});
