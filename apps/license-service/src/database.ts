@@ -15,6 +15,7 @@ import {
   sendShortWrite,
 } from '@muster/database';
 import { locks } from './operators/locks.ts';
+import { nameOfEndpoint } from './operators/webhooks.ts';
 import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
 
@@ -83,6 +84,13 @@ async function keepSecret(client: Queryable, name: 'pepper' | 'seal'): Promise<B
   return rows[0]?.value ?? fresh;
 }
 
+/** Where sealed texts are, and under which name each was sealed. */
+const sealed = [
+  { table: 'signing_keys', id: 'kid', column: 'sealed_key', nameOf: (id: string) => id },
+  { table: 'webhook_endpoints', id: 'id', column: 'sealed_secret', nameOf: nameOfEndpoint },
+  { table: 'webhook_endpoints', id: 'id', column: 'sealed_secret_before', nameOf: nameOfEndpoint },
+] as const;
+
 /** Seals with the environment's secret what the database's own seals, and deletes that: it would open all beside it. */
 async function moveSealOut(client: Queryable, given: string): Promise<void> {
   const { rows: secrets } = await client.query<{ value: Buffer }>(
@@ -90,16 +98,19 @@ async function moveSealOut(client: Queryable, given: string): Promise<void> {
   );
   const before = secrets[0]?.value;
   if (before === undefined) return;
-  const { rows: keys } = await client.query<{ kid: string; sealed_key: Buffer }>(
-    'select kid, sealed_key from licenses.signing_keys',
-  );
-  for (const { kid, sealed_key: sealed } of keys) {
-    const plain = unseal(before, kid, sealed);
-    if (plain === undefined) continue;
-    await client.query('update licenses.signing_keys set sealed_key = $2 where kid = $1', [
-      kid,
-      seal(given, kid, plain),
-    ]);
+  for (const { table, id, column, nameOf } of sealed) {
+    const { rows } = await client.query<{ id: string; bytes: Buffer }>(
+      `select ${id}::text as id, ${column} as bytes from licenses.${table} where ${column} is not null for update`,
+    );
+    for (const row of rows) {
+      const name = nameOf(row.id);
+      const plain = unseal(before, name, row.bytes);
+      if (plain === undefined) continue;
+      await client.query(`update licenses.${table} set ${column} = $2 where ${id}::text = $1`, [
+        row.id,
+        seal(given, name, plain),
+      ]);
+    }
   }
 }
 

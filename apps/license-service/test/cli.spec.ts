@@ -262,6 +262,13 @@ describe('an installation', () => {
     const ill = await license(['doctor']);
     await world.rows('revoke delete on licenses.license_events from muster_licenses');
     expect([ill.code, ill.out]).toEqual([1, expect.stringContaining('WRONG role')]);
+    await world.rows(
+      `insert into licenses.webhook_endpoints (id, product, url, sealed_secret)
+       values (gen_random_uuid(), 'default', 'https://shop.example.com', sha256('sealed by another'))`,
+    );
+    const deaf = await license(['doctor']);
+    await world.rows('delete from licenses.webhook_endpoints');
+    expect([deaf.code, deaf.out]).toEqual([1, expect.stringContaining('WRONG webhooks: 1 hear nothing')]);
     const { key } = await issued();
     await service.activate(key, 'machine');
     const environment = {

@@ -89,6 +89,34 @@ it('tell an endpoint what it asked for, of its own product, while it is active',
   expect(typesHeard()).toEqual(['license.activated']);
 });
 
+it('are signed as before after the seal of the environment took the place of the database’s', async () => {
+  const own = await openLicenseWorld();
+  try {
+    const { secret: token } = await own.asOperator((ask) =>
+      makeToken(ask, { name: 'spec', scopes: ['webhooks'] }),
+    );
+    const asked = async (running: Running, path: string, body: object) =>
+      (await running.post(`/api/operators/webhooks/${path}`, body, { authorization: `Bearer ${token}` }))
+        .json;
+    const before = await own.start({ environment, webhookMillis: null });
+    const { endpoint, secret: first } = await asked(before, 'create', { url: receiver.url });
+    const { secret: second } = await asked(before, 'rotateSecret', { id: (endpoint as { id: string }).id });
+    await before.stop();
+    const after = await own.start({
+      environment: { ...environment, LICENSE_SEAL: 'a seal of the environment' },
+      webhookMillis: null,
+    });
+    for (const one of [first, second]) {
+      receiver.secrets.splice(0, 1, one as string);
+      await own.issue();
+      await after.courier.send();
+    }
+    expect(typesHeard()).toEqual(['license.issued', 'license.issued']);
+  } finally {
+    await own.close();
+  }
+});
+
 it('tell nothing of what was rolled back', async () => {
   const id = await listen();
   await world

@@ -10,6 +10,7 @@ import { listProducts, usualProduct } from '../operators/products.ts';
 import { listKeys, type SigningKey } from '../operators/signing-keys.ts';
 import { reading } from '../operators/transaction.ts';
 import { machinesByPepper } from '../operators/trail.ts';
+import { sealingBy } from '../operators/webhooks.ts';
 import { loadKeys } from '../signing/signing-key.ts';
 import { hasherOf } from './change.ts';
 import { type Context, type LicenseCommand } from './command.ts';
@@ -125,6 +126,23 @@ function signingOf(product: string, keys: readonly SigningKey[], kid: string | u
     : finding(what, 'note', `${current.kid} is due and does not open with LICENSE_SEAL; ${kid} signs`);
 }
 
+const lookAtWebhooks: Look = async ({ pool, secrets }) => {
+  const sealing = sealingBy((await secrets()).seals);
+  const { rows } = await pool.query<{ id: string; bytes: Buffer }>(
+    'select id, sealed_secret as bytes from licenses.webhook_endpoints',
+  );
+  const shut = rows.filter(({ id, bytes }) => sealing.open(id, bytes) === undefined).length;
+  return [
+    shut === 0
+      ? finding('webhooks', 'well', `${rows.length} endpoints`)
+      : finding(
+          'webhooks',
+          'wrong',
+          `${shut} hear nothing, since their secrets do not open with LICENSE_SEAL: webhooks/rotateSecret makes others`,
+        ),
+  ];
+};
+
 const mostSkewMillis = 5_000;
 
 const lookAtClock: Look = async ({ pool }) => {
@@ -198,6 +216,7 @@ const looks: readonly [string, Look][] = [
   ['secrets', lookAtSecrets],
   ['machines', lookAtPeppers],
   ['signing', lookAtKeys],
+  ['webhooks', lookAtWebhooks],
   ['clock', lookAtClock],
   ['redis', lookAtRedis],
   ['environment', lookAtEnvironment],

@@ -23,18 +23,19 @@ export interface Sealing {
   readonly open: (endpointId: string, sealed: Buffer) => string | undefined;
 }
 
-const nameOf = (endpointId: string): string => `webhook ${endpointId}`;
+/** What the secret of an endpoint is sealed under. */
+export const nameOfEndpoint = (endpointId: string): string => `webhook ${endpointId}`;
 
 /** The first secret seals, all open. */
 export const sealingBy = (seals: readonly (string | Buffer)[]): Sealing => ({
   seal: (endpointId, secret) => {
     const [first] = seals;
     if (first === undefined) throw new Refused('no_seal', 'set LICENSE_SEAL: secrets are sealed with it');
-    return seal(first, nameOf(endpointId), Buffer.from(secret));
+    return seal(first, nameOfEndpoint(endpointId), Buffer.from(secret));
   },
   open: (endpointId, sealed) =>
     seals
-      .map((one) => unseal(one, nameOf(endpointId), sealed))
+      .map((one) => unseal(one, nameOfEndpoint(endpointId), sealed))
       .find((plain) => plain !== undefined)
       ?.toString(),
 });
