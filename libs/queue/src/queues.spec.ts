@@ -13,6 +13,14 @@ import { within, work } from './work.ts';
 
 const onError = (): void => undefined;
 const ticket = () => ({ orgId: randomUUID(), rowId: randomUUID() });
+const schedule = {
+  'retention.purge': 3_600,
+  'deletions.remove': 3_600,
+  'seats.report': 3_600,
+  'tokens.warn': 3_600,
+  'forge.reconcile': 3_600,
+  'identityProviders.check': 3_600,
+};
 
 interface Place {
   readonly url: string;
@@ -102,14 +110,6 @@ describe.each(places)('queues on %s', (_what, start) => {
   });
 
   it('are not moved by a schedule that is kept again, and get it back when it was lost', async () => {
-    const schedule = {
-      'retention.purge': 3_600,
-      'deletions.remove': 3_600,
-      'seats.report': 3_600,
-      'tokens.warn': 3_600,
-      'forge.reconcile': 3_600,
-      'identityProviders.check': 3_600,
-    };
     const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
     await queues.keepSchedule(schedule);
     const first = await upkeep?.getJobScheduler('retention.purge');
@@ -120,6 +120,18 @@ describe.each(places)('queues on %s', (_what, start) => {
     await upkeep?.removeJobScheduler('retention.purge');
     await queues.keepSchedule(schedule);
     expect(await upkeep?.getJobScheduler('retention.purge')).toMatchObject({ every: 3_600_000 });
+  });
+
+  it('come again in time after a worker whose clock was a year ahead had set when', async () => {
+    const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
+    const every = 3_600_000;
+    const inAYear = Date.now() + 365 * 86_400_000;
+    await upkeep?.upsertJobScheduler('retention.purge', { every, startDate: inAYear });
+    expect((await upkeep?.getJobScheduler('retention.purge'))?.next).toBeGreaterThanOrEqual(inAYear);
+    await queues.keepSchedule(schedule);
+    expect((await upkeep?.getJobScheduler('retention.purge'))?.next).toBeLessThanOrEqual(Date.now() + every);
+    const all = (await upkeep?.getJobs(['waiting', 'delayed'])) ?? [];
+    expect(all.filter(({ name }) => name === 'retention.purge')).toHaveLength(1);
   });
 });
 

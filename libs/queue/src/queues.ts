@@ -88,9 +88,12 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
 
   const keep = async (queue: Queue, name: string, every: number): Promise<void> => {
     const known = await queue.getJobScheduler(name);
-    const lost = (known?.next ?? 0) < Date.now() - lostAfterMillis;
+    const inMillis = (known?.next ?? 0) - Date.now();
+    // It was set by a worker whose clock was ahead, and setting it anew alone would not move it back.
+    const isAhead = inMillis > Math.max(every, known?.every ?? 0) + lostAfterMillis;
     // Setting it anew moves its next run: where that happened at every start, a daily job might never come.
-    if (known?.every === every && !lost) return;
+    if (known?.every === every && inMillis > -lostAfterMillis && !isAhead) return;
+    if (isAhead) await queue.removeJobScheduler(name);
     await queue.upsertJobScheduler(name, { every }, { name, data: {} });
   };
 
