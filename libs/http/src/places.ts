@@ -28,7 +28,7 @@ export class Places {
   #refusedFrom = -Infinity;
   #refusedAt = -Infinity;
 
-  constructor(most: number, clock: () => number = Date.now) {
+  constructor(most: number, clock: () => number = () => performance.now()) {
     this.#most = most;
     this.#mostReturned = Math.max(Math.floor(most * returnedPart), 1);
     this.#clock = clock;

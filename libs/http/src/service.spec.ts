@@ -125,6 +125,22 @@ describe('health', () => {
     ]);
   });
 
+  it('asks again after a second also where the clock of the machine was set back', async () => {
+    let isThere = true;
+    const { url } = await start({
+      checks: [{ name: 'a', needed: true, run: async () => (isThere ? undefined : 'gone') }],
+    });
+    const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    try {
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    } finally {
+      now.mockRestore();
+    }
+    isThere = false;
+    await pause(1_050);
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  });
+
   it('asks what it stands on at most once a second, however often it is asked', async () => {
     let asked = 0;
     const counts = { name: 'counts', needed: true, run: async () => void (asked += 1) };
@@ -191,8 +207,8 @@ describe('a copy that is full for long', () => {
   let passed = 0;
   beforeEach(() => {
     passed = 0;
-    const now = Date.now.bind(Date);
-    jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + passed);
   });
   afterEach(() => {
     jest.restoreAllMocks();

@@ -16,8 +16,10 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stored, full, burst, interval, answer = {}, {}, {}, {}, {}
 for b, key in ipairs(KEYS) do
+  burst[b], interval[b] = tonumber(ARGV[2 * b - 1]), tonumber(ARGV[2 * b])
   stored[b] = math.max(tonumber(redis.call('GET', key)) or 0, now)
-  full[b], burst[b], interval[b] = stored[b], tonumber(ARGV[2 * b - 1]), tonumber(ARGV[2 * b])
+  -- Farther ahead it was written by a clock that was: of a master before, or before it was set back.
+  full[b] = math.min(stored[b], now + 2 * burst[b] * interval[b])
 end
 for q = 2 * #KEYS + 1, #ARGV do
   local words = string.gmatch(ARGV[q], '%S+')

@@ -1,11 +1,11 @@
 /** Buckets of this process alone: what is left when Redis is away. */
-import { givenBack, type Quota, quotaOf, taken } from './rate.ts';
+import { givenBack, millisNow, type Quota, quotaOf, taken } from './rate.ts';
 import { type Cost, type Store } from './store.ts';
 
 /** Some 20 MB. Beyond it the buckets that were used longest ago are forgotten. */
 const mostBuckets = 100_000;
 
-export function createMemoryStore(clock: () => number = Date.now): Store {
+export function createMemoryStore(): Store {
   const fullAt = new Map<string, number>();
 
   const set = (key: string, value: number, now: number): void => {
@@ -19,7 +19,7 @@ export function createMemoryStore(clock: () => number = Date.now): Store {
 
   return {
     take: async (costs, optional): Promise<readonly Quota[]> => {
-      const now = clock();
+      const now = millisNow();
       const before = costs.map(({ key, rate }) => quotaOf(rate, fullAt.get(key) ?? 0, now));
       const isEmpty = before.some(({ left }, index) => left < 1 && index !== optional);
       if (isEmpty) return before;
@@ -33,7 +33,7 @@ export function createMemoryStore(clock: () => number = Date.now): Store {
       });
     },
     giveBack: async (costs: readonly Cost[]) => {
-      const now = clock();
+      const now = millisNow();
       for (const { key, rate } of costs) {
         const until = fullAt.get(key);
         if (until !== undefined) set(key, givenBack(rate, until), now);

@@ -4,7 +4,7 @@
  * What others take meanwhile is missed for a tenth of a second at most, and is owed, so it is not taken twice. Where
  * Redis is away or hangs, the process counts alone, and no caller waits.
  */
-import { intervalMillis, type Quota, quotaOf, taken } from './rate.ts';
+import { intervalMillis, millisNow, type Quota, quotaOf, taken } from './rate.ts';
 import { createSharedStore, type SharedOptions, type SharedStore } from './shared.ts';
 import { type Cost } from './store.ts';
 
@@ -41,7 +41,7 @@ export function createRateLimiter(options: SharedOptions | undefined): RateLimit
 function countAlone(): RateLimiter {
   const bucketOf = createBuckets();
   return {
-    take: (costs) => takeHere(costs.map(bucketOf), Date.now()),
+    take: (costs) => takeHere(costs.map(bucketOf), millisNow()),
     close: () => Promise.resolve(),
   };
 }
@@ -53,13 +53,13 @@ function countTogether(redis: SharedStore): RateLimiter {
     takeHere(from, now, debts.add);
   return {
     take: (costs) => {
-      const now = Date.now();
+      const now = millisNow();
       const from = costs.map(bucketOf);
       if (from.every((bucket) => isFar(bucket, now))) return takeAndOwe(from, now);
       // guard: limits while Redis is away
       if (redis.isAway()) return takeAndOwe(from, now);
       // guard: limits without an answer of Redis
-      const withoutAnswer = () => takeAndOwe(from, Date.now());
+      const withoutAnswer = () => takeAndOwe(from, millisNow());
       return debts.exchange('takeOwing', from).then((quotas) => quotas ?? withoutAnswer());
     },
     close: async () => {
@@ -75,7 +75,7 @@ function createBuckets(): (cost: Cost) => Bucket {
   return (cost) => {
     const known = buckets.get(cost.key);
     if (known !== undefined) return known;
-    const bucket = { ...cost, fullAt: 0, owed: 0, heardAt: 0 };
+    const bucket = { ...cost, fullAt: 0, owed: 0, heardAt: -Infinity };
     buckets.set(cost.key, bucket);
     if (buckets.size > mostBuckets) {
       const [first] = buckets.keys();
@@ -127,7 +127,7 @@ function createDebts(redis: SharedStore): Debts {
       return { key, rate, owed };
     });
     const quotas = await redis.ask((store) => store[kind](told));
-    const now = Date.now();
+    const now = millisNow();
     for (const [index, bucket] of about.entries()) {
       const quota = quotas?.[index];
       if (quota === undefined) oweAgain(bucket, told[index]?.owed ?? 0, now);

@@ -24,6 +24,9 @@ export const rateVariable = (usual: string) =>
 
 export const intervalMillis = ({ seconds }: Rate): number => seconds * 1_000;
 
+/** By a clock that nothing sets, of this process: what was taken is over in time also where the machine's is set back. */
+export const millisNow = (): number => Math.floor(performance.now());
+
 /** How a bucket stands. */
 export interface Quota {
   readonly left: number;

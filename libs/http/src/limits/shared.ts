@@ -1,4 +1,5 @@
 /** Redis as counting needs it: asked while it answers, and left alone while it is away or hangs. */
+import { millisNow } from './rate.ts';
 import { createRedisStore, type RedisStore } from './redis-store.ts';
 
 export interface SharedOptions {
@@ -26,7 +27,7 @@ export function createSharedStore({ redisUrl, timeoutMillis, onRedis }: SharedOp
   let askAgainAt = 0;
   return {
     ask: async (question) => {
-      const now = Date.now();
+      const now = millisNow();
       if (now < askAgainAt) return undefined;
       if (isAway) askAgainAt = now + askAgainMillis;
       try {
@@ -36,7 +37,7 @@ export function createSharedStore({ redisUrl, timeoutMillis, onRedis }: SharedOp
         return answer;
       } catch (error) {
         if (!isAway) onRedis(true, error);
-        [isAway, askAgainAt] = [true, Date.now() + askAgainMillis];
+        [isAway, askAgainAt] = [true, millisNow() + askAgainMillis];
         return undefined;
       }
     },
