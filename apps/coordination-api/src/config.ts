@@ -5,6 +5,7 @@ import {
   commonEnvironment,
   parsedVariable,
   parseEnvironment,
+  parseOrigins,
   rateVariable,
   RedisUrl,
   requireSafeAddress,
@@ -63,7 +64,7 @@ export const environment = {
   /** Origins whose pages may call this API from a browser, with commas between, or `*` for all; none unless set. */
   CORS_ORIGINS: z
     .string()
-    .transform((list) => (list.trim() === '*' ? '*' : list.split(',').map((part) => part.trim())))
+    .transform((list) => (list.trim() === '*' ? '*' : parseOrigins(list)))
     .optional(),
   /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
   TRUST_PROXY: TrustProxy.optional(),

@@ -1,12 +1,13 @@
 /** What mcp-gateway takes from its environment. */
-import { commonEnvironment, parseEnvironment, rateVariable, TrustProxy } from '@muster/http';
+import {
+  commonEnvironment,
+  parsedVariable,
+  parseEnvironment,
+  parseOrigins,
+  rateVariable,
+  TrustProxy,
+} from '@muster/http';
 import { z } from 'zod';
-
-const list = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 
 export const environment = {
   ...commonEnvironment,
@@ -21,7 +22,7 @@ export const environment = {
   /** Requests per token that need no call of the API, such as lists of tools: burst/seconds for one more. */
   LIMIT_LISTS: rateVariable('300/0.05'),
   /** Pages whose scripts may call, as origins with commas between; none unless named. */
-  ALLOWED_ORIGINS: z.string().default('').transform(list),
+  ALLOWED_ORIGINS: parsedVariable(parseOrigins),
   /** Who gives tokens to clients, as each 401 tells them: BASE_URL of sign-in. Without it people make tokens, and paste them. */
   OAUTH_ISSUER: z
     .url({ protocol: /^https?$/ })

@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { commonEnvironment, ConfigError, parsedVariable, parseEnvironment, TrustProxy } from './config.ts';
+import {
+  commonEnvironment,
+  ConfigError,
+  parsedVariable,
+  parseEnvironment,
+  parseOrigins,
+  TrustProxy,
+} from './config.ts';
 
 const shape = { ...commonEnvironment, SECRET_URL: z.url() };
 const good = { PORT: '4100', METRICS_PORT: '4110', SECRET_URL: 'https://example.com' };
@@ -15,8 +22,9 @@ describe('parseEnvironment', () => {
     });
   });
 
-  it('takes an empty variable as one that is not set', () => {
-    expect(parseEnvironment(shape, { ...good, HOST: '' }).HOST).toBe('0.0.0.0');
+  it.each(['', ' ', '\r'])('takes an empty variable as one that is not set: %j', (empty) => {
+    expect(parseEnvironment(shape, { ...good, HOST: empty }).HOST).toBe('0.0.0.0');
+    expect(() => parseEnvironment(shape, { ...good, PORT: empty })).toThrow('PORT is not set');
   });
 
   it.each([
@@ -49,6 +57,12 @@ describe('TRUST_PROXY', () => {
   it.each(['true', '10.0.0.1,true', '10.0.0.1,', 'foo'])('is never everybody: %s', (given) => {
     expect(() => read(given)).toThrow('TRUST_PROXY is neither a list of addresses nor a number of hops');
   });
+});
+
+it('takes origins as browsers say them, without the slash at the end of an address', () => {
+  expect(parseOrigins('https://a.example/ , tauri://localhost,, http://b.example:3000')).toEqual([
+    ...['https://a.example', 'tauri://localhost', 'http://b.example:3000'],
+  ]);
 });
 
 describe('parsedVariable', () => {

@@ -19,6 +19,13 @@ export const TrustProxy = z.string().transform((text, context): string[] | numbe
   return z.NEVER;
 });
 
+/** Origins of pages, with commas between, as browsers say them: without the slash at the end of an address. */
+export const parseOrigins = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim().replace(/\/+$/, ''))
+    .filter((part) => part !== '');
+
 /** An address of Redis, as parseRedisUrl reads it; what is said of a wrong one repeats none of it. */
 export const RedisUrl = z.string().superRefine((text, context) => {
   try {
@@ -78,8 +85,8 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
   shape: Shape,
   environment: Record<string, string | undefined>,
 ): z.output<z.ZodObject<Shape>> {
-  // An empty variable is one that is not set: shells and compose files cannot unset.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  // An empty variable is one that is not set: shells and compose files cannot unset. Of blanks a number would be 0.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
   const parsed = z.object(shape).safeParse(given);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => {

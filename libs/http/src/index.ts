@@ -4,6 +4,7 @@ export {
   ConfigError,
   parsedVariable,
   parseEnvironment,
+  parseOrigins,
   Port,
   RedisUrl,
   TrustProxy,
