@@ -2,20 +2,25 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
 import { parse, stringify } from 'yaml';
 import { type AlertCase, alertCases, well } from './alert-cases.ts';
+import { dashboard, panelsOf } from './dashboard.ts';
 import { configurationFolder, hasPrometheus, promtool } from './prometheus.ts';
+import { type Selector, selectorsIn } from './promql.ts';
 
 const docsUrl = 'https://docs.example.com';
 
 let folder: string;
+let rules: { alert: string; expr: string }[];
 let names: string[];
 beforeAll(async () => {
   folder = await configurationFolder();
   const { groups } = parse(await readFile(path.join(folder, 'alerts.yaml'), 'utf8')) as {
-    groups: { rules: { alert: string }[] }[];
+    groups: { rules: typeof rules }[];
   };
-  names = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+  rules = groups.flatMap((group) => group.rules);
+  names = rules.map(({ alert }) => alert);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -64,6 +69,34 @@ const changed = ({ series }: AlertCase): Record<string, string> =>
 
 it('is told of every alert when it fires', () => {
   expect(new Set(alertCases.map(({ alert }) => alert))).toEqual(new Set(names));
+});
+
+it('takes no call for slow that waits because it was asked to', () => {
+  const mayWait = [...operations.values()]
+    .filter(({ params }) => 'waitSeconds' in params.shape)
+    .map(({ name }) => name);
+  expect(mayWait).toContain('events.list');
+  const isCounted = ({ matchers }: Selector, operation: string): boolean =>
+    !matchers.some(
+      ({ label, operator, value }) =>
+        label === 'operation' && operator.startsWith('!') && new RegExp(`^(?:${value})$`).test(operation),
+    );
+  const asked = [
+    rules.find(({ alert }) => alert === 'MusterSlow')?.expr ?? '',
+    ...panelsOf(dashboard())
+      .flatMap(({ queries }) => queries)
+      .filter(
+        (query) => query.includes('muster_operation_duration_seconds') && query.includes('coordination-api'),
+      )
+      .map((query) => query.replaceAll('$__rate_interval', '5m')),
+  ];
+  expect(asked.length).toBeGreaterThan(3);
+  for (const selector of asked.flatMap(selectorsIn))
+    expect(mayWait.filter((operation) => isCounted(selector, operation))).toEqual([]);
+  // As tools, and by other names.
+  const [slow] = selectorsIn(asked[0] ?? '');
+  const byTools = [...mayWait.map((name) => name.replaceAll('.', '_')), 'wait_for', 'call_read_operation'];
+  expect(byTools.filter((tool) => slow === undefined || isCounted(slow, tool))).toEqual([]);
 });
 
 (hasPrometheus ? describe : describe.skip)('by Prometheus', () => {

@@ -18,8 +18,8 @@ export interface PanelPlan {
 const api = 'service="coordination-api"';
 const gateway = 'service="mcp-gateway"';
 const licenses = 'service="license-service"';
-/** It waits as long as its caller asks it to. */
-const waits = 'operation!="deliveryExecutions.eventsSince"';
+/** Those wait as long as their callers ask them to. */
+const waits = 'operation!~"deliveryExecutions.eventsSince|events.list"';
 
 const quantile = (
   q: number,
