@@ -1,6 +1,8 @@
 /** Calls for one order wait for one another at a lock of Postgres: seen there, not guessed from how long they take. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { importBatch, type Incoming } from '../src/operators/import.ts';
 import { issue, type IssueResult, type Order } from '../src/operators/issue.ts';
+import { getProduct } from '../src/operators/products.ts';
 import { inTransaction } from '../src/operators/transaction.ts';
 import { type LicenseWorld, openLicenseWorld, until } from './world.ts';
 
@@ -51,6 +53,12 @@ const waiting = () =>
      where l.locktype = 'advisory' and not l.granted and a.datname = current_database() and a.wait_event_type = 'Lock'`,
   );
 
+/** Those that wait for a row of another. */
+const locked = () =>
+  world.rows(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event <> 'advisory'`,
+  );
+
 describe('two calls for one order', () => {
   it('wait for one another: the second stands at the lock, and then finds what the first one issued', async () => {
     await world.issue();
@@ -72,6 +80,28 @@ describe('two calls for one order', () => {
     expect(first.isRepeated).toBe(false);
     expect(again).toMatchObject({ isRepeated: true, licenses: [{ id: first.licenses[0]?.id, key: null }] });
     expect(await world.rows(`select from licenses.licenses where order_ref = 'race-1'`)).toHaveLength(1);
+  });
+
+  it('wait for an import that takes the order over, and find what it made', async () => {
+    const held = Promise.withResolvers<undefined>();
+    const isThere = Promise.withResolvers<undefined>();
+    const incoming: Incoming = {
+      ...{ orderRef: 'race-4', orderLine: 1, plan: 'pro', term: { kind: 'perpetual' }, customerRef: null },
+      ...{ transferLimit: undefined, machineLimit: undefined, key: undefined },
+    };
+    const importing = inTransaction(world.owner, async (ask) => {
+      const product = await getProduct(ask, 'default');
+      const outcomes = await importBatch(ask, product, [incoming]);
+      isThere.resolve(undefined);
+      await held.promise;
+      return outcomes;
+    });
+    await isThere.promise;
+    const issuing = inTransaction(world.owner, (ask) => issue(ask, order('race-4')));
+    await until(async () => (await waiting()).length > 0 || (await locked()).length > 0);
+    held.resolve(undefined);
+    expect(await importing).toMatchObject([{ kind: 'issued' }]);
+    expect(await issuing).toMatchObject({ isRepeated: true, licenses: [{ key: null }] });
   });
 
   it('are let go on where they are of two orders', async () => {

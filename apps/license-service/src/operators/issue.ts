@@ -64,8 +64,8 @@ async function planOf(
   return { plan: made, isNewPlan: true };
 }
 
-/** Held to the end of the transaction, by the name of the product and the order. */
-const orderLock = `select /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext($1))/*end*/`;
+/** Held to the end of the transaction, by the name of the product and the order; an import may be of any order. */
+const orderLock = `select pg_advisory_xact_lock_shared(${locks.import}), /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext($1))/*end*/`;
 
 interface OrderedRow {
   readonly id: string;
