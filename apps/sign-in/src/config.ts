@@ -55,7 +55,8 @@ export const environment = {
   /** Whose X-Forwarded-For is believed: a list of addresses or networks, that of the API among them, or a
    * number of hops. */
   TRUST_PROXY: TrustProxy.optional(),
-  /** Links and connections that are asked for, and secrets and codes that are tried, per address (of IPv6 per network). */
+  /** Links that are asked for, and secrets and codes that are tried, per address (of IPv6 per network); of connections that
+   * are asked for ten times as many. */
   LIMIT_SIGN_IN: rateVariable('30/10'),
   /** Networks besides the public ones in which identity providers may be, as the API has it. */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),

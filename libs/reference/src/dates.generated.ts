@@ -104,8 +104,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '16c63469e4a45cdcb6ad41634572fbabe7c81b3698f38db665b5f1ce562da8b7',
-    since: '2026-11-27',
+    sha256: 'da04bbe68ee4d4f15bcd592444082b86e72a98190d4f8905e27af7e7ab2ac39d',
+    since: '2026-11-28',
   },
   'reference/storySpec': {
     sha256: '399ccbfcdd060b0f4d6f100f6e9ac6105e9212df00754be2ae283d51f4029a23',
@@ -116,8 +116,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/comments': {
-    sha256: 'd010d3ef9e5e7fc27ab9ff33130635744fcfc78b19cfd45f51813eee0b435a8d',
-    since: '2026-11-26',
+    sha256: '390be8d04813f46f92dbd93071209d2c1f0fd2839a3204e40a3121e1df54336f',
+    since: '2026-11-28',
   },
   'reference/assignments': {
     sha256: '259dc74a671109dc73d63da37968f251ec0b26ceb86b4df45256446593483fc7',

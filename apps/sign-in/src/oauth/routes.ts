@@ -4,6 +4,7 @@ import { formOf, fromOwnPage, queryOf, type Service, takeForms } from '@muster/h
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
 import { type Parts } from '../http/parts.ts';
+import { createThrottle } from '../http/requests.ts';
 import { type AskingClient, deviceDonePage, devicePage, goBackPage } from '../pages/consent.ts';
 import { sendPage } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
@@ -27,8 +28,11 @@ const served = [
   ...['/oauth/keys', '/oauth/device/authorize'],
 ];
 
-/** Of these each request is kept for a while, whoever sends it. */
-const kept: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/authorize', '/oauth/register']);
+/** Of these each request is kept for a day, before any person has said anything. */
+const kept: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/authorize']);
+
+/** An office has one address and many agents, and what is kept tries no secret: so many times what LIMIT_SIGN_IN gives. */
+const moreOfKept = 10;
 
 const overPage = refusedPage(
   'This is over',
@@ -51,6 +55,8 @@ export function withKnownScopes(address: string): string {
 
 export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
   const { provider, config, throttle, leave } = parts;
+  const { burst, seconds } = config.LIMIT_SIGN_IN;
+  const throttleKept = createThrottle({ burst: burst * moreOfKept, seconds: seconds / moreOfKept });
   const origin = new URL(config.baseUrl);
   const answer = provider.callback();
   addResourceMetadata(app, config.baseUrl);
@@ -63,7 +69,8 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
     });
     const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const [path = ''] = request.url.split('?');
-      if (kept.has(path)) await throttle(request);
+      if (path === '/oauth/register') await throttle(request);
+      if (kept.has(path)) await throttleKept(request);
       const { raw } = request;
       // As the browser sees us, whatever stands between.
       Object.assign(raw.headers, {
