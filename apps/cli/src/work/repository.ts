@@ -150,7 +150,7 @@ export async function includedFiles({ git }: Repository, base: Base): Promise<st
     answers: [0, 128],
   });
   if (code !== 0) return [];
-  const patterns = out.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const patterns = out.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
   if (patterns.length === 0) return [];
   const named = namesIn(
     await git([

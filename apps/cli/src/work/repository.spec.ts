@@ -1,0 +1,49 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openGit } from './git.ts';
+import { findRepository, includedFiles } from './repository.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-included-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = async (name: string, text = ''): Promise<void> => {
+  await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+  await writeFile(path.join(folder, name), text);
+};
+
+/** What is copied of a checkout that ignores `.env*`, `local/` and `dist/`, where the base has this list. */
+async function includedBy(list: string): Promise<string[]> {
+  const git = openGit({ folder });
+  await git(['init', '--quiet', '--initial-branch=main']);
+  await write('.gitignore', '.env*\nlocal/\ndist/\n');
+  await write('.worktreeinclude', list);
+  await write('src/main.ts');
+  await git(['add', '.']);
+  await git(['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com', 'commit', '--quiet', '-m', 'All']);
+  for (const name of ['.env.test', '.env', 'local/a/key', 'dist/main.js', 'notes']) await write(name);
+  const repository = await findRepository(folder);
+  const sha = (await git(['rev-parse', 'HEAD'])).trim();
+  return (await includedFiles(repository, { name: 'main', sha })).sort();
+}
+
+describe('.worktreeinclude', () => {
+  it('names ignored files, and no others', async () => {
+    expect(await includedBy('# For tests\n.env.test\n\nlocal/\nnotes\nsrc/\n')).toEqual([
+      '.env.test',
+      'local/a/key',
+    ]);
+  });
+
+  it('is read as well where its lines end as on Windows', async () => {
+    expect(await includedBy('.env*\r\n!.env\r\n')).toEqual(['.env.test']);
+  });
+
+  it('has none copied where it is empty', async () => {
+    expect(await includedBy('')).toEqual([]);
+  });
+});
