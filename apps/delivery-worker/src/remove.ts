@@ -1,6 +1,7 @@
 /** What a caller deleted is removed, in portions short enough that no caller waits for them. */
 import {
   acrossOrganizations,
+  eachInTurn,
   forgetPlace,
   isSettled,
   type Node,
@@ -55,8 +56,9 @@ const removeDeleted =
       ),
     );
     let gone = 0;
-    for (const key of deleted)
+    await eachInTurn(deleted, async (key) => {
       if (await remove(pool, progress, { table, key: { ...key }, signal })) gone += 1;
+    });
     return gone;
   };
 
@@ -81,10 +83,10 @@ export async function removeOrganizations(
     ),
   );
   let gone = 0;
-  for (const { id } of past) {
-    if (!(await remove(pool, progress, { table: 'orgs', key: { id }, signal }))) continue;
+  await eachInTurn(past, async ({ id }) => {
+    if (!(await remove(pool, progress, { table: 'orgs', key: { id }, signal }))) return;
     await forgetPlace(at, id);
     gone += 1;
-  }
+  });
   return gone;
 }

@@ -40,6 +40,7 @@ export { acrossOrganizations, inOrganizationAsSystem, isSettled } from './system
 export { type InvitedAccount, type InvitedEntry } from './invited.ts';
 export {
   atEachNode,
+  eachInTurn,
   everyNode,
   forgetPlace,
   homeName,

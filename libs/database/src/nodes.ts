@@ -244,16 +244,23 @@ export async function everyOne(all: readonly Promise<unknown>[]): Promise<void> 
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Does the work at every server, one after the other. What fails at one holds up no other; it is thrown when all had their turn. */
-export async function atEachNode(pool: Pool, work: (at: Node) => Promise<void>): Promise<void> {
+/** Does the work with each, one after the other. What fails with one holds up no other; it is thrown when all had their turn. */
+export async function eachInTurn<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
   const faults: unknown[] = [];
-  for (const node of everyNode(pool))
-    await work(node).catch((error: unknown) => {
+  for (const item of items)
+    await work(item).catch((error: unknown) => {
       faults.push(error);
     });
   if (faults.length === 1) throw faults[0];
-  if (faults.length > 1) throw new AggregateError(faults, `it failed at ${faults.length} servers`);
+  if (faults.length > 1) throw new AggregateError(faults, `it failed ${faults.length} times`);
 }
+
+/** Does the work at every server in turn. */
+export const atEachNode = (pool: Pool, work: (at: Node) => Promise<void>): Promise<void> =>
+  eachInTurn(everyNode(pool), work);
 
 /**
  * Asks every server for what only one can know, and answers what the first says that has it: home, then all others at once.

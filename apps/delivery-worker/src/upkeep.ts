@@ -1,0 +1,58 @@
+/** The jobs by which tables stay as small as they may be. What fails of one table or record holds up no other. */
+import { atEachNode, eachInTurn, type Pool } from '@muster/database';
+import { type Logger } from 'pino';
+import { endAbandoned } from './abandoned-runs.ts';
+import { keepMonths } from './months.ts';
+import { type Workers } from './perform.ts';
+import { purge, purgedTables, readForThem } from './purge.ts';
+import { type Progress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
+
+export interface UpkeepContext {
+  readonly pool: Pool;
+  readonly logger: Logger;
+  /** How long what is over is kept. */
+  readonly retentionDays: number;
+  /** Told of rows that were removed, because what they hang on was deleted. */
+  readonly removed: (rows: number) => void;
+}
+
+export function createUpkeep({
+  pool,
+  logger,
+  retentionDays,
+  removed,
+}: UpkeepContext): Pick<Workers, 'retention.purge' | 'deletions.remove'> {
+  const monthsLater = (error: unknown): [] => {
+    logger.warn({ err: error }, 'the months of tables are kept at the next turn');
+    return [];
+  };
+  const purgeAt = async (at: Pool, signal: AbortSignal): Promise<void> => {
+    await endAbandoned(at, signal);
+    await readForThem(at, signal);
+    for (const change of await keepMonths(at).catch(monthsLater)) logger.info(change, 'a month of a table');
+    await eachInTurn(purgedTables, async (table) => {
+      const rows = await purge(at, signal, table, retentionDays);
+      if (rows > 0) logger.info({ table, rows }, 'purged what is past its day');
+    });
+  };
+  const progress: Progress = {
+    removed,
+    log: (about, message) => {
+      logger.info(about, message);
+    },
+  };
+  return {
+    'retention.purge': (signal) => atEachNode(pool, (at) => purgeAt(at.pool, signal)),
+    'deletions.remove': (signal) =>
+      atEachNode(pool, (at) =>
+        eachInTurn(
+          [
+            () => removeProjects(at.pool, signal, progress),
+            () => removeWebhooks(at.pool, signal, progress),
+            () => removeOrganizations(at, signal, progress),
+          ],
+          (remove) => remove(),
+        ),
+      ),
+  };
+}
