@@ -20,6 +20,7 @@ import { fetchDocument } from './oauth/clients.ts';
 import { createOwnCalls } from './oauth/own-calls.ts';
 import { createProvider } from './oauth/provider.ts';
 import { addOAuth } from './oauth/routes.ts';
+import { relyingPartyOf } from './relying-party.ts';
 
 export interface SignIn {
   readonly service: Service;
@@ -62,6 +63,7 @@ export async function createSignIn(
     config: { ...config, baseUrl: config.BASE_URL.replace(/\/+$/, '') },
     cookies: signInCookies(config.cookie),
     throttle: createThrottle(config.LIMIT_SIGN_IN),
+    ways: { demo: config.DEMO_ACCOUNT ?? null, passkeys: relyingPartyOf(config.BASE_URL) !== undefined },
   };
   const sender = createSender(outbound);
   // Issuers may be in networks of the operator's, too.

@@ -19,14 +19,13 @@ import { linkMail } from '../link-mail.ts';
 import { waysPage } from '../pages/issuers.ts';
 import { sendPage } from '../pages/layout.ts';
 import { elsewherePage, linkPage, mailPage, overPage, signInPage } from '../pages/pages.ts';
-import { relyingPartyOf } from '../relying-party.ts';
 import { mayEnter } from './enter.ts';
 import { domainOf } from './issuers.ts';
 import { type Parts } from './parts.ts';
 import { browserOf } from './requests.ts';
 
 export function addLinks(app: FastifyInstance, around: Parts): void {
-  const { pool, config, cookies, mailer, logger, throttle } = around;
+  const { pool, config, cookies, mailer, logger, throttle, ways } = around;
   const onRequest = fromOwnPage(config.cookie);
 
   app.post('/auth/link', { onRequest }, async (request, reply) => {
@@ -35,9 +34,8 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     const to = pathWithin(named, config.HOME_PATH);
     const parsed = EmailAddress.safeParse(typed.trim());
     if (!parsed.success) {
-      const passkeys = relyingPartyOf(config.baseUrl) !== undefined;
-      const facts = { to, email: typed.slice(0, 320), demo: config.DEMO_ACCOUNT ?? null, passkeys };
-      return sendPage(reply, signInPage({ ...facts, problem: 'This is no e-mail address.' }));
+      const problem = 'This is no e-mail address.';
+      return sendPage(reply, signInPage(ways, { to, email: typed.slice(0, 320), problem }));
     }
     const email = parsed.data;
     const providers = by === 'mail' ? [] : await inSignIn(pool, (db) => providersOf(db, domainOf(email)));

@@ -9,7 +9,6 @@ import { findSession } from '../data/sessions.ts';
 import { sendPage } from '../pages/layout.ts';
 import { homePage } from '../pages/organizations.ts';
 import { signInPage } from '../pages/pages.ts';
-import { relyingPartyOf } from '../relying-party.ts';
 import { type Parts } from './parts.ts';
 import { browserOf } from './requests.ts';
 
@@ -17,7 +16,7 @@ const invitationsPath = '/sign-in/invitations';
 
 /** Answers a signed-in person with their page. */
 export const sendHome = async (
-  { pool, config }: Parts,
+  { pool, config, ways }: Parts,
   reply: FastifyReply,
   account: Account,
   said: { readonly problem?: string | null; readonly note?: string | null; readonly typed?: string } = {},
@@ -39,7 +38,7 @@ export const sendHome = async (
       note,
       typed,
       home: config.HOME_PATH,
-      passkeys: relyingPartyOf(config.baseUrl) !== undefined,
+      passkeys: ways.passkeys,
     }),
   );
 };
@@ -54,7 +53,7 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 export function addOrganizations(app: FastifyInstance, around: Parts): void {
-  const { pool, config, cookies, throttle } = around;
+  const { pool, config, cookies, throttle, ways } = around;
   const onRequest = fromOwnPage(config.cookie);
   const accountOf = (request: FastifyRequest) =>
     inSignIn(pool, async (db) => (await findSession(db, cookies.read(request, 'session')))?.account ?? null);
@@ -63,19 +62,8 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
     const account = await accountOf(request);
     if (account === null) {
       if (config.SIGN_UP === 'closed') return reply.redirect('/invitations/accept?without=account', 303);
-      const demo = config.DEMO_ACCOUNT ?? null;
       const note = 'You are invited. Sign in with the address to which the invitation came.';
-      return sendPage(
-        reply,
-        signInPage({
-          to: invitationsPath,
-          problem: null,
-          email: '',
-          demo,
-          note,
-          passkeys: relyingPartyOf(config.baseUrl) !== undefined,
-        }),
-      );
+      return sendPage(reply, signInPage(ways, { to: invitationsPath, note }));
     }
     const { refused, joined } = queryOf(request);
     if (refused !== undefined) {

@@ -4,6 +4,7 @@ import { type Mailer } from '@muster/outbound/mail';
 import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Config } from '../config.ts';
+import { type Ways } from '../pages/pages.ts';
 import { type Cookies } from './requests.ts';
 
 export interface Parts {
@@ -14,6 +15,7 @@ export interface Parts {
   readonly cookies: Cookies;
   readonly mailer: Mailer;
   readonly logger: Logger;
+  readonly ways: Ways;
   /** Counts what an address tries; throws 429. */
   readonly throttle: (request: FastifyRequest) => Promise<void>;
 }

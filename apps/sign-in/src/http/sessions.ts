@@ -11,15 +11,13 @@ import { sendPage } from '../pages/layout.ts';
 import { signInPage } from '../pages/pages.ts';
 import { sendHome } from './organizations.ts';
 import { browserOf } from './requests.ts';
-import { relyingPartyOf } from '../relying-party.ts';
 import { type Parts } from './parts.ts';
 
 const isLoopback = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);
 
 export function addSessions(app: FastifyInstance, around: Parts): void {
-  const { pool, config, cookies, throttle } = around;
+  const { pool, config, cookies, throttle, ways } = around;
   const onRequest = fromOwnPage(config.cookie);
-  const passkeys = relyingPartyOf(config.baseUrl) !== undefined;
   const sessionOf = (request: FastifyRequest) =>
     inSignIn(pool, async (db) => {
       const session = await findSession(db, cookies.read(request, 'session'));
@@ -32,15 +30,14 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
     // `again` is for who is signed in, and is to prove it anew.
     const found = again === undefined ? await sessionOf(request) : undefined;
     if (found === undefined) {
-      const demo = config.DEMO_ACCOUNT ?? null;
       // Who is not signed in sees after that what the organization asks for.
       const next = organization !== undefined ? pathWithin(request.url, to) : to;
-      return sendPage(reply, signInPage({ to: next, problem: null, email: '', demo, passkeys }));
+      return sendPage(reply, signInPage(ways, { to: next }));
     }
     if (organization !== undefined && isUuid(organization)) {
       const { id, email } = found.session.account;
       const asked = await inSignIn(pool, (db) => listAskedProofs(db, id, organization));
-      if (asked.length > 0) return sendPage(reply, askedProofsPage(asked, { to, email }, { passkeys }));
+      if (asked.length > 0) return sendPage(reply, askedProofsPage(asked, { to, email }, ways));
     }
     if (to !== '/sign-in' && named !== undefined) return reply.redirect(to, 303);
     return sendHome(around, reply, found.session.account);
@@ -67,8 +64,8 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
     return reply.redirect('/sign-in', 303);
   });
 
-  const { DEMO_ACCOUNT: demo } = config;
-  if (demo === undefined) return;
+  const { demo } = ways;
+  if (demo === null) return;
   app.post('/auth/demo', { onRequest }, async (request, reply) => {
     await throttle(request);
     if (!isLoopback(request.ip)) throw forbidden('foreign_host');

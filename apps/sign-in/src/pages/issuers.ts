@@ -4,6 +4,7 @@ import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { passkeyButton } from './passkeys.ts';
+import { type Ways } from './pages.ts';
 
 interface Going {
   readonly to: string;
@@ -74,12 +75,8 @@ export const issuerProblemPage = (name: string, text: string = noAnswer): Page =
   </section>`,
 });
 
-/** What an organization asks for besides; `passkeys` says whether there are any here. */
-export function askedProofsPage(
-  asked: readonly AskedProof[],
-  going: Going,
-  { passkeys }: { readonly passkeys: boolean },
-): Page {
+/** What an organization asks for besides. */
+export function askedProofsPage(asked: readonly AskedProof[], going: Going, { passkeys }: Ways): Page {
   const { orgName = '', requiresPasskey = false } = asked[0] ?? {};
   const named = asked.flatMap(({ providerId: id, providerName: name }) =>
     id === null || name === null ? [] : [{ id, name }],

@@ -8,26 +8,33 @@ import { passkeyButton } from './passkeys.ts';
 export const problem = (text: string | null): Html | null =>
   text === null ? null : html`<p class="bad" role="alert">${text}</p>`;
 
-export interface SignInFacts {
-  readonly to: string;
-  readonly problem: string | null;
-  /** What was typed. */
-  readonly email: string;
+/** How people sign in here, beside links by mail. */
+export interface Ways {
   /** As whom one click signs in, on a demo. */
   readonly demo: string | null;
-  /** What else there is to say. */
-  readonly note?: string;
   /** Whether passkeys are to be had here. */
   readonly passkeys: boolean;
 }
 
-export const signInPage = ({ to, problem: why, email, demo, note, passkeys }: SignInFacts): Page => ({
+export interface SignInFacts {
+  readonly to: string;
+  readonly problem?: string;
+  /** What was typed. */
+  readonly email?: string;
+  /** What else there is to say. */
+  readonly note?: string;
+}
+
+export const signInPage = (
+  { demo, passkeys }: Ways,
+  { to, problem: why, email = '', note }: SignInFacts,
+): Page => ({
   title: 'Sign in',
-  status: why === null ? 200 : 422,
+  status: why === undefined ? 200 : 422,
   ...(passkeys && { script: passkeyScript }),
   body: html`<section>
       <h1>Sign in</h1>
-      ${problem(why)} ${note === undefined ? null : html`<p>${note}</p>`}
+      ${problem(why ?? null)} ${note === undefined ? null : html`<p>${note}</p>`}
       <form method="post" action="/auth/link">
         <input type="hidden" name="to" value="${to}" />
         <label for="email">Your e-mail address</label>
