@@ -44,7 +44,8 @@ export { type Cost, type Store } from './limits/store.ts';
 export { createLogger } from './logging.ts';
 export { type Count, createMetrics, type Figure, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
-export { createPageFrame, narrowStyle, type RenderedPage } from './page.ts';
+export { userAgentOf } from './user-agent.ts';
+export { createNarrowFrame, createPageFrame, type FramedPage, type RenderedPage } from './page.ts';
 export { leastRedis, redisCheck, type RedisCheck } from './redis.ts';
 export { longestStopMillis, main, stopOnSignal } from './run.ts';
 export {

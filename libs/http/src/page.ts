@@ -18,7 +18,7 @@ a { color: var(--accent) }
 `;
 
 /** Of a page that asks for one thing: a mark, and sections below each other. */
-export const narrowStyle = `
+const narrowStyle = `
 body { font: 16px/1.5 var(--font) }
 main { max-width: 27rem; margin: 0 auto; padding: 8vh 1rem 2rem }
 .mark { margin: 0 0 1rem; font-weight: 700; letter-spacing: .02em }
@@ -104,4 +104,23 @@ export function createPageFrame({
       body: `<!doctype html>\n${page.text}\n`,
     };
   };
+}
+
+/** Pages that ask for one thing each: the name as a mark, and sections below each other. */
+export function createNarrowFrame({
+  name,
+  style,
+}: {
+  readonly name: string;
+  readonly style: string;
+}): (page: FramedPage) => RenderedPage {
+  const frame = createPageFrame({ name, style: narrowStyle + style });
+  return ({ body, ...page }) =>
+    frame({
+      ...page,
+      body: html`<main>
+        <p class="mark">${name}</p>
+        ${body}
+      </main>`,
+    });
 }

@@ -183,7 +183,7 @@ async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefine
       failures.push(error);
     }
   }
-  for (const failure of failures) throw failure;
+  if (failures.length > 0) throw failures[0];
   return verdicts;
 }
 

@@ -13,7 +13,7 @@ import {
   toApiError,
 } from '@muster/runtime';
 import { type Followers, type Pool } from '@muster/database';
-import { type Service } from '@muster/http';
+import { type Service, userAgentOf } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate } from './authenticate.ts';
 import { type CallLimits } from './limits.ts';
@@ -90,7 +90,7 @@ function createAsk(
   token: AuthenticatedToken,
   request: FastifyRequest,
 ) {
-  const userAgent = request.headers['user-agent']?.slice(0, 512) ?? null;
+  const userAgent = userAgentOf(request);
   return (operation: string, params: unknown) => {
     const handler = handlers.get(operation);
     if (handler === undefined) throw new Error(`there is no handler of ${operation}`);

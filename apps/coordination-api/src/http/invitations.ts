@@ -11,8 +11,10 @@ import {
   formOf,
   fromOwnPage,
   type Metrics,
+  queryOf,
   type SessionCookie,
   takeForms,
+  userAgentOf,
 } from '@muster/http';
 import { isUuid, notFound, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -39,7 +41,7 @@ const bodyLimit = 16 * 1024;
 
 const factsOf = (request: FastifyRequest): AcceptanceFacts => ({
   ...{ requestId: request.id, ip: request.ip },
-  userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+  userAgent: userAgentOf(request),
 });
 
 export function addInvitationRoutes(app: FastifyInstance, options: InvitationRoutes): void {
@@ -54,7 +56,7 @@ export function addInvitationRoutes(app: FastifyInstance, options: InvitationRou
 function addForm(app: FastifyInstance, { cookie, addresses }: InvitationRoutes): void {
   const page = invitationPageOf(addresses);
   app.get(path, (request, reply) => {
-    const { without } = request.query as { without?: unknown };
+    const { without } = queryOf(request);
     // The browser takes along what stands behind the `#`, which no page of the other address reads.
     if (cookie !== undefined && without !== 'account') return reply.redirect(signInPath, 303);
     return reply.headers(page.headers).send(page.body);

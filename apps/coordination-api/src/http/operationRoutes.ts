@@ -31,6 +31,7 @@ import {
   elapsedMillis,
   type Metrics,
   type Service,
+  userAgentOf,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -150,7 +151,7 @@ function runner(
         requestId: request.id,
         idempotencyKey: operation.effect === 'write' ? idempotencyKeyOf(request) : null,
         ip: request.ip,
-        userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+        userAgent: userAgentOf(request),
         position: operation.effect === 'read' ? positionOf(request) : null,
       };
       const ask = (): Promise<Answer> => execute(pool, handler, call, environment);

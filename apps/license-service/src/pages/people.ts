@@ -8,6 +8,7 @@ import {
   requireSameOrigin,
   type SessionCookie,
   sessionCookieOf,
+  userAgentOf,
 } from '@muster/http';
 import {
   createIssuerSignIn,
@@ -97,7 +98,7 @@ const cookiesFor = (options: PeopleOptions, request: FastifyRequest): Cookies<'s
 
 const browserOf = (options: PeopleOptions, request: FastifyRequest): Browser => ({
   ip: request.ip,
-  userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+  userAgent: userAgentOf(request),
   before: cookiesFor(options, request).read(request, 'session'),
 });
 

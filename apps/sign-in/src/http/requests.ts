@@ -7,6 +7,7 @@ import {
   type Rate,
   requireRoom,
   type SessionCookie,
+  userAgentOf,
 } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 import { type Browser } from '../data/sessions.ts';
@@ -18,9 +19,9 @@ export type Cookies = CookiesFor<CookieUse>;
 export const signInCookies = (cookie: SessionCookie): Cookies =>
   cookiesOf(cookie, { session: 90 * 86_400, link: 900, flow: 900, passkey: 300 });
 
-export const browserOf = ({ ip, headers }: FastifyRequest): Browser => ({
-  ip,
-  userAgent: headers['user-agent']?.slice(0, 512) ?? null,
+export const browserOf = (request: FastifyRequest): Browser => ({
+  ip: request.ip,
+  userAgent: userAgentOf(request),
 });
 
 /** Counts what an address asks for; throws 429. */

@@ -1,10 +1,10 @@
 /** What all pages have: a frame, and one look for light and dark. */
-import { createPageFrame, type Html, html, narrowStyle, type RenderedPage } from '@muster/http';
+import { createNarrowFrame, type Html, type RenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
-const frame = createPageFrame({
+const frame = createNarrowFrame({
   name: 'Muster',
-  style: `${narrowStyle}
+  style: `
 input.code { max-width: 11rem; font-size: 1.4rem; letter-spacing: .2em; font-variant-numeric: tabular-nums }
 select { width: 100%; min-height: 2.75rem; margin-bottom: 1rem; padding: .5rem .75rem; border: 1px solid var(--field-line); border-radius: 8px;
   font: inherit; color: inherit; background: var(--surface) }
@@ -34,14 +34,7 @@ export interface Page {
 }
 
 /** For an answer by other means than Fastify. */
-export const renderPage = ({ title, body, script }: Page): RenderedPage =>
-  frame({
-    ...{ title, script },
-    body: html`<main>
-      <p class="mark">Muster</p>
-      ${body}
-    </main>`,
-  });
+export const renderPage = ({ title, body, script }: Page): RenderedPage => frame({ title, body, script });
 
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
   const { headers, body } = renderPage(page);

@@ -34,7 +34,7 @@ export interface SitePage {
   readonly render: (form: Form) => Rendering;
 }
 
-export const rendering = ({ headers, body }: RenderedPage): Rendering => ({
+const rendering = ({ headers, body }: RenderedPage): Rendering => ({
   ...{ headers, body },
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
   gzipped: once(() => compress(body)),
