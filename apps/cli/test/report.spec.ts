@@ -26,17 +26,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Work that was handed in on a branch, and with a pull request where one is named. */
-async function work(branch: string, url?: string): Promise<string> {
+/** Work that was handed in on a branch where one is named, and with a pull request where one is named. */
+async function work(branch: string | null, url?: string): Promise<string> {
   const { story } = await chloe.stories.create({ projectId: 'WEB', title: 'Work', status: 'ready' });
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: story.key, start: true },
   });
   const held = { executionId: execution.id, leaseToken };
-  await chloe.deliveryExecutions.update({
-    ...held,
-    git: { branch, baseBranch: 'main', headSha: 'a'.repeat(40) },
-  });
+  const git = { baseBranch: 'main', headSha: 'a'.repeat(40) };
+  if (branch !== null) await chloe.deliveryExecutions.update({ ...held, git: { branch, ...git } });
   await chloe.deliveryExecutions.complete({
     ...{ ...held, outcome: 'submitted' },
     ...(url !== undefined && { pullRequest: { number: 7, url } }),
@@ -135,7 +133,7 @@ describe('the action of GitHub', () => {
   });
 
   it('finds work by the line of the pull request, by its address, and as it is told', async () => {
-    const [named, handedIn, told] = [await work('one'), await work('two', pullUrl(8)), await work('three')];
+    const [named, handedIn, told] = [await work(null), await work('two', pullUrl(8)), await work('three')];
     const opened = (number: number, more: object) =>
       start('pull_request', {
         ...{ action: 'opened', repository },
@@ -144,6 +142,8 @@ describe('the action of GitHub', () => {
     expect((await opened(9, { body: `Muster-Execution: ${named}` })).outputs).toContain(
       `execution=${named}\n`,
     );
+    const elsewhere = { body: `Muster-Execution: ${told}` };
+    expect((await opened(9, elsewhere)).outputs).toBe('execution=\nrecorded=0\n');
     // Of a fork the address alone counts, whatever its branch and text say.
     const head = { ref: 'one', sha: 'd'.repeat(40), repo: { id: 2 } };
     const foreign = { head, body: `Muster-Execution: ${named}` };

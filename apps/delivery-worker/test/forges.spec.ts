@@ -185,6 +185,30 @@ describe('the execution of a fact', () => {
     expect((await executionNow()).git).toEqual(landed.git);
   });
 
+  it('is not that which a stacked, release or queue branch has commits of', async () => {
+    await send(pushEvent(life, a, 1));
+    const { git } = await executionNow();
+    const message = `Land\n\nMuster-Execution: ${held.executionId}`;
+    for (const branch of ['feat-b', 'release/1', 'revert-7-topic', 'gh-readonly-queue/main/pr-7-f'])
+      await send(pushEvent({ ...life, branch }, b, 3, message));
+    expect((await executionNow()).git).toEqual(git);
+    await send(pushEvent(life, b, 3, message));
+    expect((await executionNow()).git?.headSha).toBe(b);
+  });
+
+  it('is not that which a pull request only shows, or which was handed in with another', async () => {
+    const trailer = `Muster-Execution: ${held.executionId}`;
+    const shown = { ...life, number: 41, branch: 'other' };
+    const merged = async (body: string) => (await send(mergedEvent({ ...shown, body }, b, 5))).outcome[0];
+    for (const body of [`\`\`\`\n${trailer}\n\`\`\``, `<!--\n${trailer}\n-->`, `    ${trailer}`])
+      expect(await merged(body)).toMatchObject({ result: 'parked', executionId: null });
+    await handIn();
+    expect(await merged(trailer)).toMatchObject({
+      reason: 'the work was handed in with another pull request',
+    });
+    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+  });
+
   it('is that of the branch of its epoch', async () => {
     const found = { result: 'recorded', executionId: held.executionId };
     expect(await named({ branch: 'muster/WEB-1-e1-x' })).toMatchObject(found);

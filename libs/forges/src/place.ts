@@ -39,7 +39,7 @@ function isElsewhere(
   { defaultBranch }: LinkedRepository,
 ): string | undefined {
   if (fact.url === null) return undefined;
-  if (way !== 'trailer' && way !== 'handedIn' && handedIn !== null && handedIn !== fact.url) {
+  if (way !== 'handedIn' && handedIn !== null && handedIn !== fact.url) {
     return 'the work was handed in with another pull request';
   }
   const wanted = base ?? defaultBranch ?? fact.defaultBranch;

@@ -1,6 +1,6 @@
 /** What a pipeline knows of the event that began it, from the environment that its forge gives it. */
 import { readFile } from 'node:fs/promises';
-import { type Fact, read, trailersIn } from '@muster/forges/reading';
+import { type Fact, read, trailersOfCommits, trailersOfPull } from '@muster/forges/reading';
 import { z } from 'zod';
 import { UsageError } from '../failures.ts';
 
@@ -52,7 +52,7 @@ function headOf(payload: unknown): Fact | undefined {
     ...bare,
     ...{ kind: 'checks_passed', at: now(), branch: run.head_branch, sha: run.head_sha },
     isForeign: run.head_repository?.id !== repository.id,
-    trailers: trailersIn(run.head_commit?.message),
+    trailers: trailersOfCommits([run.head_commit?.message]),
   };
 }
 
@@ -83,10 +83,9 @@ function ofGitlab(environment: Environment): Pipeline {
   const at = new Date(said(environment, 'CI_PIPELINE_CREATED_AT') ?? now()).toISOString();
   const request = said(environment, 'CI_MERGE_REQUEST_IID');
   const defaultBranch = said(environment, 'CI_DEFAULT_BRANCH');
-  const trailers = trailersIn(
-    said(environment, 'CI_MERGE_REQUEST_DESCRIPTION'),
+  const trailers = trailersOfPull(said(environment, 'CI_MERGE_REQUEST_DESCRIPTION'), [
     said(environment, 'CI_COMMIT_MESSAGE'),
-  );
+  ]);
   if (request !== null) {
     const project = needed(environment, 'CI_MERGE_REQUEST_PROJECT_URL');
     const fact: Fact = {

@@ -27,8 +27,11 @@ async function findWork(client: Client, { trailers, url, branch, isForeign }: Fa
         }
       }),
     );
-    // A push has commits of work that landed, too, where its branch took in the one that they landed on.
-    const found = named.flat().filter(({ state }) => url !== null || state !== 'completed');
+    // A push also brings commits of other work: of work that landed, or of a branch that this one is stacked on.
+    const found = named
+      .flat()
+      .filter(({ state }) => url !== null || state !== 'completed')
+      .filter(({ git }) => git?.branch == null || git.branch === branch);
     if (found.length > 0) return found;
   }
   const ways = [

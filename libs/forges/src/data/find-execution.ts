@@ -34,7 +34,7 @@ export async function findExecutions(
   // Who makes a branch in a repository of their own may call it anything.
   const branch = isForeign ? null : fact.branch;
   const trailers = isForeign ? [] : fact.trailers;
-  // A push has commits of work that landed, too, where its branch took in the one that they landed on.
+  // A push also brings commits of other work: of work that landed, or of a branch that this one is stacked on.
   const work = branchOfWork(branch, projectKey);
   const numbers = isForeign || fact.url === null ? [] : storyNumbersIn(projectKey, branch, fact.title);
   const rows = await db.all(
@@ -42,6 +42,7 @@ export async function findExecutions(
          select 0 as way, e.id from executions e
            where ${of('e')} and e.project_id = ${projectId} and e.id = any (${trailers}::uuid[])
              and (e.state <> 'completed' or ${kind !== 'branch_pushed'})
+             and (e.branch is null or e.branch = ${branch})
          union all
          select 1, n.id from stories s cross join lateral (select e.id, e.epoch from executions e
              where ${of('e')} and e.target_type = 'story' and e.target_id = s.id order by e.id desc limit 1) n

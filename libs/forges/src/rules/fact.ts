@@ -64,28 +64,29 @@ export const words = (text: string): string[] => text.split(' ');
 export const ignored = (reason: string, ...events: readonly string[]): Translation =>
   Object.fromEntries(events.map((event) => [event, reason]));
 
-const trailer =
-  /^[ \t]*Muster-Execution:[ \t]*([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[ \t]*$/gim;
-const mostTrailers = 10;
-
-/** The executions that `Muster-Execution: <id>` names, each on a line of its own. */
-export function trailersIn(...texts: readonly (string | null | undefined)[]): string[] {
-  const found = texts.flatMap((text) =>
-    [...(text ?? '').matchAll(trailer)].map(([, id = '']) => id.toLowerCase()),
-  );
-  return [...new Set(found)].slice(0, mostTrailers);
-}
-
 /** The same fact has the same key, whatever delivery it comes in. */
 export const factKey = ({ kind, number, branch, sha, at }: Fact): string =>
   [kind, number ?? branch ?? '', sha ?? '', at].join(' ').slice(0, 255);
 
-/** A time as forges write it; GitLab also writes `2026-11-21 09:30:00 UTC`, and pushes have seconds. */
-export const ForgeTime = z.union([z.string(), z.int()]).transform((value, context) => {
-  const time =
-    typeof value === 'number' ? value * 1_000 : Date.parse(value.replace(/ UTC$/, 'Z').replace(' ', 'T'));
-  if (Number.isFinite(time)) return new Date(time).toISOString();
-  context.addIssue({ code: 'custom', message: 'is no time' });
+const forgeTime = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:[.,]\d+)?) ?(UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)$/i;
+
+function millisOf(value: string | number): number {
+  if (typeof value === 'number') return value * 1_000;
+  const [, date = '', time = '', zone = ''] = forgeTime.exec(value.trim()) ?? [];
+  const offset = /^[+-]/.test(zone) ? zone.replace(':', '').padEnd(5, '0').replace(/(..)$/, ':$1') : 'Z';
+  return Date.parse(`${date}T${time.replace(',', '.')}${offset}`);
+}
+
+const lastMillis = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * A time as forges write it: ISO 8601, `2026-11-21 09:30:00 UTC` or `+0100` from GitLab, seconds since 1970 from GitHub's
+ * pushes. Go writes the year 1 for a time that is not known; it becomes 1970, before all others.
+ */
+export const ForgeTime = z.union([z.string(), z.number()]).transform((value, context) => {
+  const millis = millisOf(value);
+  if (millis <= lastMillis) return new Date(Math.max(millis, 0)).toISOString();
+  context.addIssue({ code: 'custom', message: 'is not a time' });
   return z.NEVER;
 });
 

@@ -8,10 +8,10 @@ import {
   type NamedRepository,
   ofBoard,
   type Reading,
-  trailersIn,
   type Translation,
   words,
 } from './fact.ts';
+import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 const Project = z.object({
   id: z.int(),
@@ -27,7 +27,12 @@ const named = (project: z.infer<typeof Project>): NamedRepository => ({
   defaultBranch: project.default_branch ?? null,
 });
 
-const Commit = z.object({ id: z.string(), message: z.string().nullish(), timestamp: ForgeTime.nullish() });
+const Commit = z.object({
+  id: z.string(),
+  message: z.string().nullish(),
+  /** Whoever made the commit chose it. */
+  timestamp: ForgeTime.nullish().catch(null),
+});
 
 const Push = z.object({
   ref: z.string(),
@@ -43,6 +48,7 @@ function readPush(payload: unknown): Reading {
   if (branch === undefined) return { ignored: 'a push to no branch' };
   if (/^0+$/.test(after)) return { ignored: 'a branch was deleted' };
   if (branch === project.default_branch) return { ignored: 'a push to the default branch' };
+  if (isQueueBranch(branch)) return { ignored: 'a push to a branch of a merge queue' };
   const at = (commits ?? []).map(({ timestamp }) => timestamp ?? '').reduce((a, b) => (a > b ? a : b), '');
   if (at === '') return { ignored: 'a push without a time' };
   const fact: Fact = {
@@ -50,7 +56,7 @@ function readPush(payload: unknown): Reading {
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch: project.default_branch ?? null,
     isForeign: false,
-    trailers: trailersIn(...(commits ?? []).map(({ message }) => message)),
+    trailers: isOfOthersWork(branch) ? [] : trailersOfCommits((commits ?? []).map(({ message }) => message)),
   };
   return { repository: named(project), facts: [fact], checks: [] };
 }
@@ -105,7 +111,9 @@ function readMergeRequest(payload: unknown): Reading {
     base: merge.target_branch,
     defaultBranch: project.default_branch ?? null,
     isForeign: merge.source_project_id !== merge.target_project_id,
-    trailers: trailersIn(merge.description, merge.last_commit?.message),
+    trailers: isOfOthersWork(merge.source_branch)
+      ? []
+      : trailersOfPull(merge.description, [merge.last_commit?.message]),
   };
   const isOpen = told === 'pr_opened' || told === 'pr_updated' || told === 'pr_reopened';
   const conflict: Fact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };

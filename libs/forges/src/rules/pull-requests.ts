@@ -1,7 +1,8 @@
 /** Pull requests as GitHub, Gitea and Forgejo send them, which is nearly alike. */
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
-import { type Fact, ForgeTime, type NamedRepository, type Reading, trailersIn } from './fact.ts';
+import { type Fact, ForgeTime, type NamedRepository, type Reading } from './fact.ts';
+import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 export const Repository = z.object({
   id: z.int(),
@@ -69,7 +70,7 @@ export function factOf(
     base: pull.base.ref,
     defaultBranch: repository.default_branch ?? null,
     isForeign: repositoryOf(pull.head) !== repository.id,
-    trailers: trailersIn(pull.body),
+    trailers: isOfOthersWork(pull.head.ref) ? [] : trailersOfPull(pull.body),
   };
 }
 
@@ -97,7 +98,13 @@ export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository
   return facts;
 }
 
-const Commit = z.object({ message: z.string(), timestamp: ForgeTime.nullish() });
+const Commit = z.object({
+  message: z.string(),
+  /** Whoever made the commit chose it. */
+  timestamp: ForgeTime.nullish().catch(null),
+  /** GitHub's word for a commit that no push brought before. */
+  distinct: z.boolean().nullish(),
+});
 export const Push = z.object({
   ref: z.string(),
   after: z.string(),
@@ -117,15 +124,17 @@ export function readPush(payload: unknown): Reading {
   if (branch === undefined) return { ignored: 'a push to no branch' };
   if (push.deleted === true || isNothing(push.after)) return { ignored: 'a branch was deleted' };
   if (branch === repository.default_branch) return { ignored: 'a push to the default branch' };
+  if (isQueueBranch(branch)) return { ignored: 'a push to a branch of a merge queue' };
   const at = repository.pushed_at ?? push.head_commit?.timestamp ?? push.commits?.at(-1)?.timestamp;
   if (at == null) return { ignored: 'a push without a time' };
-  const messages = (push.commits ?? []).map(({ message }) => message);
+  const commits = [...(push.head_commit == null ? [] : [push.head_commit]), ...(push.commits ?? [])];
+  const own = isOfOthersWork(branch) ? [] : commits.filter(({ distinct }) => distinct !== false);
   const fact: Fact = {
     ...{ kind: 'branch_pushed', at, branch, sha: push.after },
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch: repository.default_branch ?? null,
     isForeign: false,
-    trailers: trailersIn(push.head_commit?.message, ...messages),
+    trailers: trailersOfCommits(own.map(({ message }) => message)),
   };
   return { repository: named(repository), facts: [fact], checks: [] };
 }

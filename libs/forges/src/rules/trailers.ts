@@ -1,0 +1,99 @@
+/**
+ * Executions that a text names by `Muster-Execution: <id>`. A commit message counts by git's own rules for trailers; the text
+ * of a pull request counts where its last paragraph has nothing but trailers. Examples in code, quotes and comments name nothing.
+ */
+const namesExecution =
+  /^Muster-Execution[ \t]*:\s*([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\s*$/i;
+const trailer = /^[A-Za-z0-9-]+[ \t]*:/;
+/** git recognizes a block with one of these also where other lines are in it. */
+const madeByGit = /^(?:Signed-off-by: |\(cherry picked from commit )/;
+const mostNamed = 10;
+
+const isBlank = (line: string): boolean => line.trim() === '';
+const linesOf = (text: string): string[] => text.trimEnd().split(/\r?\n/);
+const namedIn = (lines: readonly string[]): string[] =>
+  lines.flatMap((line) => namesExecution.exec(line)?.[1]?.toLowerCase() ?? []);
+
+/** Folded lines of a block are joined; `size` is how many there were. */
+function unfold(block: readonly string[]): { text: string; size: number }[] {
+  const entries: { text: string; size: number }[] = [];
+  for (const line of block) {
+    const last = entries.at(-1);
+    if (last === undefined || !/^\s/.test(line)) {
+      entries.push({ text: line, size: 1 });
+    } else {
+      last.text += ` ${line.trim()}`;
+      last.size += 1;
+    }
+  }
+  return entries;
+}
+
+/** A commit that was picked or reverted belongs to the branch it is on now, not to the work that it names. */
+function namedInCommit(message: string): string[] {
+  const lines = linesOf(message).filter((line) => !line.startsWith('#'));
+  const start = lines.findLastIndex(isBlank);
+  if (start === -1 || /^Revert "/i.test(message)) return [];
+  const entries = unfold(lines.slice(start + 1)).map((entry) => ({
+    ...entry,
+    isTrailer: trailer.test(entry.text) || madeByGit.test(entry.text),
+  }));
+  if (entries.some(({ text }) => text.startsWith('(cherry picked from commit '))) return [];
+  const trailers = entries.filter(({ isTrailer }) => isTrailer);
+  const otherLines = entries.filter(({ isTrailer }) => !isTrailer).reduce((sum, { size }) => sum + size, 0);
+  const isSigned = entries.some(({ text }) => madeByGit.test(text));
+  const isBlock = otherLines === 0 || (isSigned && trailers.length * 3 >= otherLines);
+  return isBlock ? namedIn(trailers.map(({ text }) => text)) : [];
+}
+
+/** True for lines that open a fenced code block without closing it. */
+function endsInFence(lines: readonly string[]): boolean {
+  let fence: string | undefined;
+  for (const line of lines) {
+    const [, marks = '', rest = ''] = /^[\s>]*(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+    if (marks === '') continue;
+    if (fence === undefined) {
+      if (marks.startsWith('~') || !rest.includes('`')) fence = marks;
+    } else if (marks.startsWith(fence) && isBlank(rest)) {
+      fence = undefined;
+    }
+  }
+  return fence !== undefined;
+}
+
+const endsInElement = (text: string): boolean => {
+  const lower = text.toLowerCase();
+  return ['pre', 'blockquote', 'details'].some(
+    (name) => lower.lastIndexOf(`<${name}`) > lower.lastIndexOf(`</${name}`),
+  );
+};
+
+function namedInText(text: string): string[] {
+  const visible = text.replace(/<!--[\s\S]*?(?:-->|$)/g, '');
+  const lines = linesOf(visible);
+  const paragraph = lines.slice(lines.findLastIndex(isBlank) + 1);
+  const isPlain = paragraph.every((line) => trailer.test(line));
+  return isPlain && !endsInFence(lines) && !endsInElement(visible) ? namedIn(paragraph) : [];
+}
+
+const first = (named: readonly string[]): string[] => [...new Set(named)].slice(0, mostNamed);
+
+/** Executions that commit messages name. */
+export const trailersOfCommits = (messages: readonly (string | null | undefined)[]): string[] =>
+  first(messages.flatMap((message) => namedInCommit(message ?? '')));
+
+/** Executions that the text of a pull request names, and the messages of its commits. */
+export const trailersOfPull = (
+  text: string | null | undefined,
+  messages: readonly (string | null | undefined)[] = [],
+): string[] => first([...namedInText(text ?? ''), ...trailersOfCommits(messages)]);
+
+/** Branches that a merge queue makes of the branches of work. They are tests of a merge, and nobody works on them. */
+export const isQueueBranch = (branch: string): boolean =>
+  /^(?:gh-readonly-queue|mergify\/merge-queue|trunk-merge)\/|^gtmq_/.test(branch);
+
+/** Branches that collect, repeat or take back the work of others: the commits on them name work that is elsewhere. */
+export const isOfOthersWork = (branch: string): boolean =>
+  /^(?:release|releases|backport|backports|cherry-pick|revert)[-/]|^v?\d+(?:\.\d+)*\.(?:\d+|x)$/i.test(
+    branch,
+  );
