@@ -26,15 +26,18 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Work that was handed in on a branch where one is named, and with a pull request where one is named. */
+/** Work that was handed in on a branch, and with a pull request where one is named. Without a branch it is still held. */
 async function work(branch: string | null, url?: string): Promise<string> {
   const { story } = await chloe.stories.create({ projectId: 'WEB', title: 'Work', status: 'ready' });
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: story.key, start: true },
   });
   const held = { executionId: execution.id, leaseToken };
-  const git = { baseBranch: 'main', headSha: 'a'.repeat(40) };
-  if (branch !== null) await chloe.deliveryExecutions.update({ ...held, git: { branch, ...git } });
+  if (branch === null) return execution.id;
+  await chloe.deliveryExecutions.update({
+    ...held,
+    git: { branch, baseBranch: 'main', headSha: 'a'.repeat(40) },
+  });
   await chloe.deliveryExecutions.complete({
     ...{ ...held, outcome: 'submitted' },
     ...(url !== undefined && { pullRequest: { number: 7, url } }),
@@ -143,7 +146,7 @@ describe('the action of GitHub', () => {
       `execution=${named}\n`,
     );
     const elsewhere = { body: `Muster-Execution: ${told}` };
-    expect((await opened(9, elsewhere)).outputs).toBe('execution=\nrecorded=0\n');
+    expect((await opened(11, elsewhere)).outputs).toBe('execution=\nrecorded=0\n');
     // Of a fork the address alone counts, whatever its branch and text say.
     const head = { ref: 'one', sha: 'd'.repeat(40), repo: { id: 2 } };
     const foreign = { head, body: `Muster-Execution: ${named}` };
