@@ -7,7 +7,7 @@ const api = useApi();
 
 interface OpenApi {
   readonly openapi: string;
-  readonly info: { readonly version: string };
+  readonly info: { readonly version: string; readonly 'x-product-version': string };
   readonly paths: Record<
     string,
     {
@@ -28,7 +28,8 @@ describe('/openapi.json', () => {
 
   it('has every operation once, with its own id, its example and every documented error status', async () => {
     const document = await read();
-    expect([document.openapi, document.info.version]).toEqual(['3.1.0', productVersion]);
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0']);
+    expect(document.info['x-product-version']).toBe(productVersion);
     const posts = Object.values(document.paths).map((item) => item.post);
     const ids = posts.map((post) => post.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -36,9 +37,56 @@ describe('/openapi.json', () => {
       const post = document.paths[`/api/${operation.name.replaceAll('.', '/')}`]?.post;
       expect(post?.requestBody.content['application/json'].example).toEqual(operation.example);
       expect(Object.keys(post?.responses ?? {})).toEqual(
-        expect.arrayContaining(['200', '400', '401', '403', '404', '413', '415', '429', '500', '503']),
+        expect.arrayContaining([
+          ...['200', '400', '401', '403', '404', '405', '409', '413', '415', '422', '429', '500', '503'],
+        ]),
       );
     }
+  });
+});
+
+describe('the version of the interface', () => {
+  it('is 1.0.0 wherever it is stated', async () => {
+    const get = (path: string) =>
+      api.request(path, { method: 'GET', headers: { accept: 'application/json' } });
+    expect((await get('/.well-known/agents.json')).body).toMatchObject({
+      ...{ version: '1.0.0', productVersion },
+    });
+    expect((await get('/')).body).toMatchObject({ version: '1.0.0' });
+    expect((await get('/reference')).body).toMatchObject({ version: '1.0.0' });
+    expect(await (await fetch(new URL('/llms.txt', api.url()))).text()).toContain(
+      'Version 1.0.0 of the interface.',
+    );
+  });
+});
+
+describe('a path of an operation', () => {
+  it('answers every method but POST with 405, an error in JSON and the method that it takes', async () => {
+    const asked = ['/api/stories/create', '/api/query', '/api/agents.catalog/get', '/api/admin/platform?a=b'];
+    for (const path of asked) {
+      for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
+        const response = await fetch(new URL(path, api.url()), {
+          method,
+          headers: { accept: 'text/html', 'content-type': 'text/plain' },
+          ...(method.startsWith('P') && { body: 'anything' }),
+        });
+        expect([path, method, response.status, response.headers.get('allow')]).toEqual([
+          path,
+          method,
+          405,
+          'POST',
+        ]);
+        expect(response.headers.get('content-type')).toContain('application/json');
+        if (method === 'HEAD') expect(await response.text()).toBe('');
+        else
+          expect(await response.json()).toMatchObject({
+            code: 'method_not_allowed',
+            status: 405,
+            details: { reason: 'method_not_allowed', retryable: false },
+          });
+      }
+    }
+    expect((await fetch(new URL('/api/stories/nothing', api.url()))).status).toBe(404);
   });
 });
 

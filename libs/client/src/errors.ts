@@ -58,6 +58,7 @@ const classes: Readonly<Record<ErrorCode, typeof MusterError>> = {
   forbidden: ForbiddenError,
   not_found: NotFoundError,
   unknown_operation: NotFoundError,
+  method_not_allowed: MusterError,
   conflict: ConflictError,
   payload_too_large: MusterError,
   unsupported_media_type: MusterError,

@@ -50,6 +50,7 @@ export function sendError(
   // Where the framework refuses a request itself, no hook has set it.
   reply.header('x-request-id', requestId);
   if (error.code === 'unauthorized') reply.header('www-authenticate', challengeOf(reply.request, error));
+  if (error.code === 'method_not_allowed') reply.header('allow', 'POST');
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
   return reply
     .code(error.status)

@@ -1,7 +1,7 @@
 /** A Fastify app as each service needs it: errors as JSON, bodies checked, health, metrics, a cap, a graceful stop. */
 import { once } from 'node:events';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import { type ApiError, malformed, missing, unsupportedMediaType } from '@muster/registry';
+import { type ApiError, malformed, methodNotAllowed, missing, unsupportedMediaType } from '@muster/registry';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { createBodies, hasBody } from './bodies.ts';
@@ -75,6 +75,12 @@ export interface Service {
 /** HTTP/1.1 asks for it (RFC 9112, section 3.2). */
 const lacksHost = ({ raw, headers }: FastifyRequest): boolean =>
   raw.httpVersion === '1.1' && headers.host === undefined;
+
+/** Whether only POST is answered at this path, and the request uses another method. OPTIONS is left to CORS. */
+function isWrongMethod(app: FastifyInstance, { is404, method, url }: FastifyRequest): boolean {
+  if (!is404 || method === 'POST' || method === 'OPTIONS') return false;
+  return app.hasRoute({ method: 'POST', url: url.replace(/[?#].*$/s, '') });
+}
 
 const isHealth = ({ url }: FastifyRequest): boolean => url === '/livez' || url === '/readyz';
 
@@ -174,6 +180,10 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
     if (isDraining()) reply.header('connection', 'close');
     if (lacksHost(request)) {
       done(malformed('malformed_request', 'The request has no Host header.'));
+      return;
+    }
+    if (isWrongMethod(app, request)) {
+      done(methodNotAllowed());
       return;
     }
     const refused = isHealth(request) ? undefined : places.enter(request);

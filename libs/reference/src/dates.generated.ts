@@ -1,7 +1,7 @@
 export const dates = {
   reference: {
-    sha256: 'e041d5a8cd3e0a613d4d093ee6a64e2eefbfc4ca2688b511bcf2d27dd8a97c32',
-    since: '2026-11-27',
+    sha256: 'd896b24eb4bd218ad9c91b280285b3a67c5b992c07ce235a46addeea86590224',
+    since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
     sha256: '8af4d31f8d624b052e30427756f489583e554372ebf08d411ed8027995c4c9b4',
@@ -24,8 +24,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/session': {
-    sha256: '95be05880c59f1cfb91f81e9bc7ef3b46c831c7b6bee72d387ef0425414269b5',
-    since: '2026-11-26',
+    sha256: '0fb036ce80a84ff161ec33b86ff82b57d38a4895d234632e86a053250e937060',
+    since: '2026-11-29',
   },
   'reference/sessions': {
     sha256: '70aa395cb77a35762ddd7db2d1cd8b7f1fdd5e9a1ae6412afbc7f5c5d1695a91',
@@ -204,8 +204,8 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/errors': {
-    sha256: 'cf3a3f50b02c5460d12fb130005ab1427fb01ce48310ab365595630c107f0b9f',
-    since: '2026-11-27',
+    sha256: '6ccd315bd7227b0e30bfab64120e308f4cc1f44858bb44b5147f79f4d475e52d',
+    since: '2026-11-29',
   },
   'reference/event-kinds': {
     sha256: '4bad1b83edd038c8e9708231911c523ac56254a30084ac40383476ec42af76e3',

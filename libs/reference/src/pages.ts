@@ -1,6 +1,6 @@
 /** The pages of the reference, as Markdown: one for each namespace, one each for records, errors and kinds of events. */
 import {
-  productVersion,
+  interfaceVersion,
   errorCodes,
   errorStatus,
   eventKinds,
@@ -208,10 +208,10 @@ export function referencePages(): Page[] {
   );
   const others = [recordsPage(), errorsPage(), eventKindsPage()];
   const pages = [...namespaces, ...others];
-  const summary = `Version ${productVersion}: ${operations.size} operations in ${namespaces.length} namespaces.`;
+  const summary = `Version ${interfaceVersion}: ${operations.size} operations in ${namespaces.length} namespaces.`;
   const index = page({ path: 'reference', title: 'Reference', summary }, () => ({
     json: {
-      version: productVersion,
+      version: interfaceVersion,
       pages: pages.map(({ path, title, summary: line }) => ({ path, title, summary: line })),
     },
     markdown: text(

@@ -53,4 +53,5 @@ export * from './records/webhook.ts';
 export * from './registry.ts';
 export { mark } from './mark.ts';
 export { meaningOfParameter, parameterMeanings } from './meanings.ts';
+export { interfaceVersion } from './interface-version.ts';
 export { productVersion } from './version.generated.ts';

@@ -1,14 +1,15 @@
 /** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, when it is first asked for. */
 import { type Json, paramsIn, schemaIn, whoMay } from '@muster/reference';
 import {
-  productVersion,
   type ErrorCode,
   ErrorBody,
   errorCodes,
   errorStatus,
+  interfaceVersion,
   type Operation,
   operations,
   pathOf,
+  productVersion,
   reasons,
 } from '@muster/registry';
 import { z } from 'zod';
@@ -27,15 +28,19 @@ const alwaysPossible: readonly ErrorCode[] = [
   'unauthorized',
   'forbidden',
   'not_found',
+  'method_not_allowed',
+  'conflict',
   'payload_too_large',
   'unsupported_media_type',
+  'unprocessable',
   'rate_limited',
   'internal',
   'unavailable',
 ];
 
-/** The headers of answers to callers with a good token. */
+/** Headers of answers, by name. */
 const headers: Readonly<Record<string, Json>> = {
+  Allow: { description: 'The method that the path takes', schema: { type: 'string' }, example: 'POST' },
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
   RateLimit: {
     description:
@@ -56,6 +61,7 @@ const limitHeaders = ['RateLimit', 'RateLimit-Policy'] as const;
 const errorResponse = (status: number, refusals: readonly string[]): Json => ({
   description: refusals.length > 0 ? `${textOf(status)}: ${refusals.join(', ')}` : textOf(status),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  ...(status === 405 && { headers: headersNamed('Allow') }),
   ...(status === 429 && { headers: headersNamed('Retry-After', ...limitHeaders) }),
   ...(status === 503 && { headers: headersNamed('Retry-After') }),
 });
@@ -214,7 +220,8 @@ export function openApi(baseUrl: string): Json {
     openapi: '3.1.0',
     info: {
       title: 'Muster',
-      version: productVersion,
+      version: interfaceVersion,
+      'x-product-version': productVersion,
       description: 'Coordinates a team, people and coding agents alike, around a codebase.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },

@@ -110,6 +110,9 @@ export const tooLarge = (
   details: Facts = {},
 ): ApiError => because('payload_too_large', reason, { message, details });
 
+/** The path exists, and answers POST alone. */
+export const methodNotAllowed = (): ApiError => because('method_not_allowed', 'method_not_allowed');
+
 export const unsupportedMediaType = (): ApiError => because('unsupported_media_type', 'content_type');
 
 /** Of a path or a license; a record that is not there is `notFound`. */

@@ -12,6 +12,7 @@ export const errorCodes = {
   },
   not_found: { status: 404, meaning: 'No such record, or none that you may see; no such path' },
   unknown_operation: { status: 404, meaning: 'No operation has this name' },
+  method_not_allowed: { status: 405, meaning: 'The path takes another method; see Allow' },
   conflict: { status: 409, meaning: 'Another caller was faster, or holds it' },
   payload_too_large: { status: 413, meaning: 'The body is too large' },
   unsupported_media_type: { status: 415, meaning: 'The body is not application/json in UTF-8' },

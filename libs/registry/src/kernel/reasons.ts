@@ -173,6 +173,12 @@ const catalogue = {
       remedy: 'Check the name; details.didYouMean names those that are near.',
     },
   },
+  method_not_allowed: {
+    method_not_allowed: {
+      meaning: 'This path takes POST alone.',
+      remedy: 'Send the same call as a POST, with its parameters as JSON in the body.',
+    },
+  },
   conflict,
   payload_too_large: {
     body_too_large: {

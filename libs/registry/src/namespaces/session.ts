@@ -25,7 +25,7 @@ export const session = {
       teams: z.array(z.object({ id: Id, name: z.string(), role: z.enum(['lead', 'member']) })),
       entitlement: Entitlement,
       serverTime: Time,
-      apiVersion: z.string(),
+      apiVersion: z.string().describe('Version of the interface, as `info.version` of /openapi.json'),
     }),
     example: {},
   }),

@@ -1,6 +1,6 @@
 /** What programs look for under names that are agreed on elsewhere. */
 import { setImmediate } from 'node:timers/promises';
-import { productVersion, scopes } from '@muster/registry';
+import { interfaceVersion, productVersion, scopes } from '@muster/registry';
 import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 import { type SitePage } from './site.ts';
 
@@ -11,6 +11,7 @@ export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePa
   return [
     '# Muster',
     `> ${about} Every operation is POST {namespace}/{operation} with JSON and a bearer token.`,
+    `Version ${interfaceVersion} of the interface.`,
     'Ask for any page below with `Accept: text/markdown` to get it as Markdown.',
     ...(docsUrl === null
       ? []
@@ -58,7 +59,8 @@ export function agentsJson(addresses: Addresses): unknown {
   return {
     name: 'Muster',
     description: about,
-    version: productVersion,
+    version: interfaceVersion,
+    productVersion,
     api: {
       baseUrl,
       openapi: `${baseUrl}/openapi.json`,
@@ -81,6 +83,7 @@ export function agentsJson(addresses: Addresses): unknown {
       licenseUrl === null
         ? null
         : {
+            openapi: `${licenseUrl}/openapi.json`,
             activate: `${licenseUrl}/api/activate`,
             check: `${licenseUrl}/api/activate/check`,
             keys: `${licenseUrl}/.well-known/license-keys.json`,

@@ -1,5 +1,5 @@
 import { type Page } from '@muster/reference';
-import { productVersion, operations } from '@muster/registry';
+import { interfaceVersion, operations } from '@muster/registry';
 import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 
 /** `/`: what this is, and where to go on. */
@@ -29,9 +29,9 @@ export function homePage(addresses: Addresses, reference: readonly Page[]): Page
     summary: about,
     json: {
       name: 'Muster',
-      version: productVersion,
+      version: interfaceVersion,
       pages: reference.map(({ path, title }) => ({ path: `/${path}`, title })),
     },
-    markdown: `# Muster\n\n${about} Version ${productVersion}.\n\n${ways.map((way) => `- ${way}`).join('\n')}\n\n## A first call\n\n\`\`\`bash\n${call}\n\`\`\`\n\nEvery page here comes as HTML, as Markdown (\`Accept: text/markdown\`) and as data (\`Accept: application/json\`).\n`,
+    markdown: `# Muster\n\n${about} Version ${interfaceVersion}.\n\n${ways.map((way) => `- ${way}`).join('\n')}\n\n## A first call\n\n\`\`\`bash\n${call}\n\`\`\`\n\nEvery page here comes as HTML, as Markdown (\`Accept: text/markdown\`) and as data (\`Accept: application/json\`).\n`,
   };
 }

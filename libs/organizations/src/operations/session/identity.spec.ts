@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
-import { productVersion, registry } from '@muster/registry';
+import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { session } from './handlers.ts';
 
@@ -42,7 +42,7 @@ describe('session.identity', () => {
         { name: 'Web', role: 'lead' },
       ],
       entitlement: { plan: 'team', limits: { seats: 25, projects: 500 }, usage: { seats: 3, projects: 0 } },
-      apiVersion: productVersion,
+      apiVersion: '1.0.0',
     });
     expect((await ana.session.identity()).teams).toEqual([]);
   });

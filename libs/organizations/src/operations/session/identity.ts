@@ -1,4 +1,4 @@
-import { productVersion, registry } from '@muster/registry';
+import { interfaceVersion, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getEntitlement } from '../../data/entitlement.ts';
 import { getMember } from '../../data/members.ts';
@@ -18,5 +18,5 @@ export const identity = handle(registry.session.identity, async ({ caller, db, a
     access(),
   ]);
   const agent = agentId === null ? null : { id: agentId, name: actor.name };
-  return { member, agent, org, token, teams, entitlement, serverTime: at, apiVersion: productVersion };
+  return { member, agent, org, token, teams, entitlement, serverTime: at, apiVersion: interfaceVersion };
 });
