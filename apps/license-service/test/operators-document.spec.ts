@@ -1,5 +1,6 @@
 /** Every operation of the operators' API answers what its document says, and no field beyond. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeToken } from '../src/operators/tokens.ts';
@@ -56,6 +57,19 @@ async function openDocument() {
     },
   };
 }
+
+it('has one document of the whole service at its root', async () => {
+  const root = await service.call('/openapi.json');
+  const { info, paths } = root.json as { info: { version: string }; paths: Record<string, object> };
+  expect([root.status, root.json['openapi'], info.version]).toEqual([200, '3.1.0', '1.0.0']);
+  expect(Object.keys(paths)).toEqual(
+    expect.arrayContaining([
+      ...['/api/activate', '/api/activate/check', '/api/activate/release', '/api/trials'],
+      ...['/.well-known/license-keys.json', '/api/operators/licenses/issue'],
+    ]),
+  );
+  expect(await new Validator().validate(root.json)).toMatchObject({ valid: true });
+});
 
 it('answers what the document says, of every operation', async () => {
   const { call, left } = await openDocument();

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AnyOperation } from './operation.ts';
 
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): object => {
+export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): object => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 };
@@ -15,10 +15,18 @@ const ErrorBody = z.object({
   details: z.looseObject({ reason: z.string(), retryable: z.boolean() }),
 });
 
-const json = (schema: object) => ({ 'application/json': { schema } });
+export const json = (schema: object) => ({ 'application/json': { schema } });
+export const errorRef = { $ref: '#/components/schemas/Error' };
+export const components = { Error: schemaOf(ErrorBody, 'output') };
 const nameOf = (path: string): string => path.replace('/', '.');
 
-export const openApiOf = (operations: readonly AnyOperation[]): object => ({
+export interface Document {
+  readonly info: object;
+  readonly paths: Readonly<Record<string, object>>;
+  readonly [field: string]: unknown;
+}
+
+export const openApiOf = (operations: readonly AnyOperation[]): Document => ({
   openapi: '3.1.0',
   info: {
     title: 'Licenses, for operators',
@@ -47,11 +55,11 @@ export const openApiOf = (operations: readonly AnyOperation[]): object => ({
             200: { description: 'Done.', content: json(schemaOf(result, 'output')) },
             '4XX': {
               description: 'Refused: details.reason says why.',
-              content: json({ $ref: '#/components/schemas/Error' }),
+              content: json(errorRef),
             },
             '5XX': {
               description: 'Not answered: send it again.',
-              content: json({ $ref: '#/components/schemas/Error' }),
+              content: json(errorRef),
             },
           },
         },
@@ -59,7 +67,7 @@ export const openApiOf = (operations: readonly AnyOperation[]): object => ({
     ]),
   ),
   components: {
-    schemas: { Error: schemaOf(ErrorBody, 'output') },
+    schemas: components,
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'mlt_…' } },
   },
 });

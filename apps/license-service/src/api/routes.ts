@@ -24,6 +24,7 @@ import { type Courier } from '../webhooks/courier.ts';
 import { answerOperation } from './answer.ts';
 import { licenseOperations } from './licenses.ts';
 import { openApiOf } from './openapi.ts';
+import { serviceDocumentOf } from './service-document.ts';
 import { type AnyOperation } from './operation.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -120,11 +121,17 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
     app.post(`/api/operators/${it.path}`, run);
   }
 
-  const document = JSON.stringify(openApiOf(operations));
-  app.get('/api/operators/openapi.json', (_request, reply) =>
-    reply
-      .header('content-type', 'application/json; charset=utf-8')
-      .header('cache-control', 'public, max-age=300')
-      .send(document),
-  );
+  const forOperators = openApiOf(operations);
+  const documents = {
+    '/api/operators/openapi.json': JSON.stringify(forOperators),
+    '/openapi.json': JSON.stringify(serviceDocumentOf(forOperators)),
+  };
+  for (const [path, document] of Object.entries(documents)) {
+    app.get(path, (_request, reply) =>
+      reply
+        .header('content-type', 'application/json; charset=utf-8')
+        .header('cache-control', 'public, max-age=300')
+        .send(document),
+    );
+  }
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { badRequest, malformed, missing } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { type Readable } from 'node:stream';
 import { type Opened, productOf } from '../vault.ts';
 import { isNonce } from './sign-answer.ts';
 
@@ -9,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Of the body that came with it; undefined where none did, or not all of it. */
     bodyDigest: string | undefined;
+    /** Resolves when the body was read to its end, was cut off, or is too large. */
+    bodyRead: Promise<void> | undefined;
     /** What it is about, by its key or its own word: whose key signs the answer. */
     product: string | undefined;
   }
@@ -29,21 +32,35 @@ const nonceOf = (request: FastifyRequest): string | undefined => {
 const verdictOf = (status: number, isKnownPath: boolean): 'final' | 'retry' =>
   status === 429 || status >= 500 || !isKnownPath ? 'retry' : 'final';
 
+const isBodiless = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
+
+/** Computes the digest while the body is read. Call it in the turn in which the parser begins to listen. */
+function readDigest(request: FastifyRequest, payload: Readable): void {
+  const { bodyLimit } = request.routeOptions;
+  const digest = createHash('sha256');
+  let bytes = 0;
+  request.bodyRead = new Promise((resolve) => {
+    payload.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      digest.update(chunk);
+      if (bytes > bodyLimit) resolve();
+    });
+    payload.on('end', () => {
+      if (bytes > 0) request.bodyDigest = `sha-256=:${digest.digest('base64')}:`;
+      resolve();
+    });
+    payload.once('close', resolve).once('error', resolve);
+  });
+}
+
+/** Refusals that the framework gives before it reads the body. */
+const refusedUnread = new Set([405, 415]);
+
 export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | undefined): void {
   app.decorateRequest('bodyDigest', undefined).decorateRequest('product', undefined);
+  app.decorateRequest('bodyRead', undefined);
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const digest = createHash('sha256');
-      let hasBytes = false;
-      // Beside the parser, which begins to listen in the same turn.
-      payload.on('data', (chunk: Buffer) => {
-        hasBytes = true;
-        digest.update(chunk);
-      });
-      payload.on('end', () => {
-        if (hasBytes) request.bodyDigest = `sha-256=:${digest.digest('base64')}:`;
-      });
-    }
+    if (!isBodiless(request)) readDigest(request, payload);
     done(null, payload);
   });
   // What is no JSON is one and the same refusal here, whatever it calls itself; read all the same, to be signed.
@@ -71,10 +88,11 @@ export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | un
     done();
   });
 
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (forMachinesHere.has(request.routeOptions.url ?? '')) {
-      done();
-      return;
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (forMachinesHere.has(request.routeOptions.url ?? '')) return;
+    if (refusedUnread.has(reply.statusCode) && !isBodiless(request)) {
+      if (request.bodyRead === undefined) readDigest(request, request.raw);
+      await request.bodyRead;
     }
     reply.header('license-verdict', verdictOf(reply.statusCode, request.routeOptions.url !== undefined));
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
@@ -88,7 +106,6 @@ export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | un
       };
       reply.headers(signer.signAnswer(asked, { status: reply.statusCode, content }));
     }
-    done();
   });
 }
 
