@@ -52,7 +52,7 @@ describe('over HTTP', () => {
     }
   });
 
-  it.each([['a//b'], ['./a'], ['a/'], ['/a'], ['../a'], ['{a/b,c}'], ['[a'], ['name:'], ['']])(
+  it.each([['a\\b'], ['C:/a'], ['a\u200b'], ['/a'], ['../a'], ['{a/b,c}'], ['[a'], ['name:'], ['']])(
     '%j is 400 and names its place',
     async (resource) => {
       const params = { projectId: 'WEB', resources: ['src/**', 'docs/**', resource] };

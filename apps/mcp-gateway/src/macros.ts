@@ -78,7 +78,7 @@ export const macros: readonly MacroTool[] = [
       storyId: context.params.shape.storyId,
       resources: lock.params.shape.resources
         .optional()
-        .meta({ description: 'Paths or globs, such as src/auth/**' }),
+        .meta({ description: 'Paths, each with all below it, or globs: src/auth, **/*.sql' }),
       runId: acquire.params.shape.runId,
       ttlSeconds: acquire.params.shape.ttlSeconds,
       force: z.boolean().default(false).meta({ description: 'Though it is blocked' }),

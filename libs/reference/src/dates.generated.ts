@@ -4,12 +4,12 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '8af4d31f8d624b052e30427756f489583e554372ebf08d411ed8027995c4c9b4',
-    since: '2026-11-27',
+    sha256: '4dec30041bbac7dfeb2825c27d258864565708b57a1e964501de1506c52409c7',
+    since: '2026-11-29',
   },
   'reference/deliveryGroups': {
-    sha256: 'b1b8e5b12b476420ede4c92c2ea6a85858ee0de8c88ab3ee2e7c1e2c31f083ff',
-    since: '2026-11-27',
+    sha256: 'a8960aedd2cc47d8f95874c8f32ad6d8d93a316217feb2b9a4fe672e451333f8',
+    since: '2026-11-29',
   },
   'reference/agents': {
     sha256: '9ae7950c06dd3435943ef6cd9e3e3669cadbb3af954150e901e0f179e37f1466',
@@ -20,8 +20,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/locks': {
-    sha256: '33ee16f94bf409c0c8cee37e1c61f586e98eb890ae29c22e43409a10a7c867aa',
-    since: '2026-11-26',
+    sha256: '175477545df51200050fbfcb5c65f5636ddfc4cb9e59729acfc5f6b84e7376e6',
+    since: '2026-11-29',
   },
   'reference/session': {
     sha256: '0fb036ce80a84ff161ec33b86ff82b57d38a4895d234632e86a053250e937060',
@@ -200,8 +200,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/records': {
-    sha256: '381e92405efe7c64f1c6b2ed7a83e0162176de25d68eebbbcd4fea3d9dde0bbc',
-    since: '2026-11-27',
+    sha256: '62d71736cbecde35b8abdfb7339f4db3173b196996765159c771d2aa64d9f1c7',
+    since: '2026-11-29',
   },
   'reference/errors': {
     sha256: '6ccd315bd7227b0e30bfab64120e308f4cc1f44858bb44b5147f79f4d475e52d',

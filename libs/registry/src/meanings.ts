@@ -141,7 +141,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
 
   // Work and leases.
   data: 'Whatever else the next holder needs, as a JSON object',
-  filesTouched: 'The paths of the files that were changed',
+  filesTouched: 'The paths of the files that were changed, relative to the root, with /',
   failure: 'Why it failed, where the outcome is failed',
   mergeStrategy: 'How the stories of the group reach the base branch',
   needsRework: 'Only work that was sent back',

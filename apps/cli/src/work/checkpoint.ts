@@ -7,6 +7,10 @@ import { changedFiles, push, saveSnapshot } from './worktree.ts';
 const mostFiles = 500;
 const mostSummary = 2_000;
 
+/** Muster refuses other names, and a checkpoint must not be lost because of one file. */
+export const canBeNamed = (file: string): boolean =>
+  file.length <= 512 && !file.includes('\\') && !/^[a-z]:/i.test(file);
+
 /** What the runner writes beside a checkpoint; `spoken` where the words are the agent's own. */
 interface RunnerData {
   readonly ref: string;
@@ -53,7 +57,7 @@ export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
   await lease
     .checkpoint({
       ...(words ?? { summary: await factsOf(run, head, files.length) }),
-      filesTouched: files.filter((name) => name.length <= 512).slice(0, mostFiles),
+      filesTouched: files.filter(canBeNamed).slice(0, mostFiles),
       ...{ headSha: head, pushed: trouble === undefined, data: { runner: { ...data } } },
     })
     .catch((error: unknown) => {

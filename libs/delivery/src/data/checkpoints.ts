@@ -1,5 +1,6 @@
 /** Checkpoints, of executions and of groups alike. */
 import { type Checkpoint } from '@muster/registry';
+import { touchedFiles } from '../rules/repository-paths.ts';
 
 interface Written {
   readonly summary: string;
@@ -15,7 +16,7 @@ export const newCheckpoint = (written: Written, currentSeq: number, at: string):
   seq: currentSeq + 1,
   summary: written.summary,
   nextSteps: [...(written.nextSteps ?? [])],
-  filesTouched: [...(written.filesTouched ?? [])],
+  filesTouched: touchedFiles(written.filesTouched ?? []),
   headSha: written.headSha ?? null,
   pushed: written.pushed ?? false,
   data: written.data ?? null,

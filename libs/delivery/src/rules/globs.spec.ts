@@ -1,16 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import picomatch from 'picomatch';
+import { matchesGlob as matches } from '../../test/path-oracle.ts';
 import { commonPath, Effort, TooIntricate } from './glob-intersection.ts';
 import { checkGlob, MalformedGlob, parseGlob } from './glob-syntax.ts';
-import { problemOf } from './lock-resources.ts';
 
 const witness = (a: string, b: string): string | undefined =>
   commonPath(parseGlob(a), parseGlob(b), new Effort(1_000_000));
-
-/** An independent matcher. It writes `[^a]` for `[!a]`, and takes `a/**` for `a` too, on which no witness depends. */
-const matches = (pattern: string, path: string): boolean =>
-  picomatch(pattern.replaceAll('[!', '[^'), { dot: true, noextglob: true, nonegate: true, flags: 'u' })(path);
 
 describe('two globs clash exactly if some path matches both', () => {
   it.each([
@@ -62,6 +57,16 @@ describe('two globs clash exactly if some path matches both', () => {
   });
 });
 
+function isMalformed(pattern: string): boolean {
+  try {
+    checkGlob(pattern);
+    return false;
+  } catch (error) {
+    if (error instanceof MalformedGlob) return true;
+    throw error;
+  }
+}
+
 const piece = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('a', 'b', '.', 'ab') },
   { weight: 3, arbitrary: fc.constantFrom('*', '?', '[ab]', '[!a]', '[a-b]') },
@@ -70,7 +75,7 @@ const piece = fc.oneof(
 const segment = fc
   .array(piece, { minLength: 1, maxLength: 4 })
   .map((pieces) => pieces.join('').replaceAll(/\*+/g, '*'))
-  .filter((text) => problemOf(text) === undefined);
+  .filter((text) => !isMalformed(text));
 const glob = fc
   .array(fc.oneof({ weight: 3, arbitrary: segment }, { weight: 1, arbitrary: fc.constant('**') }), {
     minLength: 1,
@@ -117,7 +122,7 @@ describe('any two globs', () => {
       fc.property(glob, glob, (a, b) => {
         if (witness(a, b) !== undefined) return;
         free += 1;
-        const both = paths.filter((path) => takes(a, path) && takes(b, path));
+        const both = paths.filter((path) => matches(a, path) && matches(b, path));
         expect([a, b, both]).toEqual([a, b, []]);
       }),
       { numRuns: 300 },
@@ -134,10 +139,6 @@ describe('any two globs', () => {
     );
   });
 });
-
-/** The independent matcher, but for what the end of a glob means here: `a/**` is not `a`. */
-const takes = (pattern: string, path: string): boolean =>
-  matches(pattern, path) && matches(pattern.replace(/(^|\/)\*\*$/, '$1**/*'), path);
 
 describe('a pattern that is no glob over repository paths is refused', () => {
   it.each([
@@ -195,7 +196,7 @@ describe('a segment of a glob', () => {
   ])(
     'is refused where braces, escapes or classes spell what no segment of a path is: %s',
     (pattern, problem) => {
-      expect(problemOf(pattern)).toBe(problem);
+      expect(() => checkGlob(pattern)).toThrow(new MalformedGlob(problem));
     },
   );
 
@@ -227,7 +228,7 @@ describe('a segment of a glob', () => {
       '**',
     ],
   ])('is good where it spells names alone, or may only match something else: %s', (pattern) => {
-    expect(problemOf(pattern)).toBeUndefined();
+    expect(isMalformed(pattern)).toBe(false);
   });
 
   it('is refused exactly where one of the texts that its braces can be is nothing, . or ..', () => {
@@ -236,7 +237,7 @@ describe('a segment of a glob', () => {
       fc.property(spelling, ({ text, texts }) => {
         const isRefused = texts.some((one) => ['', '.', '..'].includes(one));
         tally[isRefused ? 'refused' : 'good'] += 1;
-        expect([text, problemOf(text) !== undefined]).toEqual([text, isRefused]);
+        expect([text, isMalformed(text)]).toEqual([text, isRefused]);
       }),
       { numRuns: 2_000 },
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import picomatch from 'picomatch';
+import { covers } from '../../test/path-oracle.ts';
 import { Effort, TooIntricate } from './glob-intersection.ts';
 import { mostLocked, mostSteps } from './lock-limits.ts';
 import {
@@ -8,6 +8,8 @@ import {
   fileOf,
   isSameSet,
   issuesOf,
+  normalizeResource,
+  problemOf,
   resourceOf,
   touches,
   unlessTooIntricate,
@@ -31,7 +33,17 @@ describe('two resources', () => {
     ['src/**/a.ts', 'src/a.ts', 'src/a.ts'],
     ['**/a.ts', 'a.ts', 'a.ts'],
     ['**/**/a.ts', 'a.ts', 'a.ts'],
-    ['src/**', 'src', undefined],
+    ['src/auth', 'src/auth/login.ts', 'src/auth/login.ts'],
+    ['src/auth', 'src/auth', 'src/auth'],
+    ['src/auth', 'src/author.ts', undefined],
+    ['src/auth', 'src', 'src/auth'],
+    ['src/auth', '**/*.sql', 'src/auth/.sql'],
+    ['src/auth', 'src/*', 'src/auth'],
+    ['src/auth', 'lib/**', undefined],
+    ['app/\\[id\\]', 'app/\\[id\\]/page.tsx', 'app/[id]/page.tsx'],
+    ['app/\\[id\\]', 'app/?id?/page.tsx', 'app/[id]/page.tsx'],
+    ['docs/cafe\u0301.md', 'docs/caf\u00e9.md', 'docs/caf\u00e9.md'],
+    ['name:a', 'name:a/b', undefined],
     ['src/**', 'srcs/**', undefined],
     ['**/*.ts', '**/*.sql', undefined],
     ['src/\\[id\\].ts', 'src/?id?.ts', 'src/[id].ts'],
@@ -48,15 +60,76 @@ describe('two resources', () => {
     expect(touching('app/[id]/page.tsx', 'app/i/page.tsx')).toBe(false);
     expect(touching('app/[id]/page.tsx', 'app/[id]/page.tsx')).toBe(false);
     expect(touching('app/[id]/page.tsx', 'app/\\[id\\]/page.tsx')).toBe(true);
+    expect(touching('app/[id]/page.tsx', 'app')).toBe(true);
+    expect(touching('app', 'app/i')).toBe(false);
     expect(touching('/etc/passwd', '**')).toBe(false);
     expect(touching('../x', '**')).toBe(false);
   });
 });
 
+describe('a resource as it is stored', () => {
+  it.each([
+    ['./a', 'a'],
+    ['././a', 'a'],
+    ['.//a', 'a'],
+    ['a/', 'a'],
+    ['a//', 'a'],
+    ['a///b', 'a/b'],
+    ['src/**/', 'src/**'],
+    ['cafe\u0301/*', 'caf\u00e9/*'],
+    ['name:./a//b/', 'name:./a//b/'],
+    ['name:cafe\u0301', 'name:caf\u00e9'],
+    ['.github', '.github'],
+  ])('%j is %j', (asked, stored) => {
+    expect(normalizeResource(asked)).toBe(stored);
+    expect(normalizeResource(stored)).toBe(stored);
+    expect(problemOf(stored)).toBeUndefined();
+  });
+
+  it.each([
+    ...[
+      'src\\auth\\x.ts',
+      'a\\b',
+      'C:/a',
+      'c:a',
+      '\\\\host\\a',
+      '/a',
+      '//a',
+      './',
+      '/',
+      '.',
+      'a/../b',
+      'a/./b',
+    ],
+    ...[
+      ' a',
+      'a ',
+      'a\tb',
+      'a\nb',
+      'a\u200bb',
+      '\ufeffa',
+      'a\u202eb',
+      'a\u00adb',
+      '\u00a0a',
+      'name:a\u200bb',
+      'name: a',
+    ],
+  ])('%j is refused', (asked) => {
+    expect(problemOf(normalizeResource(asked))).toEqual(expect.any(String));
+  });
+
+  it.each(['a b', 'app/\\[id\\]', 'a\\*b', 'a\\\\b', '{a\\,b,c}', '[a\\-z]', '日本/語.md', 'a,b', 'a-b!'])(
+    '%j is locked as it is',
+    (asked) => {
+      expect([normalizeResource(asked), problemOf(asked)]).toEqual([asked, undefined]);
+    },
+  );
+});
+
 describe('what cannot be locked', () => {
   it('is compared for what it can match where it was locked before it was refused', () => {
     expect(witness('{..,x}/a', '*/a')).toBe('x/a');
-    expect(witness('{,x}/a', 'a')).toBeUndefined();
+    expect(witness('{,x}/a', 'b')).toBeUndefined();
   });
 
   it('is named with its place', () => {
@@ -102,15 +175,6 @@ const paths = names.flatMap((one) => [
   ...names.flatMap((two) => [`${one}/${two}`, ...['a', 'b', 'bb'].map((three) => `${one}/${two}/${three}`)]),
 ]);
 
-/** An independent matcher; it takes `a/**` for `a` too, which is not so here. */
-function takes(text: string): (thing: string) => boolean {
-  if (text.startsWith('name:')) return (thing) => thing === text;
-  const picoOf = (pattern: string) =>
-    picomatch(pattern.replaceAll('[!', '[^'), { dot: true, noextglob: true, nonegate: true });
-  const [whole, below] = [picoOf(text), picoOf(text.replace(/(^|\/)\*\*$/, '$1**/*'))];
-  return (thing) => !thing.startsWith('name:') && whole(thing) && below(thing);
-}
-
 describe('any two claims', () => {
   it('clash where brute force finds something that both are about, and only with a witness that both take', () => {
     const tally = { clash: 0, free: 0 };
@@ -119,7 +183,7 @@ describe('any two claims', () => {
         const clashes = clashesWith(a, [b], effort(), 50);
         tally[clashes.length > 0 ? 'clash' : 'free'] += 1;
         for (const { a: asked, b: held, witness: both } of clashes) {
-          expect([asked.text, held.text, both, takes(asked.text)(both), takes(held.text)(both)]).toEqual([
+          expect([asked.text, held.text, both, covers(asked.text, both), covers(held.text, both)]).toEqual([
             asked.text,
             held.text,
             both,
@@ -129,8 +193,8 @@ describe('any two claims', () => {
           expect([a.resources.includes(asked.text), b.resources.includes(held.text)]).toEqual([true, true]);
         }
         const things = [...paths, 'name:a', 'name:b', 'name:c'];
-        const [matchA, matchB] = [a.resources.map(takes), b.resources.map(takes)];
-        const met = things.find((thing) => matchA.some((m) => m(thing)) && matchB.some((m) => m(thing)));
+        const isIn = (claimed: string[], thing: string) => claimed.some((text) => covers(text, thing));
+        const met = things.find((thing) => isIn(a.resources, thing) && isIn(b.resources, thing));
         const share = a.mode === 'shared' && b.mode === 'shared';
         if (share) expect(clashes).toEqual([]);
         else if (met !== undefined) expect([a, b, met, clashes.length > 0]).toEqual([a, b, met, true]);
@@ -159,17 +223,17 @@ describe('sets of resources', () => {
 });
 
 describe('as much as may be locked at once', () => {
-  const asked = Array.from({ length: 50 }, (_, n) => `${['new/m', '**/*.n', 'p/*/n'][n % 3] ?? ''}${n}`);
+  const asked = Array.from({ length: 50 }, (_, n) => `${['new/*.m', '**/*.n', 'p/*/n'][n % 3] ?? ''}${n}`);
   const held = Array.from({ length: mostLocked }, (_, n) => ({
     mode: 'exclusive' as const,
-    resources: [`${['old/m', '**/*.o', 'q/*/o'][n % 3] ?? ''}${n}`],
+    resources: [`${['old/*.m', '**/*.o', 'q/*/o'][n % 3] ?? ''}${n}`],
   }));
 
   it('is compared within the steps that one comparison has', () => {
-    const met = [...held, { mode: 'exclusive' as const, resources: ['new/m0'] }];
+    const met = [...held, { mode: 'exclusive' as const, resources: ['new/*.m0'] }];
     expect(
       clashesWith({ mode: 'exclusive', resources: asked }, met, new Effort(mostSteps), 50),
-    ).toMatchObject([{ witness: 'new/m0' }]);
+    ).toMatchObject([{ witness: 'new/.m0' }]);
   });
 
   it('is given up where patterns were made to be slow, and never taken for free', () => {

@@ -1,12 +1,13 @@
 /**
- * What locks are on, and whether two of them are about the same thing. A resource is a glob over repository paths, or
- * `name:` with a name that only the same name is about. That two globs have a path in common is decided exactly; most
- * pairs have not, and are told apart by how their texts begin and end, before anything is taken apart.
+ * The resources of locks, and the check whether two of them overlap. A resource is a path with everything below it, a glob
+ * over repository paths, or `name:` with a name that overlaps only with itself. Whether two globs have a path in common
+ * is decided exactly; most pairs are told apart by how their texts begin and end, before a glob is parsed.
  */
 import { type Issue, type LockMode } from '@muster/registry';
 import { codePoint } from './code-points.ts';
 import { commonPath, type Effort, TooIntricate } from './glob-intersection.ts';
 import { checkGlob, type Glob, MalformedGlob, parseGlob } from './glob-syntax.ts';
+import { hasDriveLetter, normalizePath, relativeToRoot } from './repository-paths.ts';
 
 const namePrefix = 'name:';
 const longestName = 200;
@@ -14,8 +15,10 @@ const longestName = 200;
 /** One resource, ready to be compared. */
 export interface Resource {
   readonly text: string;
-  /** A name is about itself alone, and so is a path without wildcards. */
-  readonly exact: boolean;
+  /** The text is a path or name as it stands, without wildcards and escapes. */
+  readonly literal: boolean;
+  /** It also covers every path below the text. Only literal resources say so; a glob has it in its segments. */
+  readonly below: boolean;
   /** How every path that matches begins, and ends; where `**` stands for nothing, the path is the end but its slash. */
   readonly head: string;
   readonly tail: string;
@@ -25,24 +28,43 @@ export interface Resource {
 
 const isName = (text: string): boolean => text.startsWith(namePrefix);
 
-/** What is wrong about a resource; undefined where nothing is. */
+/**
+ * Returns the resource in its stored form: NFC, and a path without a leading `./`, doubled slashes and a slash at its end.
+ * Call it before `problemOf`.
+ */
+export function normalizeResource(text: string): string {
+  const composed = text.normalize('NFC');
+  return isName(composed) ? composed : normalizePath(composed);
+}
+
+/** Returns what is wrong with a normalized resource, or undefined if it can be locked. */
 export function problemOf(text: string): string | undefined {
   if (isName(text)) return problemOfName(text.slice(namePrefix.length));
+  const problem = problemOfCharacters(text);
+  if (problem !== undefined) return problem;
+  if (hasDriveLetter(text)) return relativeToRoot;
   try {
     checkGlob(text);
-    return undefined;
   } catch (error) {
     if (error instanceof MalformedGlob) return error.message;
     throw error;
   }
+  return text.replaceAll(escapedGlobCharacter, '').includes('\\')
+    ? 'must separate folders by /; a backslash only escapes a glob character'
+    : undefined;
+}
+
+const escapedGlobCharacter = /\\[*?[\]{}\\,!-]/g;
+
+function problemOfCharacters(text: string): string | undefined {
+  if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return 'must have no control or invisible format characters';
+  return text.trim() === text ? undefined : 'must have no space at its start or end';
 }
 
 function problemOfName(name: string): string | undefined {
   if (name.trim() === '') return 'must name something after name:';
-  if (name.trim() !== name) return 'must have no space around the name';
-  if (/[\u0001-\u001f\u007f\u2028\u2029]/.test(name)) return 'must have no control characters in the name';
   if (Array.from(name).length > longestName) return `must have a name of at most ${longestName} characters`;
-  return undefined;
+  return problemOfCharacters(name);
 }
 
 /** One issue for each resource that is none. */
@@ -53,28 +75,37 @@ export const issuesOf = (texts: readonly string[]): Issue[] =>
   });
 
 const special = /[*?[\]{}\\]/;
+/** Without its escapes, the text of a path and not a pattern. */
+const isPlainPath = (text: string): boolean => !/[*?[\]{}]/.test(text.replaceAll(/\\./gsu, ''));
 /** After these, what ends a pattern stands for itself; after a backslash one cannot tell without reading it all. */
 const plainEnd = /[^*?[\]{}]*$/;
 
-/** A resource of a lock. It was found well-formed before. */
-export function resourceOf(text: string): Resource {
-  const at = isName(text) ? -1 : text.search(special);
-  if (at === -1) return exactly(text, parseGlob);
+/** A resource of a lock. It was found well-formed before; a lock that is stored may be older than the normalized form. */
+export function resourceOf(stored: string): Resource {
+  const text = stored.normalize('NFC');
+  if (isName(text)) return { ...literalOf(text, parseGlob), below: false };
+  if (!special.test(text)) return { ...literalOf(text, parsePathAndBelow), tail: '', below: true };
+  const isPath = isPlainPath(text);
   return {
     text,
-    exact: false,
-    head: text.slice(0, at),
-    tail: text.includes('\\') ? '' : (plainEnd.exec(text)?.[0] ?? ''),
-    glob: once(text, parseGlob),
+    literal: false,
+    below: false,
+    head: text.slice(0, text.search(special)),
+    tail: isPath || text.includes('\\') ? '' : (plainEnd.exec(text)?.[0] ?? ''),
+    glob: once(text, isPath ? parsePathAndBelow : parseGlob),
   };
 }
 
-/** A file of the repository, whatever characters its name has. */
-export const fileOf = (path: string): Resource => exactly(path, literalGlob);
+/** `**` at the end of a written glob stands for one segment or more; here the path itself belongs to it. */
+const parsePathAndBelow = (path: string): Glob => [...parseGlob(path), null];
 
-const exactly = (text: string, parse: (text: string) => Glob): Resource => ({
+/** A file of the repository, whatever characters its name has. */
+export const fileOf = (path: string): Resource => literalOf(path.normalize('NFC'), literalGlob);
+
+const literalOf = (text: string, parse: (text: string) => Glob): Resource => ({
   text,
-  exact: true,
+  literal: true,
+  below: false,
   head: text,
   tail: text,
   glob: once(text, parse),
@@ -98,11 +129,17 @@ function once(text: string, parse: (text: string) => Glob): Resource['glob'] {
 
 /** A path or name that both are about; undefined where there is none. Throws TooIntricate. */
 export function witnessOf(a: Resource, b: Resource, effort: Effort): string | undefined {
-  if (a.exact && b.exact) return a.text === b.text ? a.text : undefined;
+  if (a.literal && b.literal) return commonOfLiterals(a, b);
   if (isName(a.text) || isName(b.text)) return undefined;
   if (!a.head.startsWith(b.head) && !b.head.startsWith(a.head)) return undefined;
   if (!a.tail.endsWith(b.tail) && !b.tail.endsWith(a.tail)) return undefined;
   return commonPath(a.glob(effort), b.glob(effort), effort);
+}
+
+function commonOfLiterals(a: Resource, b: Resource): string | undefined {
+  const [outer, inner] = a.text.length < b.text.length ? [a, b] : [b, a];
+  const overlap = outer.text === inner.text || (outer.below && inner.text.startsWith(`${outer.text}/`));
+  return overlap ? inner.text : undefined;
 }
 
 /** Two that are about the same thing. */

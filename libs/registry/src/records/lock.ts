@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { Id, text, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-/** What a lock is on: a glob over the paths of the repository, or a name. */
+/** What a lock is on: a path with everything below it, a glob over the paths of the repository, or a name. */
 export const LockResource = text(512, 1).meta({
   description:
-    'A glob over repository paths, such as src/auth/** or **/*.sql, or a name, such as name:db-migrations',
+    'A repository path with everything below it, such as src/auth, a glob, such as **/*.sql, or a name, such as name:db-migrations',
 });
 
 export const mostLockResources = 50;
@@ -35,7 +35,7 @@ export type Lock = z.infer<typeof Lock>;
 /** Why a lock cannot be had: what was asked for, what is held, and a path that both are about. */
 export const LockConflict = z
   .object({
-    resource: z.string().describe('As asked for'),
+    resource: z.string().describe('As asked for, normalized'),
     heldResource: z.string().describe('Of the lock that is in the way'),
     witness: z.string().describe('A path that matches both; of a name, the name'),
     lock: Lock,

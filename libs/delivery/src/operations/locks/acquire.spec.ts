@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Lock } from '@muster/registry';
 import { type People, useWorld, refusalOf } from '@muster/testing';
-import picomatch from 'picomatch';
 import { acquire, conflictsOf, listed } from '../../../test/locks.ts';
+import { covers } from '../../../test/path-oracle.ts';
 import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
@@ -59,6 +59,19 @@ describe('locks.acquire', () => {
       { resource: 'name:db', heldResource: 'name:db', witness: 'name:db', lock },
     ]);
     expect(await listed(people.ben)).toEqual([lock]);
+  });
+
+  it('locks everything below a bare path, and takes one path for the same however it is written', async () => {
+    const { lock } = await acquire(people.chloe, ['./src//auth/', 'docs/cafe\u0301.md']);
+    expect(lock.resources).toEqual(['src/auth', 'docs/caf\u00e9.md']);
+    expect(await conflictsOf(acquire(people.ben, ['src/auth/login.ts']))).toMatchObject([
+      { heldResource: 'src/auth', witness: 'src/auth/login.ts' },
+    ]);
+    expect(await conflictsOf(acquire(people.ben, ['src', 'docs/caf\u00e9.md']))).toHaveLength(2);
+    expect((await acquire(people.chloe, ['src/auth', 'docs/caf\u00e9.md'])).extended).toBe(true);
+    const found = await people.ben.locks.list({ projectId: 'WEB', resource: 'src/auth/x/' });
+    expect(found.items).toEqual([expect.objectContaining({ id: lock.id })]);
+    await acquire(people.ben, ['src/author.ts']);
   });
 
   it('lets any number share, and one have it alone', async () => {
@@ -235,7 +248,7 @@ describe('locks.acquire', () => {
 const clash = (a: Lock, b: Lock, paths: readonly string[]): boolean =>
   (a.mode === 'exclusive' || b.mode === 'exclusive') &&
   JSON.stringify([a.holder, a.runId]) !== JSON.stringify([b.holder, b.runId]) &&
-  paths.some((path) => picomatch.isMatch(path, a.resources) && picomatch.isMatch(path, b.resources));
+  paths.some((path) => [a, b].every(({ resources }) => resources.some((text) => covers(text, path))));
 
 describe('of many grants at once', () => {
   const patterns = ['src/**', 'src/a/*', '**/*.ts', 'src/a/x.ts', '*/a/**', 'docs/**', 'src/{a,b}/*.ts'];

@@ -32,6 +32,7 @@ import {
   fileOf,
   isSameSet,
   issuesOf,
+  normalizeResource,
   resourceOf,
   touches,
   unlessTooIntricate,
@@ -44,10 +45,11 @@ type Params = ParamsOf<typeof registry.locks.acquire>;
 
 export const acquire = handle(registry.locks.acquire, async (context) => {
   const { params, targetId: projectId, caller, db, policy: askPolicy, emit, refuse } = context;
-  const issues = issuesOf(params.resources);
+  const asked = params.resources.map(normalizeResource);
+  const issues = issuesOf(asked);
   if (issues.length > 0) throw badRequest('The resources cannot be locked.', issues);
   const { mode, dryRun, executionId, storyId } = params;
-  const resources = [...new Set(params.resources)];
+  const resources = [...new Set(asked)];
   const runId = params.runId ?? null;
   const holder = { memberId: caller.memberId, agentId: caller.agentId, runId };
 
@@ -84,9 +86,9 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   if (conflicts.length > 0) throw refuse('lock_held', { conflicts });
 
   const before = own.find((lock) => isSameSet(lock.resources, resources));
-  const asked = later(now, grantedTtl(params.ttlSeconds, policy.maxLockTtlSeconds));
+  const askedUntil = later(now, grantedTtl(params.ttlSeconds, policy.maxLockTtlSeconds));
   // Work may be held for longer than a lock: then what goes with it lasts as long.
-  const expiresAt = latest(asked, execution?.leaseExpiresAt);
+  const expiresAt = latest(askedUntil, execution?.leaseExpiresAt);
   if (before !== undefined) {
     const extended = extendedLock(before, params, facts, expiresAt);
     passOver(context, extended, facts.lapsed);

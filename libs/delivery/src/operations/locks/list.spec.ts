@@ -24,7 +24,7 @@ describe('locks.list', () => {
     do {
       const page: { items: Lock[]; nextCursor: string | null } = await people.dan.locks.list({
         projectId: 'WEB',
-        resource: '**/*.ts',
+        resource: 'src/**/*.ts',
         limit: 2,
         ...(cursor !== null && { cursor }),
       });

@@ -1,0 +1,31 @@
+/** Paths of files in a repository, as locks and checkpoints name them. */
+import { badRequest } from '@muster/runtime';
+
+export const relativeToRoot = 'must be relative to the root of the repository';
+
+/** Removes a leading `./`, doubled slashes and the slash at the end. */
+export const normalizePath = (path: string): string =>
+  path
+    .replaceAll(/\/{2,}/g, '/')
+    .replace(/^(?:\.\/)+/, '')
+    .replace(/(?<=.)\/$/s, '');
+
+/** `C:/a` and `C:a` are paths of one machine. */
+export const hasDriveLetter = (path: string): boolean => /^[a-z]:/i.test(path);
+
+function problemOfFile(path: string): string | undefined {
+  if (path === '') return 'must name a file';
+  if (path.startsWith('/') || hasDriveLetter(path)) return relativeToRoot;
+  return path.includes('\\') ? 'must separate folders by /' : undefined;
+}
+
+/** Returns the touched files in their stored form, each once. Refuses paths that are of no repository. */
+export function touchedFiles(paths: readonly string[]): string[] {
+  const files = paths.map((path) => normalizePath(path.normalize('NFC')));
+  const issues = files.flatMap((path, index) => {
+    const message = problemOfFile(path);
+    return message === undefined ? [] : [{ path: `filesTouched[${index}]`, message }];
+  });
+  if (issues.length > 0) throw badRequest('The touched files must be paths of the repository.', issues);
+  return [...new Set(files)];
+}
