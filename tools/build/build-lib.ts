@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
-import prettier from 'prettier';
+import { format } from 'oxfmt';
 import ts from 'typescript';
 import { repositoryOf } from './repository.ts';
 
@@ -53,8 +53,8 @@ for (const [file, text] of emitted) {
 }
 if (usesContract) {
   const { contractTypes } = await import('./contract-types.ts');
-  const text = await prettier.format(await contractTypes(), { parser: 'typescript', printWidth: 110 });
-  await writeFile(path.join(outdir, 'contract.d.ts'), text);
+  const { code } = await format('contract.d.ts', await contractTypes(), { printWidth: 110 });
+  await writeFile(path.join(outdir, 'contract.d.ts'), code);
 }
 
 /** The types of each source file, checked as tsconfig.build.json says: with what the oldest Node has, and no more. */

@@ -4,7 +4,7 @@ import { handlers, performable, reactions } from '@muster/operations';
 import { operations } from '@muster/registry';
 import { callerOf, exampleOrg } from '@muster/testing/examples';
 import { databaseAt, openWorld } from '@muster/testing/world';
-import prettier from 'prettier';
+import { formatted } from '../dev/format.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { shown } from './shown-answer.ts';
 
@@ -37,10 +37,10 @@ async function answersOn(databaseUrl: string): Promise<string> {
       const { json } = await world.call(callerOf(operation, org), handler, operation.example);
       answers.push([operation.name, JSON.stringify(shown(JSON.parse(json), new Date()), null, 2)]);
     }
-    return await prettier.format(
+    return await formatted(
+      answersFile,
       `/** What the contract's examples answer. */
 export const answers: Readonly<Record<string, string>> = ${JSON.stringify(Object.fromEntries(answers))};`,
-      { parser: 'typescript', singleQuote: true, printWidth: 110 },
     );
   } finally {
     await world.close();

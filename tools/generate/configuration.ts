@@ -1,9 +1,9 @@
 /** The page of every service's environment, made from where each is declared: comments, types and defaults. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import prettier from 'prettier';
 import ts from 'typescript';
 import { z } from 'zod';
+import { formatted } from '../dev/format.ts';
 import { portsOfApps } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 
@@ -79,15 +79,12 @@ export async function configurationPage(): Promise<string> {
   const sections: string[] = [];
   for (const app of Object.keys(portsOfApps).toSorted())
     sections.push(`## ${app}`, tableOf(await variablesOf(app)));
-  return prettier.format(
+  return formatted(
+    'docs/configuration.md',
     [
       '# Configuration',
       'Written by `npm run generate` from what each service reads. All of it comes from the environment and is looked at once, at the start: a variable that does not fit stops the start with a message that names it. An empty one counts as not set.',
       ...sections,
     ].join('\n\n'),
-    {
-      ...(await prettier.resolveConfig(path.join(repositoryRoot, 'docs/configuration.md'))),
-      parser: 'markdown',
-    },
   );
 }

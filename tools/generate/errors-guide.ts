@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ErrorCode, errorCodes, reasons, reasonsOf } from '@muster/registry';
-import prettier from 'prettier';
+import { formatted } from '../dev/format.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 
 export const guideFile = 'docs/guides/errors-and-retries.md';
@@ -34,9 +34,5 @@ export async function errorsGuide(): Promise<string> {
     '|---|---|---|---|',
     ...rows,
   ].join('\n');
-  const style = await prettier.resolveConfig(file);
-  return prettier.format(`${text.slice(0, before)}\n\n${table}\n\n${text.slice(after)}`, {
-    ...style,
-    parser: 'markdown',
-  });
+  return formatted(guideFile, `${text.slice(0, before)}\n\n${table}\n\n${text.slice(after)}`);
 }

@@ -6,8 +6,8 @@ import { migrate } from '@muster/database';
 import { datesOf, knownDates, referencePages } from '@muster/reference';
 import { surfaceText } from '@muster/registry/surface';
 import { Client } from 'pg';
-import prettier from 'prettier';
 import { dashboard } from '../deploy/monitoring/dashboard.ts';
+import { formatted } from '../dev/format.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { configurationPage } from './configuration.ts';
 import { errorsGuide, guideFile } from './errors-guide.ts';
@@ -38,13 +38,7 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
       ...(await versionFiles()),
       [
         'libs/database/src/schema.generated.ts',
-        tableALine(
-          await prettier.format(await readFile(types, 'utf8'), {
-            parser: 'typescript',
-            singleQuote: true,
-            printWidth: 110,
-          }),
-        ),
+        tableALine(await formatted(types, await readFile(types, 'utf8'))),
       ],
       ['libs/database/schema.sql', await schemaSql(client)],
       ['libs/registry/surface.generated.json', surfaceText()],
@@ -63,13 +57,10 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
   }
 }
 
-const jsonText = (value: unknown): Promise<string> =>
-  prettier.format(JSON.stringify(value), { parser: 'json', printWidth: 110 });
+const jsonText = (value: unknown): Promise<string> => formatted('value.json', JSON.stringify(value));
 
 /** A day on which a page of the reference changed stands for good, so that its last change is true. */
 function datesText(): Promise<string> {
   const dates = datesOf(referencePages(), knownDates, new Date().toISOString().slice(0, 10));
-  return prettier.format(`export const dates = ${JSON.stringify(dates)};`, {
-    ...{ parser: 'typescript', singleQuote: true, printWidth: 110 },
-  });
+  return formatted('dates.ts', `export const dates = ${JSON.stringify(dates)};`);
 }

@@ -1,6 +1,6 @@
 /** What the client needs of each operation at run time, made from the registry: it carries no schemas. */
 import { isOperation, registry } from '@muster/registry';
-import prettier from 'prettier';
+import { formatted } from '../dev/format.ts';
 
 type Kinds = { readonly [word: string]: string | Kinds };
 
@@ -15,9 +15,9 @@ const kindsOf = (node: object): Kinds =>
 
 /** libs/client/src/kinds.generated.ts as it should be now. */
 export const kindsText = (): Promise<string> =>
-  prettier.format(
+  formatted(
+    'kinds.ts',
     `/** Whether an operation reads, reads a list that comes in pages, or writes. */
     export type Kind = 'read' | 'list' | 'write';
     export const kinds = ${JSON.stringify(kindsOf(registry))} as const;`,
-    { parser: 'typescript', singleQuote: true, printWidth: 110 },
   );

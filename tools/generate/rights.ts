@@ -1,5 +1,4 @@
 /** The page of what each kind of token may do, made from the contract. */
-import path from 'node:path';
 import {
   grounds,
   groundsOf,
@@ -12,8 +11,7 @@ import {
   type TokenFacts,
   tokenRefusal,
 } from '@muster/registry';
-import prettier from 'prettier';
-import { repositoryRoot } from '../dev/repository.ts';
+import { formatted } from '../dev/format.ts';
 
 const token = (scope: Scope, more: Partial<TokenFacts> = {}): TokenFacts => ({
   ...{ scopes: [scope], agentId: null, projectIds: null, mayReadInbox: true },
@@ -92,6 +90,5 @@ export async function rightsPage(): Promise<string> {
     'These hold for every kind of token. A member counts as an admin here only with the scope `admin`: an admin or owner with a token that only writes acts as a member, except that they lead every project.',
     groundsTable(),
   ].join('\n\n');
-  const style = await prettier.resolveConfig(path.join(repositoryRoot, 'docs/rights.md'));
-  return prettier.format(text, { ...style, parser: 'markdown' });
+  return formatted('docs/rights.md', text);
 }

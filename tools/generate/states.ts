@@ -4,8 +4,7 @@ import { accessRequestLife, reviewStates, workflow } from '@muster/board';
 import { arrows, eventMakes, groupMoves, isFinal, stalledAfterSeconds, stateAfter } from '@muster/delivery';
 import { invitationDays, invitationLife } from '@muster/organizations';
 import { runEventKinds, runStates } from '@muster/registry';
-import prettier from 'prettier';
-import { repositoryRoot } from '../dev/repository.ts';
+import { formatted } from '../dev/format.ts';
 
 /** One arrow. `label` is what leads from one state to the other; null: nothing but the move itself. */
 interface Arrow {
@@ -204,6 +203,5 @@ export async function statesPage(): Promise<string> {
       mermaid(drawing),
     ]),
   ].join('\n\n');
-  const style = await prettier.resolveConfig(path.join(repositoryRoot, 'docs/states.md'));
-  return prettier.format(text, { ...style, parser: 'markdown' });
+  return formatted('docs/states.md', text);
 }

@@ -43,7 +43,7 @@ beforeAll(async () => {
             inputs: ['{workspaceRoot}/**/*'],
             cache: true,
           },
-          format: { command: 'prettier --check libs', inputs: ['{workspaceRoot}/**/*'], cache: true },
+          format: { command: 'oxfmt --check libs', inputs: ['{workspaceRoot}/**/*'], cache: true },
         },
       })}\n`,
     },

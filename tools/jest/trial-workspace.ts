@@ -10,8 +10,7 @@ const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const rules = [
   '.oxlintrc.json',
   '.gitignore',
-  '.prettierignore',
-  '.prettierrc.json',
+  '.oxfmtrc.json',
   'eslint.config.js',
   'jest.config.js',
   'nx.json',

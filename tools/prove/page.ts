@@ -1,7 +1,7 @@
 /** docs/proof.md: what is proven, and what the last long run of each property came to. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { formatted } from '../dev/format.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { properties } from './properties.ts';
 import { type Property, type Report } from './property.ts';
@@ -69,7 +69,6 @@ ${tried.map(guards).join('\n\n')}
 }
 
 export async function writePage(proof: Proof): Promise<void> {
-  const style = await resolveConfig(file);
   const page = await readFile(file, 'utf8');
-  await writeFile(file, await format(pageWith(proof, page), { ...style, filepath: file }));
+  await writeFile(file, await formatted(file, pageWith(proof, page)));
 }

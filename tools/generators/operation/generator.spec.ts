@@ -118,7 +118,7 @@ describe('generated operations', () => {
       ]);
       expect([types.stdout, types.exitCode]).toEqual(['', 0]);
       const made = places.map(([, , , file]) => path.dirname(file));
-      const format = await workspace.run('prettier', [
+      const format = await workspace.run('oxfmt', [
         '--check',
         ...places.map(([name]) => `libs/registry/src/namespaces/${name.split('.')[0] ?? ''}.ts`),
         ...made,
