@@ -278,7 +278,15 @@ const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)}
 /** What is measured instead of the operations, by the option that asks for it. */
 interface Special {
   readonly name:
-    'growth' | 'scale' | 'licenses' | 'writes' | 'mcp' | 'streams' | 'webhooks' | 'console' | 'imports';
+    | 'growth'
+    | 'scale'
+    | 'licenses'
+    | 'writes'
+    | 'mcp'
+    | 'streams'
+    | 'webhooks'
+    | 'console'
+    | 'imports';
   readonly run: (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
 }
 

@@ -39,7 +39,8 @@ export async function servicesOf(workspaceRoot: string, projectRoot: string): Pr
 /** The packages that a project's specs start as programs, and do not import. */
 async function namedToNx(projectRoot: string): Promise<string[]> {
   const project = (await readJson(path.join(projectRoot, 'project.json'))) as
-    { implicitDependencies?: string[] } | undefined;
+    | { implicitDependencies?: string[] }
+    | undefined;
   const { implicitDependencies = [] } = project ?? {};
   return implicitDependencies.filter((name) => name.startsWith('@muster/'));
 }

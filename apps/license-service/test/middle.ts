@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers';
 
 /** What is said in place of the service, or of its answer; undefined: nothing, and the connection is cut. */
 export type Said =
-  { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string } | undefined;
+  | { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string }
+  | undefined;
 /** The question, as it came from the client. */
 export interface Asked {
   readonly nonce: string | undefined;

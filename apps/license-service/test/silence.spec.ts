@@ -75,74 +75,55 @@ async function license(url: string, ...args: string[]): Promise<Ran> {
 
 const errorOf = ({ out }: Ran) => (JSON.parse(out) as { error: { reason: string; message: string } }).error;
 
-it.concurrent(
-  'says in JSON, and in one sentence, that nothing was changed where no answer comes at all',
-  async () => {
-    const { id } = await world.issue();
-    const silent = await silentAt(undefined);
-    const commands = [['list'], ['revoke', '--id', id], ['stats'], ['signing-key', 'new'], ['migrate']];
-    const [words, ...all] = await Promise.all([
-      license(silent, 'list'),
-      ...commands.map((command) => license(silent, ...command, '--json')),
-    ]);
-    for (const ran of all) {
-      expect([ran.code, ran.err, errorOf(ran)]).toEqual([
-        ...[1, ''],
-        { reason: 'no_database', message: expect.stringMatching(/does not answer.*; nothing was changed$/) },
-      ]);
-    }
-    expect([words.code, words.out, words.err.trim().split('\n')]).toEqual([
+it.concurrent('says in JSON, and in one sentence, that nothing was changed where no answer comes at all', async () => {
+  const { id } = await world.issue();
+  const silent = await silentAt(undefined);
+  const commands = [['list'], ['revoke', '--id', id], ['stats'], ['signing-key', 'new'], ['migrate']];
+  const [words, ...all] = await Promise.all([
+    license(silent, 'list'),
+    ...commands.map((command) => license(silent, ...command, '--json')),
+  ]);
+  for (const ran of all) {
+    expect([ran.code, ran.err, errorOf(ran)]).toEqual([
       ...[1, ''],
-      [expect.stringMatching(/^license: PostgreSQL does not answer.*nothing was changed$/)],
+      { reason: 'no_database', message: expect.stringMatching(/does not answer.*; nothing was changed$/) },
     ]);
-  },
-);
+  }
+  expect([words.code, words.out, words.err.trim().split('\n')]).toEqual([
+    ...[1, ''],
+    [expect.stringMatching(/^license: PostgreSQL does not answer.*nothing was changed$/)],
+  ]);
+});
 
-it.concurrent(
-  'says that nothing was changed where Postgres falls silent before the change is confirmed',
-  async () => {
-    const { id } = await world.issue();
-    const ran = await license(await silentAt(/update licenses\.licenses/), 'revoke', '--id', id, '--json');
-    expect([ran.code, errorOf(ran)]).toEqual([
-      1,
-      { reason: 'no_database', message: expect.stringContaining('nothing was changed') },
-    ]);
-    expect(await world.rows('select status from licenses.licenses where id = $1', id)).toEqual([
-      { status: 'active' },
-    ]);
-  },
-);
+it.concurrent('says that nothing was changed where Postgres falls silent before the change is confirmed', async () => {
+  const { id } = await world.issue();
+  const ran = await license(await silentAt(/update licenses\.licenses/), 'revoke', '--id', id, '--json');
+  expect([ran.code, errorOf(ran)]).toEqual([
+    1,
+    { reason: 'no_database', message: expect.stringContaining('nothing was changed') },
+  ]);
+  expect(await world.rows('select status from licenses.licenses where id = $1', id)).toEqual([
+    { status: 'active' },
+  ]);
+});
 
-it.concurrent(
-  'says that the outcome is unknown where the confirmation does not come, and keeps the keys that may count',
-  async () => {
-    const file = path.join(folder, 'keys.txt');
-    const silent = await silentAt(/commit/, { passes: true });
-    const issue = [
-      'issue',
-      '--plan',
-      'silent',
-      '--perpetual',
-      '--order',
-      'silent-1',
-      '--out',
-      file,
-      '--json',
-    ];
-    const [ran, read] = await Promise.all([license(silent, ...issue), license(silent, 'list', '--json')]);
-    expect([ran.code, errorOf(ran)]).toEqual([
-      1,
-      { reason: 'outcome_unknown', message: expect.stringContaining('outcome unknown') },
-    ]);
-    // Here it came to be.
-    const rows = await world.rows<{ hint: string }>(
-      `select key_hint as hint from licenses.licenses where order_ref = 'silent-1'`,
-    );
-    expect((await readFile(file, 'utf8')).trim().slice(-4)).toBe(rows[0]?.hint);
-    // Who only reads has changed nothing, wherever it ended.
-    expect(errorOf(read)).toEqual({
-      reason: 'no_database',
-      message: expect.stringContaining('nothing was changed'),
-    });
-  },
-);
+it.concurrent('says that the outcome is unknown where the confirmation does not come, and keeps the keys that may count', async () => {
+  const file = path.join(folder, 'keys.txt');
+  const silent = await silentAt(/commit/, { passes: true });
+  const issue = ['issue', '--plan', 'silent', '--perpetual', '--order', 'silent-1', '--out', file, '--json'];
+  const [ran, read] = await Promise.all([license(silent, ...issue), license(silent, 'list', '--json')]);
+  expect([ran.code, errorOf(ran)]).toEqual([
+    1,
+    { reason: 'outcome_unknown', message: expect.stringContaining('outcome unknown') },
+  ]);
+  // Here it came to be.
+  const rows = await world.rows<{ hint: string }>(
+    `select key_hint as hint from licenses.licenses where order_ref = 'silent-1'`,
+  );
+  expect((await readFile(file, 'utf8')).trim().slice(-4)).toBe(rows[0]?.hint);
+  // Who only reads has changed nothing, wherever it ended.
+  expect(errorOf(read)).toEqual({
+    reason: 'no_database',
+    message: expect.stringContaining('nothing was changed'),
+  });
+});

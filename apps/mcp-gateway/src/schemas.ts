@@ -91,15 +91,7 @@ const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): stri
 };
 
 /** What a model should know of a value's limits and cannot be told in fewer tokens by keywords. */
-const limitsOf = ({
-  minimum,
-  maximum,
-  minLength,
-  maxLength,
-  minItems,
-  maxItems,
-  enum: values,
-}: JsonSchema) =>
+const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems, enum: values }: JsonSchema) =>
   values !== undefined
     ? []
     : [

@@ -63,7 +63,8 @@ type Optional<Columns> = With<Columns, { initial: unknown } | { empty: unknown }
 /** A row in the contract's spelling, without what is hidden. */
 type Shown<Row, Columns> = {
   [Key in Exclude<keyof Row, With<Columns, { hidden: true }>> as Camel<Key>]:
-    Row[Key] | (Key extends With<Columns, { empty: '' }> ? null : never);
+    | Row[Key]
+    | (Key extends With<Columns, { empty: '' }> ? null : never);
 };
 
 /** What is said of a new record. */
@@ -76,7 +77,9 @@ type Draft<Row, Columns> = {
 /** What callers want of a record; undefined wants nothing, null clears. */
 type Wanted<Row, Columns> = {
   readonly [Key in With<Columns, { set: true }> as Camel<Key>]?:
-    Row[Key & keyof Row] | (Columns[Key] extends { empty: unknown } ? null : never) | undefined;
+    | Row[Key & keyof Row]
+    | (Columns[Key] extends { empty: unknown } ? null : never)
+    | undefined;
 };
 
 /** A row as it is after a change, and which fields are others than before. */

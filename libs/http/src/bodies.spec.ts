@@ -129,90 +129,68 @@ describe('twice as many half-sent bodies as there are places', () => {
 
 /** Each waits for seconds, for a time that is up, on a service of its own: so they go on at the same time. */
 describe('in time', () => {
-  it.concurrent(
-    'an address has a few bodies on their way, a caller more, and one too many hears so',
-    async () => {
-      const { port } = await start(cap);
-      for (let index = 0; index < 8; index += 1) await sendHalf(port);
-      const ofAddress = answerOn(await sendHalf(port));
-      for (let index = 0; index < 32; index += 1) await sendHalf(port, { caller: 'ana' });
-      const ofCaller = answerOn(await sendHalf(port, { caller: 'ana' }));
-      expect(await ofAddress).toMatch(/^HTTP\/1.1 429 .*retry-after: 1.*too_many_bodies/is);
-      expect(await ofCaller).toMatch(/^HTTP\/1.1 429 /);
-      // The ninth address is another one, and so large a body is counted at once.
-      const body = JSON.stringify({ a: 'x'.repeat(70_000) });
-      const other = await sendHalf(port, { from: '127.0.0.9', length: body.length });
-      other.end(body.slice(1));
-      expect(await answerOn(other)).toMatch(/^HTTP\/1.1 200 /);
-    },
-  );
+  it.concurrent('an address has a few bodies on their way, a caller more, and one too many hears so', async () => {
+    const { port } = await start(cap);
+    for (let index = 0; index < 8; index += 1) await sendHalf(port);
+    const ofAddress = answerOn(await sendHalf(port));
+    for (let index = 0; index < 32; index += 1) await sendHalf(port, { caller: 'ana' });
+    const ofCaller = answerOn(await sendHalf(port, { caller: 'ana' }));
+    expect(await ofAddress).toMatch(/^HTTP\/1.1 429 .*retry-after: 1.*too_many_bodies/is);
+    expect(await ofCaller).toMatch(/^HTTP\/1.1 429 /);
+    // The ninth address is another one, and so large a body is counted at once.
+    const body = JSON.stringify({ a: 'x'.repeat(70_000) });
+    const other = await sendHalf(port, { from: '127.0.0.9', length: body.length });
+    other.end(body.slice(1));
+    expect(await answerOn(other)).toMatch(/^HTTP\/1.1 200 /);
+  });
 
-  it.concurrent(
-    'what is on its way at once is bounded in bytes: of the largest three, and nothing smaller waits for them',
-    async () => {
-      const { port } = await start(cap);
-      const length = 8 * 1024 * 1024 - 1;
-      for (const caller of ['ana', 'ben', 'cleo']) await sendHalf(port, { caller, length });
-      expect(await answerOn(await sendHalf(port, { caller: 'dan', length }))).toMatch(
-        /^HTTP\/1.1 503 .*"overload"/is,
-      );
-      const small = await sendHalf(port, { caller: 'dan', length: 7 });
-      small.end('"a":1}');
-      expect(await answerOn(small)).toMatch(/^HTTP\/1.1 200 /);
-    },
-  );
+  it.concurrent('what is on its way at once is bounded in bytes: of the largest three, and nothing smaller waits for them', async () => {
+    const { port } = await start(cap);
+    const length = 8 * 1024 * 1024 - 1;
+    for (const caller of ['ana', 'ben', 'cleo']) await sendHalf(port, { caller, length });
+    expect(await answerOn(await sendHalf(port, { caller: 'dan', length }))).toMatch(
+      /^HTTP\/1.1 503 .*"overload"/is,
+    );
+    const small = await sendHalf(port, { caller: 'dan', length: 7 });
+    small.end('"a":1}');
+    expect(await answerOn(small)).toMatch(/^HTTP\/1.1 200 /);
+  });
 
-  it.concurrent(
-    'a refused body that never ends is cut off',
-    async () => {
-      const { port } = await start(cap);
-      const socket = connect({ host: '127.0.0.1', port });
-      sockets.push(socket);
-      const answer = answerOn(socket);
-      const headers = ['POST /echo HTTP/1.1', 'Host: trial', 'Content-Type: application/json'];
-      socket.write(`${headers.join('\r\n')}\r\nContent-Length: 10485760\r\n\r\n{`);
-      await expect(answer.catch((error: unknown) => (error as NodeJS.ErrnoException).code)).resolves.toMatch(
-        /413|ECONNRESET/,
-      );
-      expect(socket.closed).toBe(true);
-    },
-    30_000,
-  );
+  it.concurrent('a refused body that never ends is cut off', async () => {
+    const { port } = await start(cap);
+    const socket = connect({ host: '127.0.0.1', port });
+    sockets.push(socket);
+    const answer = answerOn(socket);
+    const headers = ['POST /echo HTTP/1.1', 'Host: trial', 'Content-Type: application/json'];
+    socket.write(`${headers.join('\r\n')}\r\nContent-Length: 10485760\r\n\r\n{`);
+    await expect(answer.catch((error: unknown) => (error as NodeJS.ErrnoException).code)).resolves.toMatch(
+      /413|ECONNRESET/,
+    );
+    expect(socket.closed).toBe(true);
+  }, 30_000);
 
-  it.concurrent(
-    'a body that does not come in its time is answered, and its connection ends',
-    async () => {
-      const { port } = await start(cap);
-      const answer = await answerOn(await sendHalf(port));
-      expect(answer).toMatch(/^HTTP\/1.1 400 /);
-      expect(answer).toMatch(/connection: close/i);
-      expect(answer).toContain('"reason":"body_too_slow"');
-    },
-    30_000,
-  );
+  it.concurrent('a body that does not come in its time is answered, and its connection ends', async () => {
+    const { port } = await start(cap);
+    const answer = await answerOn(await sendHalf(port));
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toMatch(/connection: close/i);
+    expect(answer).toContain('"reason":"body_too_slow"');
+  }, 30_000);
 
-  it.concurrent(
-    'headers that do not come in their time end the connection',
-    async () => {
-      const { port } = await start(cap);
-      const socket = connect({ host: '127.0.0.1', port });
-      sockets.push(socket);
-      socket.write('POST /echo HTTP/1.1\r\nHost: tri');
-      expect(await answerOn(socket)).toContain('"reason":"request_too_slow"');
-    },
-    30_000,
-  );
+  it.concurrent('headers that do not come in their time end the connection', async () => {
+    const { port } = await start(cap);
+    const socket = connect({ host: '127.0.0.1', port });
+    sockets.push(socket);
+    socket.write('POST /echo HTTP/1.1\r\nHost: tri');
+    expect(await answerOn(socket)).toContain('"reason":"request_too_slow"');
+  }, 30_000);
 
-  it.concurrent(
-    'a connection on which nothing was sent ends without an answer, which its first request would get',
-    async () => {
-      const { port } = await start(cap);
-      const socket = connect({ host: '127.0.0.1', port });
-      sockets.push(socket);
-      expect(await answerOn(socket)).toBe('');
-    },
-    30_000,
-  );
+  it.concurrent('a connection on which nothing was sent ends without an answer, which its first request would get', async () => {
+    const { port } = await start(cap);
+    const socket = connect({ host: '127.0.0.1', port });
+    sockets.push(socket);
+    expect(await answerOn(socket)).toBe('');
+  }, 30_000);
 });
 
 it('who leaves in the middle of a body gives back what it held, and is no fault of the service', async () => {

@@ -18,7 +18,9 @@ import { Gate } from './gate.tsx';
 import { router } from './router.tsx';
 
 type Entering =
-  Entered | { readonly state: 'asking' } | { readonly state: 'failed'; readonly error: unknown };
+  | Entered
+  | { readonly state: 'asking' }
+  | { readonly state: 'failed'; readonly error: unknown };
 
 /** What is read stays right by the stream; a try again is the transport's. */
 const queryOptions = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false };

@@ -37,7 +37,9 @@ export async function slotOf(
 
 /** Which of a license's machines is meant: the only one, that of a slot, or all. */
 export type Choice =
-  { readonly kind: 'only' } | { readonly kind: 'slot'; readonly slot: number } | { readonly kind: 'all' };
+  | { readonly kind: 'only' }
+  | { readonly kind: 'slot'; readonly slot: number }
+  | { readonly kind: 'all' };
 
 function chosen(machines: readonly Machine[], choice: Choice): readonly Machine[] {
   if (choice.kind === 'all') return machines;
