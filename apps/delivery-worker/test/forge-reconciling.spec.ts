@@ -307,6 +307,19 @@ describe('checks that were not delivered', () => {
     expect(await checksNow()).toBe('failing');
   });
 
+  it('are known once Forgejo is asked for its runs', async () => {
+    await begin('forgejo');
+    const run_ = { id: 9, index_in_repo: 2, workflow_id: 'ci.yml', event: 'push', updated: second(4) };
+    const runs = [
+      { ...run_, commit_sha: a, status: 'failure' },
+      { ...run_, id: 10, index_in_repo: 3, commit_sha: b, status: 'success' },
+    ];
+    answers(open(), {}, { '/actions/runs': { total_count: 2, workflow_runs: runs } });
+    await turn();
+    expect(await checksNow()).toBe('failing');
+    expect(await lastError()).toBeNull();
+  });
+
   it('are asked of page by page', async () => {
     await begin('gitea');
     const status = (context: string, said: string) => ({ context, status: said, updated_at: second(4) });
@@ -322,14 +335,14 @@ describe('checks that were not delivered', () => {
     expect(await checksNow()).toBe('failing');
   });
 
-  it('are known once GitLab is asked', async () => {
+  it.each([
+    ['its branch', { sha: a, ref: 'topic' }],
+    ['a trial merge', { sha: shaOf('e'), ref: 'refs/merge-requests/7/merge' }],
+  ])('are known once GitLab is asked for a pipeline of %s', async (_which, of) => {
     await begin('gitlab');
-    const pipeline = { id: 5, sha: a, source: 'merge_request_event', created_at: second(3) };
-    answers(
-      { ...merge, state: 'opened', sha: a, web_url: mergeUrl },
-      {},
-      { '/pipelines': [{ ...pipeline, status: 'success', updated_at: second(4) }] },
-    );
+    const pipeline = { ...of, id: 5, source: 'merge_request_event', created_at: second(3) };
+    const passed = [{ ...pipeline, status: 'success', updated_at: second(4) }];
+    answers({ ...merge, state: 'opened', sha: a, web_url: mergeUrl }, {}, { '/pipelines': passed });
     await turn();
     expect(gets().at(-1)?.path).toBe(`/api/v4/projects/${acmeApi.id}/pipelines?sha=${a}&per_page=100`);
     expect(await checksNow()).toBe('passing');

@@ -124,40 +124,6 @@ describe('the life of a pull request', () => {
   });
 });
 
-describe('the checks of a head', () => {
-  beforeEach(async () => {
-    await send(pullEvent(life, 'opened', a, 1));
-    await handIn();
-  });
-  const checks = async () => (await executionNow()).git?.checks;
-
-  it('have passed when all have, and failed when one has', async () => {
-    await send(suiteEvent(life, a, { app: 1, conclusion: null, seconds: 2 }));
-    await send(suiteEvent(life, a, { app: 2, conclusion: 'success', seconds: 3 }));
-    expect(await checks()).toBeNull();
-    await send(suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 4 }));
-    expect(await checks()).toBe('failing');
-    expect(await standing()).toEqual(['submitted', true, 'in_review']);
-    await send(suiteEvent(life, a, { app: 1, conclusion: 'success', seconds: 6 }));
-    expect(await checks()).toBe('passing');
-  });
-
-  it('of an older head say nothing, and those that came before their head wait for it', async () => {
-    await send(suiteEvent(life, b, { app: 1, conclusion: 'success', seconds: 3 }));
-    expect(await checks()).toBeNull();
-    await send(pullEvent(life, 'synchronize', b, 4));
-    expect(await checks()).toBe('passing');
-    await send(suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 9 }));
-    expect(await checks()).toBe('passing');
-  });
-
-  it("do not have Muster's own status among them", async () => {
-    const own = { sha: a, context: 'muster', state: 'failure', updated_at: second(5), repository: acmeApi };
-    expect((await send({ event: 'status', payload: own })).state).toBe('ignored');
-    expect(await checks()).toBeNull();
-  });
-});
-
 describe('the execution of a fact', () => {
   const named = async (more: Partial<PullLife>) => {
     const { outcome } = await send(pullEvent({ ...life, branch: 'topic', ...more }, 'opened', a, 1));

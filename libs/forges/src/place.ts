@@ -4,7 +4,7 @@ import { ApiError, type ForgeOutcome, inside, type Trust } from '@muster/registr
 import { type PerformAsSystem } from '@muster/runtime';
 import { findExecutions, type FoundExecution } from './data/find-execution.ts';
 import { parkFact } from './data/parked.ts';
-import { findChecked, insertCheck, notePull } from './data/pulls.ts';
+import { findChecked, headOfPull, insertCheck, notePull } from './data/pulls.ts';
 import { type LinkedRepository } from './data/repositories.ts';
 import { verdictOf } from './rules/checks.ts';
 import { type Check, type Fact, factKey } from './rules/fact.ts';
@@ -169,9 +169,12 @@ async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome
 /** Notes a word about a check; where the checks of a head are decided by it, that is recorded. */
 export async function placeCheck(placing: Placing, check: Check): Promise<ForgeOutcome[]> {
   const { db, repository, trust } = placing;
-  db.later(insertCheck(repository.id, check, trust));
+  const { trialOf } = check;
+  const head = trialOf === undefined ? undefined : await headOfPull(db, repository.id, trialOf);
+  const sha = head ?? check.sha;
+  db.later(insertCheck(repository.id, { ...check, sha }, trust));
   try {
-    const outcomes = await recordChecks(placing, check.sha);
+    const outcomes = await recordChecks(placing, sha);
     return outcomes.length > 0 ? outcomes : [outcomeOf('check', 'noted')];
   } catch (error) {
     if (!isArchived(error)) throw error;

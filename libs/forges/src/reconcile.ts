@@ -19,11 +19,11 @@ import { askAbout, findAskedPull, noteEtag, quietPulls } from './data/quiet-pull
 import { noteWorking } from './data/statuses.ts';
 import { type CheckDelivery, checksQuestions } from './rules/asked-checks.ts';
 import { asDelivered } from './rules/asked-pulls.ts';
+import { isSuiteOf } from './rules/check-names.ts';
 import { type Check, type NamedRepository } from './rules/fact.ts';
 import { header } from './rules/signatures.ts';
 import { read } from './rules/translations.ts';
 import { type ForgeCalls, notingFailure, openCredentials, type Sending } from './statuses.ts';
-import { ownSuite } from './translate.ts';
 
 /** Asks for a look at each pull request that is quiet, in the organization that it is of. */
 export async function reconcile(pool: Pool, signal: AbortSignal): Promise<void> {
@@ -89,15 +89,17 @@ async function askAboutChecks(
     headers,
     repository,
     sha,
+    number,
   }: {
     readonly appId: string | null;
     readonly headers: Readonly<Record<string, string>>;
     readonly repository: NamedRepository;
     readonly sha: string;
+    readonly number: number;
   },
 ): Promise<ToldChecks[]> {
   const told: ToldChecks[] = [];
-  for (const question of checksQuestions(at.kind, sha)) {
+  for (const question of checksQuestions(at.kind, sha, number)) {
     const url = repositoryUrlAt(at) + question.path;
     for (let page = 1; page <= mostPages; page += 1) {
       const answer = await ask({ method: 'GET', url: page === 1 ? url : `${url}&page=${page}`, headers });
@@ -107,7 +109,7 @@ async function askAboutChecks(
         question.read(json, repository).flatMap((delivery) => {
           const reading = read(at.kind, delivery.event, delivery.payload);
           if ('ignored' in reading) return [];
-          const checks = reading.checks.filter(({ name }) => name !== ownSuite(appId));
+          const checks = reading.checks.filter(({ name }) => !isSuiteOf(appId, name));
           return checks.length === 0 ? [] : [{ ...delivery, url, checks }];
         }),
       );
@@ -142,7 +144,8 @@ export async function askAboutPull(
     const told =
       answer.status === 304 ? undefined : understood(answer, (json) => asDelivered(kind, json, repository));
     const sha = told === undefined ? pull.headSha : told.isOpen ? told.headSha : null;
-    const checks = sha === null ? [] : await askAboutChecks(calls, pull, { appId, headers, repository, sha });
+    const asked = { appId, headers, repository, number };
+    const checks = sha === null ? [] : await askAboutChecks(calls, pull, { ...asked, sha });
     const etag = told === undefined ? pull.etag : answer.headers['etag'];
     return { etag: typeof etag === 'string' ? etag : null, told, sha, checks };
   };

@@ -15,6 +15,7 @@ import { keysOfExecution } from './data/find-execution.ts';
 import { findParked, forgetParked } from './data/parked.ts';
 import { type LinkedRepository, lockLinked, lockLinkedOfProject, noteNames } from './data/repositories.ts';
 import { placeCheck, placeFact } from './place.ts';
+import { isSuiteOf } from './rules/check-names.ts';
 import { Fact, type Reading } from './rules/fact.ts';
 import { read } from './rules/translations.ts';
 
@@ -55,9 +56,6 @@ function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
   return results.has('parked') ? 'parked' : 'ignored';
 }
 
-/** What an app says of a head itself comes back as its check suite. */
-export const ownSuite = (appId: string | null): string => `suite:${appId ?? ''}`;
-
 /** Reads a delivery, and records what it says. Again it changes nothing. */
 export async function translateDelivery(
   { db, orgId, environment }: ForgeWork,
@@ -88,7 +86,8 @@ export async function translateDelivery(
     for (const repository of linked) {
       const placing = { db, perform, repository, trust, receivedAt };
       for (const fact of reading.facts) outcome.push(await placeFact(placing, fact));
-      for (const check of reading.checks.filter(({ name }) => name !== ownSuite(appId)))
+      // The status that an app sets itself comes back as its check suite.
+      for (const check of reading.checks.filter(({ name }) => !isSuiteOf(appId, name)))
         outcome.push(...(await placeCheck(placing, check)));
     }
     db.later(setOutcome(deliveryId, stateOf(outcome), outcome));

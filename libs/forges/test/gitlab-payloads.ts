@@ -37,7 +37,7 @@ export const gitlabMerge = (action: string, more: object = {}) => ({
   },
 });
 
-export const gitlabPipeline = (status: string) => ({
+export const gitlabPipeline = (status: string, attributes: object = {}, more: object = {}) => ({
   object_kind: 'pipeline',
   project,
   object_attributes: {
@@ -48,7 +48,9 @@ export const gitlabPipeline = (status: string) => ({
     status,
     created_at: '2016-08-12 15:23:28 UTC',
     finished_at: '2016-08-12 15:26:29 UTC',
+    ...attributes,
   },
+  ...more,
 });
 
 export const gitlabPush = (ref: string) => ({

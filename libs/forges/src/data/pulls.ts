@@ -36,6 +36,16 @@ export const notePull = async (
   return now === before ? null : now;
 };
 
+/** The head of a pull request of a linked repository, where any work is known to be in it. */
+export const headOfPull = async (db: Db, repositoryId: string, number: number): Promise<string | undefined> =>
+  (
+    await db.find(
+      sql<{ head: string }>`select p.head_sha as head from forge_pulls p
+         where ${of('p')} and p.repository_id = ${repositoryId} and p.number = ${number} and p.head_sha is not null
+         order by p.head_at desc limit 1`,
+    )
+  )?.head;
+
 export const insertCheck = (
   repositoryId: string,
   { sha, name, at, state }: Check,

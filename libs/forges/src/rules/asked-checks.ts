@@ -2,6 +2,7 @@
 import { type ForgeKind } from '@muster/registry';
 import { z } from 'zod';
 import { type NamedRepository } from './fact.ts';
+import { askedRun } from './gitea.ts';
 
 /** One delivery that was made of an answer. */
 export interface CheckDelivery {
@@ -27,19 +28,14 @@ const actionOf = ({ conclusion }: z.infer<typeof Run>): string =>
   conclusion == null ? 'requested' : 'completed';
 
 const Suites = z.object({
-  check_suites: z.array(
-    Run.extend({ app: z.looseObject({ id: z.int() }).nullish(), latest_check_runs_count: z.int().nullish() }),
-  ),
+  check_suites: z.array(Run.extend({ latest_check_runs_count: z.int().nullish() })),
 });
 /** GitHub opens a suite for each app that is installed, also where the app runs nothing in it, ever. */
 const suites = (sha: string): ChecksQuestion => ({
   path: `/commits/${sha}/check-suites?per_page=100`,
   read: (answer, repository) =>
     Suites.parse(answer)
-      .check_suites.filter(
-        (suite) =>
-          suite.app != null && (suite.conclusion != null || (suite.latest_check_runs_count ?? 0) > 0),
-      )
+      .check_suites.filter((suite) => suite.conclusion != null || (suite.latest_check_runs_count ?? 0) > 0)
       .map((suite) => ({
         event: 'check_suite',
         payload: { action: actionOf(suite), check_suite: suite, repository: repositoryOf(repository) },
@@ -54,6 +50,18 @@ const workflowRuns = (sha: string): ChecksQuestion => ({
       event: 'workflow_run',
       payload: { action: actionOf(run), workflow_run: run, repository: repositoryOf(repository) },
     })),
+});
+
+/** Forgejo answers as its own events tell. */
+const actionRuns = (sha: string): ChecksQuestion => ({
+  path: `/actions/runs?head_sha=${sha}&limit=50`,
+  read: (answer, repository) =>
+    Runs.parse(answer)
+      .workflow_runs.filter((run) => run['commit_sha'] === sha)
+      .map((run) => ({
+        event: askedRun,
+        payload: { run: { ...run, repository: repositoryOf(repository) } },
+      })),
 });
 
 /** Gitea and Forgejo call the state `status`. */
@@ -74,6 +82,8 @@ const statuses = (sha: string): ChecksQuestion => ({
 
 const Pipelines = z.array(
   z.object({
+    id: z.int(),
+    ref: z.string().nullish(),
     sha: z.string(),
     status: z.string(),
     source: z.string().nullish(),
@@ -82,25 +92,38 @@ const Pipelines = z.array(
   }),
 );
 const overStates: ReadonlySet<string> = new Set(['success', 'failed', 'canceled', 'skipped']);
+const pipelineDelivery = (
+  { updated_at: at, ...pipeline }: z.infer<typeof Pipelines>[number],
+  repository: NamedRepository,
+): CheckDelivery => ({
+  event: 'Pipeline Hook',
+  payload: {
+    project: projectOf(repository),
+    object_attributes: { ...pipeline, finished_at: overStates.has(pipeline.status) ? at : null },
+  },
+});
 const pipelines = (sha: string): ChecksQuestion => ({
   path: `/pipelines?sha=${sha}&per_page=100`,
   read: (answer, repository) =>
-    Pipelines.parse(answer).map(({ updated_at: at, ...pipeline }) => ({
-      event: 'Pipeline Hook',
-      payload: {
-        project: projectOf(repository),
-        object_attributes: { ...pipeline, finished_at: overStates.has(pipeline.status) ? at : null },
-      },
-    })),
+    Pipelines.parse(answer).map((pipeline) => pipelineDelivery(pipeline, repository)),
+});
+/** A pipeline of a trial merge has a commit that is not the head. It is about the head while it is the newest one. */
+const trialPipelines = (_sha: string, number: number): ChecksQuestion => ({
+  path: `/merge_requests/${number}/pipelines?per_page=100`,
+  read: (answer, repository) => {
+    const [newest] = Pipelines.parse(answer).toSorted((a, b) => b.id - a.id);
+    const isTrial = /^refs\/merge-requests\/\d+\/(?:merge|train)$/.test(newest?.ref ?? '');
+    return newest !== undefined && isTrial ? [pipelineDelivery(newest, repository)] : [];
+  },
 });
 
-const questions: Readonly<Record<ForgeKind, readonly ((sha: string) => ChecksQuestion)[]>> = {
+const questions: Readonly<Record<ForgeKind, readonly ((sha: string, number: number) => ChecksQuestion)[]>> = {
   github: [suites, workflowRuns, statuses],
-  gitlab: [pipelines],
+  gitlab: [trialPipelines, pipelines],
   gitea: [workflowRuns, statuses],
-  forgejo: [workflowRuns, statuses],
+  forgejo: [actionRuns, statuses],
 };
 
-/** What is asked of a forge about the checks of a commit. */
-export const checksQuestions = (kind: ForgeKind, sha: string): readonly ChecksQuestion[] =>
-  questions[kind].map((question) => question(encodeURIComponent(sha)));
+/** What is asked of a forge about the checks of the head of a pull request. */
+export const checksQuestions = (kind: ForgeKind, sha: string, number: number): readonly ChecksQuestion[] =>
+  questions[kind].map((question) => question(encodeURIComponent(sha), number));

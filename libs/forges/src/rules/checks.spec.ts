@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { childName, pipelineName, runName, statusName, suiteName } from './check-names.ts';
 import { type CheckWord, verdictOf } from './checks.ts';
 
 const word = (name: string, state: CheckWord['state'], second: number): CheckWord => ({
@@ -23,6 +24,45 @@ describe('the checks of a commit', () => {
     expect(verdictOf([word('a', 'failed', 1), word('a', 'passed', 2)])).toMatchObject({
       kind: 'checks_passed',
     });
+  });
+
+  const run = (number: number, event = 'push', suite?: number) =>
+    runName({ workflow: 'ci', event, number, suite });
+  it.each<[string, CheckWord[]]>([
+    ['two suites of one app', [word(suiteName(1, 11), 'failed', 1), word(suiteName(1, 12), 'passed', 2)]],
+    [
+      'suites of deleted apps',
+      [word(suiteName(null, 1), 'failed', 1), word(suiteName(null, 2), 'passed', 2)],
+    ],
+    ['runs for two events', [word(run(1), 'failed', 1), word(run(2, 'pull_request'), 'passed', 2)]],
+    ['the newer run of two', [word(run(2), 'failed', 1), word(run(1), 'passed', 2)]],
+    ['two children of a pipeline', [word(childName(1, 2), 'failed', 1), word(childName(1, 3), 'passed', 2)]],
+    [
+      'pipelines of two series',
+      [word(pipelineName(1, 'a'), 'failed', 1), word(pipelineName(2, 'b'), 'passed', 2)],
+    ],
+    ['statuses', [word(statusName('a'), 'failed', 1), word(statusName('b'), 'passed', 2)]],
+    ['a run whose suite passed', [word(suiteName(1, 7), 'passed', 2), word(run(1, 'push', 7), 'failed', 1)]],
+  ])('have failed while one that is not replaced has: %s', (_which, words) => {
+    expect(verdictOf(words)).toMatchObject({ kind: 'checks_failed' });
+  });
+
+  it.each<[string, CheckWord[]]>([
+    ['the same run again', [word(run(1), 'failed', 1), word(run(1), 'passed', 2)]],
+    ['the same suite again', [word(suiteName(1, 11), 'failed', 1), word(suiteName(1, 11), 'passed', 2)]],
+    ['a newer run', [word(run(9), 'failed', 3), word(run(10), 'passed', 2)]],
+    ['a newer pipeline', [word(pipelineName(9, 'a'), 'failed', 3), word(pipelineName(10, 'a'), 'passed', 2)]],
+    [
+      'a newer parent pipeline',
+      [
+        word(pipelineName(1, 'a'), 'passed', 1),
+        word(childName(1, 2), 'failed', 3),
+        word(pipelineName(3, 'a'), 'passed', 2),
+      ],
+    ],
+    ['the run of a suite', [word(suiteName(1, 7), 'failed', 1), word(run(1, 'push', 7), 'passed', 2)]],
+  ])('have passed by %s', (_which, words) => {
+    expect(verdictOf(words)).toMatchObject({ kind: 'checks_passed' });
   });
 
   it('are a report where any word is one', () => {

@@ -34,8 +34,11 @@ export type Fact = z.infer<typeof Fact>;
 
 /** A word about one of the checks of a commit. */
 export interface Check {
+  /** By `check-names.ts`. */
   readonly name: string;
   readonly sha: string;
+  /** The commit is a trial merge of this pull request: the check is about the pull request's head. */
+  readonly trialOf?: number | undefined;
   readonly state: 'pending' | 'passed' | 'failed';
   readonly at: string;
 }

@@ -1,6 +1,7 @@
 /** Events of Gitea and Forgejo, by either name that a delivery has for them. */
 import { z } from 'zod';
-import { ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
+import { runName } from './check-names.ts';
+import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
 import {
   factOf,
   factsOf,
@@ -38,6 +39,9 @@ const reviewReader =
 
 const WorkflowRun = z.object({
   workflow_run: z.object({
+    id: z.int().nullish(),
+    run_number: z.int().nullish(),
+    event: z.string().nullish(),
     head_sha: z.string(),
     path: z.string().nullish(),
     status: z.string().nullish(),
@@ -56,9 +60,52 @@ function readWorkflowRun(payload: unknown): Reading {
   const isOver = run.status === 'completed';
   const hasPassed = run.conclusion === 'success' || run.conclusion === 'skipped';
   const state = isOver ? (hasPassed ? 'passed' : 'failed') : 'pending';
-  const name = `workflow:${run.path ?? ''}`.replace(/@.*$/s, '').slice(0, 255);
+  const workflow = (run.path ?? '').replace(/@.*$/s, '');
+  const name = runName({ workflow, event: run.event ?? '', number: run.run_number ?? run.id ?? 0 });
   return reading(repository, { checks: [{ name, sha: run.head_sha, state, at }] });
 }
+
+const ActionRun = z.object({
+  action: z.string().nullish(),
+  run: z.object({
+    id: z.int(),
+    index_in_repo: z.int().nullish(),
+    workflow_id: z.string().nullish(),
+    event: z.string().nullish(),
+    commit_sha: z.string(),
+    status: z.string().nullish(),
+    started: ForgeTime.nullish(),
+    stopped: ForgeTime.nullish(),
+    updated: ForgeTime.nullish(),
+    repository: Repository.nullish(),
+  }),
+  repository: Repository.nullish(),
+});
+
+/** States of a run, and what its event is called. */
+const runStates: Readonly<Record<string, Check['state']>> = {
+  success: 'passed',
+  recover: 'passed',
+  skipped: 'passed',
+  failure: 'failed',
+  cancelled: 'failed',
+  ...Object.fromEntries(words('waiting running blocked').map((status) => [status, 'pending' as const])),
+};
+
+/** Forgejo's event for a run that is over. */
+function readActionRun(payload: unknown): Reading {
+  const { action, run, repository = run.repository } = ActionRun.parse(payload);
+  const said = run.status ?? action ?? '';
+  const state = runStates[said];
+  const at = [run.started ?? '', run.stopped ?? '', run.updated ?? ''].toSorted().at(-1);
+  if (state === undefined || repository == null || !at) return { ignored: `a run that is ${said}` };
+  const { workflow_id: workflow, event, index_in_repo: number } = run;
+  const name = runName({ workflow: workflow ?? '', event: event ?? '', number: number ?? run.id });
+  return reading(repository, { checks: [{ name, sha: run.commit_sha, state, at }] });
+}
+
+/** What a run that Muster asked for is read as. */
+export const askedRun = 'action_run';
 
 export const gitea: Translation = {
   push: readPush,
@@ -70,13 +117,16 @@ export const gitea: Translation = {
   pull_request_rejected: reviewReader('changes_requested'),
   pull_request_review_rejected: reviewReader('changes_requested'),
   workflow_run: readWorkflowRun,
+  [askedRun]: readActionRun,
+  action_run_failure: readActionRun,
+  action_run_recover: readActionRun,
+  action_run_success: readActionRun,
   ...ignored('its workflow run says it', 'workflow_job'),
   ...ignored('the push says it', 'create', 'delete'),
   ...ignored(
     ofBoard,
     ...words('fork issues issue_assign issue_label issue_milestone issue_comment pull_request_assign'),
     ...words('pull_request_label pull_request_milestone pull_request_comment pull_request_review_comment'),
-    ...words('pull_request_review_request wiki repository release package schedule action_run_failure'),
-    ...words('action_run_recover action_run_success'),
+    ...words('pull_request_review_request wiki repository release package schedule'),
   ),
 };

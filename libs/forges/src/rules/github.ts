@@ -1,5 +1,6 @@
 /** GitHub's events: what is read of each, and which say nothing of the state of work. */
 import { z } from 'zod';
+import { runName, suiteName } from './check-names.ts';
 import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
 import {
   factOf,
@@ -82,18 +83,18 @@ function checkOf(
 ): Check | undefined {
   const state = action !== 'completed' || conclusion == null ? 'pending' : conclusions[conclusion];
   // A stale one was given up by the forge: it says nothing.
-  return state === undefined ? undefined : { name: name.slice(0, 255), sha, state, at };
+  return state === undefined ? undefined : { name, sha, state, at };
 }
 
 const CheckSuite = z.object({
   action: z.string(),
-  check_suite: Run.extend({ app: z.object({ id: z.int() }) }),
+  check_suite: Run.extend({ id: z.int(), app: z.object({ id: z.int() }).nullish() }),
   repository: Repository,
 });
 
 function readCheckSuite(payload: unknown): Reading {
   const { action, check_suite: suite, repository } = CheckSuite.parse(payload);
-  const check = checkOf(`suite:${suite.app.id}`, action, suite);
+  const check = checkOf(suiteName(suite.app?.id ?? null, suite.id), action, suite);
   return check === undefined
     ? { ignored: 'a check that was given up' }
     : reading(repository, { checks: [check] });
@@ -101,13 +102,23 @@ function readCheckSuite(payload: unknown): Reading {
 
 const WorkflowRun = z.object({
   action: z.string(),
-  workflow_run: Run.extend({ workflow_id: z.int() }),
+  workflow_run: Run.extend({
+    id: z.int(),
+    workflow_id: z.int(),
+    event: z.string().nullish(),
+    run_number: z.int().nullish(),
+    check_suite_id: z.int().nullish(),
+  }),
   repository: Repository,
 });
 
 function readWorkflowRun(payload: unknown): Reading {
   const { action, workflow_run: run, repository } = WorkflowRun.parse(payload);
-  const check = checkOf(`workflow:${run.workflow_id}`, action, run);
+  const name = runName({
+    ...{ workflow: String(run.workflow_id), event: run.event ?? '' },
+    ...{ number: run.run_number ?? run.id, suite: run.check_suite_id },
+  });
+  const check = checkOf(name, action, run);
   return check === undefined
     ? { ignored: 'a check that was given up' }
     : reading(repository, { checks: [check] });

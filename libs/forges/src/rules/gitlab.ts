@@ -1,5 +1,6 @@
 /** GitLab's events, as its header names them. */
 import { z } from 'zod';
+import { childName, pipelineName } from './check-names.ts';
 import {
   type Check,
   type Fact,
@@ -136,21 +137,60 @@ const states: Readonly<Record<string, Check['state']>> = {
 const Pipeline = z.object({
   project: Project,
   object_attributes: z.object({
+    id: z.int(),
+    ref: z.string().nullish(),
+    tag: z.boolean().nullish(),
     sha: z.string(),
     status: z.string(),
     source: z.string().nullish(),
     created_at: ForgeTime,
     finished_at: ForgeTime.nullish(),
   }),
+  merge_request: z.object({ iid: z.int(), target_project_id: z.int().nullish() }).nullish(),
+  commit: z.object({ message: z.string().nullish() }).nullish(),
+  source_pipeline: z.object({ pipeline_id: z.int() }).nullish(),
 });
+type Pipeline = z.infer<typeof Pipeline>;
+
+/** The merge request of a pipeline, where it is one of this project. */
+function requestOf({ project, merge_request: request, object_attributes: { ref } }: Pipeline): number | null {
+  if (request != null) return (request.target_project_id ?? project.id) === project.id ? request.iid : null;
+  const [, iid] = /^refs\/merge-requests\/(\d+)\/(?:head|merge|train)$/.exec(ref ?? '') ?? [];
+  return iid === undefined ? null : Number(iid);
+}
+
+/**
+ * The commit that a pipeline is about. GitLab can run one on a trial merge of a merge request, a commit that no branch has. Its
+ * message names the head, or it is at least that of a merge; in a merge train it is the head with all that goes before it.
+ */
+function commitOf(pipeline: Pipeline, iid: number | null): Pick<Check, 'sha' | 'trialOf'> {
+  const { sha, ref } = pipeline.object_attributes;
+  const message = pipeline.commit?.message;
+  const isAtHead = /\/head$/.test(ref ?? '') || (message != null && !message.startsWith('Merge '));
+  if (iid === null || isAtHead) return { sha };
+  const [, head] = /^Merge ([0-9a-f]{40,64}) into [0-9a-f]{40,64}/.exec(message ?? '') ?? [];
+  return head === undefined ? { sha, trialOf: iid } : { sha: head };
+}
+
+function nameOf(
+  { object_attributes: pipeline, source_pipeline: parent }: Pipeline,
+  iid: number | null,
+): string {
+  const { id, source, ref } = pipeline;
+  if (source === 'parent_pipeline') return childName(parent?.pipeline_id ?? null, id);
+  return pipelineName(id, iid === null ? `${source ?? ''}:${ref ?? ''}` : `merge_request:${iid}`);
+}
 
 function readPipeline(payload: unknown): Reading {
-  const { project, object_attributes: pipeline } = Pipeline.parse(payload);
+  const read = Pipeline.parse(payload);
+  const { project, object_attributes: pipeline } = read;
   const state = states[pipeline.status];
+  if (pipeline.tag === true) return { ignored: 'a pipeline of a tag' };
   if (state === undefined) return { ignored: `a pipeline that is ${pipeline.status}` };
   const at = pipeline.finished_at ?? pipeline.created_at;
-  const name = `pipeline:${pipeline.source ?? ''}`.slice(0, 255);
-  return { repository: named(project), facts: [], checks: [{ name, sha: pipeline.sha, state, at }] };
+  const iid = requestOf(read);
+  const check: Check = { name: nameOf(read, iid), ...commitOf(read, iid), state, at };
+  return { repository: named(project), facts: [], checks: [check] };
 }
 
 const hooks = (names: string): string[] => names.split(', ').map((name) => `${name} Hook`);

@@ -1,6 +1,7 @@
 /** Pull requests as GitHub, Gitea and Forgejo send them, which is nearly alike. */
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
+import { statusName } from './check-names.ts';
 import { type Fact, ForgeTime, type NamedRepository, type Reading } from './fact.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
@@ -171,5 +172,5 @@ export function readStatus(payload: unknown): Reading {
   const state = statusStates[status.state];
   const at = status.updated_at ?? status.created_at;
   if (state === undefined || at == null) return { ignored: `a status that is ${status.state}` };
-  return reading(repository, { checks: [{ name: `status:${context}`.slice(0, 255), sha, state, at }] });
+  return reading(repository, { checks: [{ name: statusName(context), sha, state, at }] });
 }

@@ -94,6 +94,43 @@ describe('deliveries of GitLab', () => {
     expect(one('gitlab', 'Pipeline Hook', gitlabPipeline(status))).toBe(check);
   });
 
+  const request = { iid: 3, source_branch: 'topic', target_project_id: 1 };
+  const pipelineOf = (attributes: object, more: object) => {
+    const reading = read('gitlab', 'Pipeline Hook', gitlabPipeline('failed', attributes, more));
+    return 'ignored' in reading ? undefined : reading.checks[0];
+  };
+  const [trial, head, base] = ['f', 'a', 'b'].map((letter) => letter.repeat(40));
+  it.each([
+    ['of a branch', {}, {}, { sha: trial }],
+    ['of a trial merge', {}, { merge_request: request }, { sha: trial, trialOf: 3 }],
+    ['of a trial merge by its ref', { ref: 'refs/merge-requests/3/merge' }, {}, { sha: trial, trialOf: 3 }],
+    ['of a merge train', { ref: 'refs/merge-requests/3/train' }, {}, { sha: trial, trialOf: 3 }],
+    ['of a head', { ref: 'refs/merge-requests/3/head' }, { merge_request: request }, { sha: trial }],
+    ['of a commit', {}, { merge_request: request, commit: { message: 'Land' } }, { sha: trial }],
+    [
+      'of a trial merge that names its head',
+      {},
+      { merge_request: request, commit: { message: `Merge ${head} into ${base}` } },
+      { sha: head },
+    ],
+    ['of a fork', {}, { merge_request: { ...request, target_project_id: 2 } }, { sha: trial }],
+  ])('say what commit a pipeline is about: %s', (_which, attributes, more, commit) => {
+    const { sha, trialOf } = pipelineOf({ sha: trial, ...attributes }, more) ?? {};
+    expect({ sha, ...(trialOf !== undefined && { trialOf }) }).toEqual(commit);
+  });
+
+  it('tell pipelines apart, and which of them are repeated', () => {
+    const name = (attributes: object, more = {}) => pipelineOf(attributes, more)?.name;
+    const child = { source: 'parent_pipeline' };
+    expect([
+      name({ id: 1, source: 'push' }),
+      name({ id: 2 }, { merge_request: request }),
+      name({ id: 3, ...child }, { source_pipeline: { pipeline_id: 1 } }),
+      name({ id: 4, ...child }),
+    ]).toEqual(['pipeline:1:push:topic', 'pipeline:2:merge_request:3', 'child:1:3', 'child::4']);
+    expect(name({ tag: true })).toBeUndefined();
+  });
+
   it('say what was pushed, but not to where the work goes', () => {
     expect(one('gitlab', 'Push Hook', gitlabPush('refs/heads/topic'))).toBe('branch_pushed');
     expect(one('gitlab', 'Push Hook', gitlabPush('refs/heads/master'))).toBe('ignored');
@@ -156,6 +193,47 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
     expect(read(kind, 'workflow_run', giteaRun('in_progress', null))).toMatchObject({
       checks: [{ at: '2026-11-21T09:00:00.000Z' }],
     });
+  });
+});
+
+it('says what became of a run of Forgejo', () => {
+  const run = (status: string, more: object = {}) => ({
+    ...{
+      id: 90,
+      index_in_repo: 12,
+      workflow_id: 'ci.yml',
+      event: 'push',
+      commit_sha: 'a'.repeat(40),
+      status,
+    },
+    ...{ started: '2026-11-21T09:00:00Z', stopped: '2026-11-21T09:05:00Z', updated: '2026-11-21T09:05:01Z' },
+    ...{ repository: { id: 1, html_url: 'https://git.example.com/acme/api', full_name: 'acme/api' } },
+    ...more,
+  });
+  const word = (event: string, status: string) =>
+    one('forgejo', event, { action: 'failure', run: run(status), prior_status: 'running' });
+  expect(word('action_run_failure', 'failure')).toBe('check failed');
+  expect(word('action_run_failure', 'cancelled')).toBe('check failed');
+  expect(word('action_run_success', 'success')).toBe('check passed');
+  expect(word('action_run_recover', 'success')).toBe('check passed');
+  expect(word('action_run', 'running')).toBe('check pending');
+  expect(word('action_run', 'unknown')).toBe('ignored');
+  expect(read('forgejo', 'action_run_success', { run: run('success') })).toMatchObject({
+    checks: [{ name: 'run:12/:push:ci.yml', sha: 'a'.repeat(40), at: '2026-11-21T09:05:01.000Z' }],
+  });
+});
+
+it('reads the suite of an app that was deleted', () => {
+  const suite = {
+    id: 7,
+    head_sha: 'a'.repeat(40),
+    conclusion: 'failure',
+    updated_at: '2026-11-21T09:00:00Z',
+  };
+  const { repository } = giteaPush('refs/heads/topic');
+  const payload = { action: 'completed', check_suite: { ...suite, app: null }, repository };
+  expect(read('github', 'check_suite', payload)).toMatchObject({
+    checks: [{ name: 'suite::7', state: 'failed' }],
   });
 });
 

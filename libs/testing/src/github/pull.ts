@@ -91,7 +91,7 @@ export const suiteEvent = (
   event: 'check_suite',
   payload: {
     action: conclusion === null ? 'requested' : 'completed',
-    check_suite: { head_sha: sha, conclusion, updated_at: second(seconds), app: { id: app } },
+    check_suite: { id: app, head_sha: sha, conclusion, updated_at: second(seconds), app: { id: app } },
     repository: life.repository,
   },
 });

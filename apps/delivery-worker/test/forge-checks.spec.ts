@@ -1,0 +1,143 @@
+/** What the checks of a head come to, from what forges deliver. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { handlers, performable, reactions } from '@muster/operations';
+import { type ForgeKind } from '@muster/registry';
+import { type People, useWorld } from '@muster/testing';
+import {
+  acmeApi,
+  pullEvent,
+  type PullLife,
+  pullUrl,
+  second,
+  shaOf,
+  suiteEvent,
+} from '@muster/testing/github';
+import { connect, type Connected, deliver } from './forge-deliveries.ts';
+
+const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const [a, b] = [shaOf('a'), shaOf('b')];
+const life: PullLife = {
+  ...{ repository: acmeApi, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
+};
+
+let people: People;
+let connection: Connected;
+let executionId: string;
+
+/** Work that was handed in with a pull request of a forge. */
+async function begin(kind: ForgeKind, url: string): Promise<void> {
+  people = await world.org({});
+  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  connection = await connect(people, kind);
+  await people.ana.forges.repositories.link({
+    ...{ projectId: 'WEB', connectionId: connection.id, externalId: String(acmeApi.id) },
+  });
+  const { story } = await people.ana.stories.create({
+    projectId: 'WEB',
+    title: 'Land',
+    status: 'in_progress',
+  });
+  const { execution, leaseToken } = await people.chloe.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: story.id },
+  });
+  executionId = execution.id;
+  await people.chloe.deliveryExecutions.complete({
+    ...{ executionId, leaseToken, outcome: 'submitted', pullRequest: { number: 7, url } },
+  });
+}
+const send = (sent: Parameters<typeof deliver>[3]) => deliver(world, people, connection, sent);
+const executionNow = async () => (await people.ana.deliveryExecutions.get({ executionId })).execution;
+const standing = async () => {
+  const { state, needsRework } = await executionNow();
+  return [state, needsRework];
+};
+const checks = async () => (await executionNow()).git?.checks;
+
+describe('the checks of a head', () => {
+  beforeEach(async () => {
+    await begin('github', pullUrl(life));
+    await send(pullEvent(life, 'opened', a, 1));
+  });
+
+  it('have passed when all have, and failed when one has', async () => {
+    await send(suiteEvent(life, a, { app: 1, conclusion: null, seconds: 2 }));
+    await send(suiteEvent(life, a, { app: 2, conclusion: 'success', seconds: 3 }));
+    expect(await checks()).toBeNull();
+    await send(suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 4 }));
+    expect(await checks()).toBe('failing');
+    expect(await standing()).toEqual(['submitted', true]);
+    await send(suiteEvent(life, a, { app: 1, conclusion: 'success', seconds: 6 }));
+    expect(await checks()).toBe('passing');
+  });
+
+  it('of an older head say nothing, and those that came before their head wait for it', async () => {
+    await send(suiteEvent(life, b, { app: 1, conclusion: 'success', seconds: 3 }));
+    expect(await checks()).toBeNull();
+    await send(pullEvent(life, 'synchronize', b, 4));
+    expect(await checks()).toBe('passing');
+    await send(suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 9 }));
+    expect(await checks()).toBe('passing');
+  });
+
+  it('fail while one run has failed, whatever passes after it, until it is run again', async () => {
+    const run = (id: number, event: string, conclusion: string, seconds: number) => ({
+      event: 'workflow_run',
+      payload: {
+        action: 'completed',
+        workflow_run: {
+          ...{ id, run_number: id, workflow_id: 1, event, check_suite_id: id + 1_000 },
+          ...{ head_sha: a, conclusion, updated_at: second(seconds) },
+        },
+        repository: acmeApi,
+      },
+    });
+    await send(run(101, 'push', 'failure', 2));
+    await send(run(102, 'pull_request', 'success', 3));
+    expect(await checks()).toBe('failing');
+    await send(run(101, 'push', 'success', 5));
+    expect(await checks()).toBe('passing');
+  });
+
+  it("do not have Muster's own status among them", async () => {
+    const own = { sha: a, context: 'muster', state: 'failure', updated_at: second(5), repository: acmeApi };
+    expect((await send({ event: 'status', payload: own })).state).toBe('ignored');
+    expect(await checks()).toBeNull();
+  });
+});
+
+describe('a pipeline of a trial merge', () => {
+  const project = {
+    ...{ id: acmeApi.id, web_url: acmeApi.html_url, path_with_namespace: 'acme/api', default_branch: 'main' },
+  };
+  const url = `${acmeApi.html_url}/-/merge_requests/7`;
+  const opened = {
+    event: 'Merge Request Hook',
+    payload: {
+      project,
+      object_attributes: {
+        ...{ iid: 7, title: 'Land it', source_branch: 'topic', target_branch: 'main', url, action: 'open' },
+        ...{ source_project_id: acmeApi.id, target_project_id: acmeApi.id, last_commit: { id: a } },
+        ...{ created_at: '2026-11-21 10:00:01 +0100', updated_at: '2026-11-21 10:00:01 +0100' },
+      },
+    },
+  };
+  const pipeline = (id: number, status: string) => ({
+    event: 'Pipeline Hook',
+    payload: {
+      ...{ project, merge_request: { iid: 7, target_project_id: acmeApi.id } },
+      object_attributes: {
+        ...{ id, sha: shaOf('e'), ref: 'topic', source: 'merge_request_event', status },
+        ...{ created_at: second(3), finished_at: second(id) },
+      },
+    },
+  });
+
+  it('is about the head of its merge request, until a newer one', async () => {
+    await begin('gitlab', url);
+    await send(opened);
+    await send(pipeline(6, 'failed'));
+    expect(await checks()).toBe('failing');
+    await send(pipeline(8, 'success'));
+    expect(await checks()).toBe('passing');
+  });
+});

@@ -1,0 +1,67 @@
+/**
+ * Names of checks. Each suite, run and pipeline has a name of its own, by the forge's id of it, so that one that passes never hides
+ * another that failed. The name also says what a newer one replaces: an older run of the same workflow for the same event.
+ */
+
+/** Longest name that is kept. */
+const mostCharacters = 255;
+const cut = (name: string): string => name.slice(0, mostCharacters);
+
+export const statusName = (context: string): string => cut(`status:${context}`);
+
+/** `app` is null where the app was deleted. */
+export const suiteName = (app: number | null, id: number): string => `suite:${app ?? ''}:${id}`;
+
+/** True for a suite of this app. */
+export const isSuiteOf = (app: string | null, name: string): boolean =>
+  app !== null && name.startsWith(`suite:${app}:`);
+
+export interface WorkflowRun {
+  readonly workflow: string;
+  readonly event: string;
+  /** Rises with each run of a workflow; a run that is started again keeps it. */
+  readonly number: number;
+  /** The suite that GitHub shows the run in. */
+  readonly suite?: number | null | undefined;
+}
+export const runName = ({ workflow, event, number, suite }: WorkflowRun): string =>
+  cut(`run:${number}/${suite ?? ''}:${event}:${workflow}`);
+
+/** `series` names what a pipeline with a higher id is a repetition of. */
+export const pipelineName = (id: number, series: string): string => cut(`pipeline:${id}:${series}`);
+
+/** A pipeline that a job of another one began. */
+export const childName = (parent: number | null, id: number): string => `child:${parent ?? ''}:${id}`;
+
+interface Numbered {
+  readonly series: string;
+  readonly number: number;
+}
+
+function numberedOf(name: string): Numbered | undefined {
+  const [, kind, number, series = ''] = /^(run|pipeline):(\d+)(?:\/\d*)?:(.*)$/s.exec(name) ?? [];
+  return kind === undefined ? undefined : { series: `${kind}:${series}`, number: Number(number) };
+}
+
+/** The names that still count: not what a newer run replaced, and not a suite whose run is known. */
+export function namesThatCount(names: readonly string[]): string[] {
+  const newest = new Map<string, number>();
+  for (const { series, number } of names.flatMap((name) => numberedOf(name) ?? []))
+    newest.set(series, Math.max(number, newest.get(series) ?? 0));
+  const isReplaced = (name: string): boolean => {
+    const numbered = numberedOf(name);
+    return numbered !== undefined && numbered.number < (newest.get(numbered.series) ?? 0);
+  };
+  const suites = new Set(names.flatMap((name) => /^run:\d+\/(\d+):/.exec(name)?.[1] ?? []));
+  const replacedPipelines = new Set(
+    names
+      .filter((name) => name.startsWith('pipeline:') && isReplaced(name))
+      .map((name) => name.split(':')[1]),
+  );
+  return names.filter((name) => {
+    const [kind, first, second] = name.split(':');
+    if (kind === 'suite' && second !== undefined) return !suites.has(second);
+    if (kind === 'child') return !replacedPipelines.has(first);
+    return !isReplaced(name);
+  });
+}
