@@ -925,7 +925,8 @@ create table public.tokens (
   expires_at timestamp(3) with time zone,
   warned_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
-  last_used_at timestamp(3) with time zone
+  last_used_at timestamp(3) with time zone,
+  parent_id uuid
 );
 create table public.webhook_deliveries (
   org_id uuid not null,
@@ -1567,6 +1568,7 @@ CREATE INDEX tokens_alive ON public.tokens USING btree (org_id, member_id, COALE
 CREATE INDEX tokens_of_agent ON public.tokens USING btree (org_id, agent_id, id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX tokens_of_grant ON public.tokens USING btree (org_id, grant_id) WHERE (grant_id IS NOT NULL);
 CREATE INDEX tokens_of_member ON public.tokens USING btree (org_id, member_id, id);
+CREATE INDEX tokens_of_parent ON public.tokens USING btree (org_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX tokens_of_session ON public.tokens USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX tokens_unwarned ON public.tokens USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (warned_at IS NULL));
 CREATE INDEX unsent_ends ON sign_in.unsent USING btree (peer, kind, id) WHERE is_end;
@@ -1967,6 +1969,19 @@ begin
 end $function$
 ;
 alter function app.drop_documents() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_child_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update tokens t set revoked_at = new.revoked_at, expires_at = least(t.expires_at, new.expires_at)
+    where t.org_id = new.org_id and t.parent_id = new.id and t.revoked_at is null
+      and (new.revoked_at is not null or coalesce(t.expires_at, 'infinity') > new.expires_at);
+  return null;
+end $function$
+;
+alter function app.end_child_tokens() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.end_connection(connection uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -4154,6 +4169,7 @@ CREATE TRIGGER stories_searched AFTER INSERT ON public.stories FOR EACH ROW EXEC
 CREATE TRIGGER stories_searched_anew AFTER UPDATE OF title, description, labels ON public.stories FOR EACH ROW WHEN ((((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description)) OR (old.labels IS DISTINCT FROM new.labels))) EXECUTE FUNCTION app.keep_story_document();
 CREATE TRIGGER story_blockers_kept AFTER INSERT OR DELETE ON public.story_blockers FOR EACH ROW EXECUTE FUNCTION app.keep_blocked_by();
 CREATE TRIGGER story_specs_searched AFTER INSERT ON public.story_specs FOR EACH ROW EXECUTE FUNCTION app.keep_spec_document();
+CREATE TRIGGER tokens_end_children AFTER UPDATE OF revoked_at, expires_at ON public.tokens FOR EACH ROW WHEN ((((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL)) OR (new.expires_at < COALESCE(old.expires_at, 'infinity'::timestamp with time zone)))) EXECUTE FUNCTION app.end_child_tokens();
 
 -- Row security
 
@@ -4670,6 +4686,7 @@ grant execute on function app.count_unread() to public;
 grant execute on function app.delete_passkey(uuid,uuid) to muster_app;
 grant execute on function app.delete_passkey_of_account(uuid,uuid) to muster_sign_in;
 grant execute on function app.door_of(uuid) to public;
+grant execute on function app.end_child_tokens() to public;
 grant execute on function app.end_connection(uuid) to muster_sign_in;
 grant execute on function app.end_connection_token(bytea) to muster_sign_in;
 grant execute on function app.end_connection_tokens() to public;

@@ -32,8 +32,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/tokens': {
-    sha256: '1b21272d41085ca647cf89c3f13d73bc243d0597b30a0ebf18722c2658109497',
-    since: '2026-11-26',
+    sha256: '6dd1939afd93f8860c3f28135d83c2a1b18f90e2b0d9a71ee960e30db3b8ff7c',
+    since: '2026-11-29',
   },
   'reference/connections': {
     sha256: 'a4e15170f4962022d191c0e7a2a5f8159a431ebd4d4e29295f87e2890581cad6',
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/records': {
-    sha256: '62d71736cbecde35b8abdfb7339f4db3173b196996765159c771d2aa64d9f1c7',
+    sha256: '33f9239d613de332c562da66f520f44fd676fe776361c696f63939d765c17664',
     since: '2026-11-29',
   },
   'reference/errors': {

@@ -25,6 +25,7 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
     call: (...asked) => ready().call(...asked),
     gathered: (make) => ready().gathered(make),
     rows: (...statement) => ready().rows(...statement),
+    client: (secret) => ready().client(secret),
     contend: (lock, ...calls) => ready().contend(lock, ...calls),
     waiting: (count) => ready().waiting(count),
   };

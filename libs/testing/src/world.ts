@@ -1,5 +1,5 @@
 /** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
-import { type Client } from '@muster/client';
+import { type Client, createClient } from '@muster/client';
 import { type Pool, sendBurst, type Statement } from '@muster/database';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
 import { type Answer, type Handler, type Reaction } from '@muster/runtime';
@@ -43,6 +43,8 @@ export interface World {
   member(orgId: string, name: string, role: OrgRole): Promise<Person>;
   /** One more token of a member. */
   token(orgId: string, memberId: string, setUp?: TokenSetUp): Promise<Person>;
+  /** The typed client of the bearer of a token. */
+  client(secret: string): Client;
   /** A call of any handler, also of one that the registry does not know; answers and throws as the pipeline does. */
   call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<Answer>;
   /** Sends all that is made within it at once; nothing is there before, and `rows` answers nothing. */
@@ -119,6 +121,7 @@ export function openWorld(
       await calls.close();
       await database.close();
     },
+    client: (secret) => createClient(calls.transportOf(secret)),
     call: (person, handler, params, options = {}) => calls.run(person.me.token, handler, params, options),
     ...makersBy(rows),
     org: (setUp) => gathered(({ org }) => org(setUp)),

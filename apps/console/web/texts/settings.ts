@@ -99,7 +99,7 @@ export const s = {
     made: 'The token is made',
     revoke: 'Revoke',
     revokeTitle: (name: string) => `Revoke ${name}?`,
-    revokeWhy: 'It is refused from its next call on.',
+    revokeWhy: 'This token, and every token that was created with it, stops working immediately.',
     used: (when: string) => `used ${when}`,
     unused: 'never used',
     ends: (when: string) => `ends ${when}`,

@@ -13,7 +13,14 @@ import {
   view,
 } from '@muster/database';
 import { type Selectable } from 'kysely';
-import { type AccessToken, type ParamsOf, type Registry, type Scope, type Token } from '@muster/registry';
+import {
+  type AccessToken,
+  type ParamsOf,
+  type Registry,
+  type Scope,
+  type Token,
+  unauthorized,
+} from '@muster/registry';
 import { type Caller, hashToken, tokenPrefixOf } from '@muster/runtime';
 import { z } from 'zod';
 import { reachedBy } from './reach.ts';
@@ -44,7 +51,7 @@ const tokens = view(
   't',
   [
     ...['id', 'name', 'kind', 'scopes', 'project_ids', 'member_id', 'agent_id', 'prefix', 'last_four'],
-    ...['created_at', 'expires_at', 'last_used_at', 'revoked_at'],
+    ...['parent_id', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'],
   ] as const,
   ['may_read_inbox'],
 );
@@ -66,27 +73,39 @@ export interface NewToken {
   /** Of an agent: it may read its member's notifications. */
   readonly mayReadInbox?: boolean;
   readonly expiresInDays: number;
-  /**
-   * The token that it is made with, and ends with at the latest, unless that is a session's; absent: an operator makes it, or an
-   * invitation.
-   */
-  readonly madeWith?: string;
+  /** The token that it ends with, locked; absent where a session, an operator or an invitation makes it. */
+  readonly parentId?: string | null;
+}
+
+/**
+ * Locks the token that calls against being ended until COMMIT, and answers its id as a parent; null for a session's, which people
+ * end without ending what they made in it. Throws 401 where it was revoked while the call waited.
+ */
+export async function lockParent(db: Db, { tokenId }: Caller): Promise<string | null> {
+  const own = await db.find(
+    sql<{
+      kind: AccessToken['kind'];
+    }>`select kind from tokens where ${of()} and id = ${tokenId} and revoked_at is null for share`,
+  );
+  if (own === undefined) throw unauthorized();
+  return own.kind === 'session' ? null : tokenId;
 }
 
 /** Writes a fresh token; of its secret only the hash, its beginning and its end are kept. */
 export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { readonly expires_at: string }> {
   const { secret } = token;
+  const { parentId = null } = token;
   const end = sql.part`now() + make_interval(days => ${token.expiresInDays})`;
-  // least passes over null: a token that never ends cuts none short, and a session, which was proven lately, cuts none either.
+  // least ignores null, the end of a parent that never expires.
   const expiresAt =
-    token.madeWith === undefined
+    parentId === null
       ? end
-      : sql.part`least(${end}, (select w.expires_at from tokens w where ${of('w')} and w.id = ${token.madeWith}::uuid and w.kind <> 'session'))`;
+      : sql.part`least(${end}, (select p.expires_at from tokens p where ${of('p')} and p.id = ${parentId}))`;
   return db.one(
     sql<
       TokenRow & { readonly expires_at: string }
-    >`insert into tokens as t (org_id, id, member_id, agent_id, name, hash, prefix, last_four, scopes, project_ids, may_read_inbox, expires_at)
-       values (${organization}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(secret)}, ${tokenPrefixOf(secret)}, ${secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, ${expiresAt})
+    >`insert into tokens as t (org_id, id, member_id, agent_id, name, hash, prefix, last_four, scopes, project_ids, may_read_inbox, parent_id, expires_at)
+       values (${organization}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(secret)}, ${tokenPrefixOf(secret)}, ${secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, ${parentId}, ${expiresAt})
        returning ${tokens.list}`,
   );
 }
@@ -118,7 +137,7 @@ export const lockToken = (db: Db, caller: Caller, tokenId: string): Promise<Toke
        for no key update`,
   );
 
-/** Ends a locked token: the door refuses it from the COMMIT on. */
+/** Ends a locked token, and with it those that were made with it: the door refuses them from the COMMIT on. */
 export const endToken = (db: Db, { id }: TokenRow): Promise<TokenRow> =>
   db.one(
     sql<TokenRow>`update tokens t set revoked_at = now() where ${of('t')} and t.id = ${id} returning ${tokens.list}`,

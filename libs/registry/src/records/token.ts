@@ -33,6 +33,9 @@ export const AccessToken = z
       .describe('The projects it is bound to; null: every project that its member may see'),
     memberId: Id,
     agentId: Id.nullable(),
+    parentId: Id.nullable().describe(
+      'The token that made it and ends it; null if a person made it in a session, an operator made it, or it is older than this field',
+    ),
     mayReadInbox: z
       .boolean()
       .describe("Whether it may read its member's notifications; an agent's only where the member let it"),

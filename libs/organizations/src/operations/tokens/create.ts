@@ -13,14 +13,15 @@ import { type AgentRow, lockAgent } from '../../data/agents.ts';
 import { lockSelf } from '../../data/members.ts';
 import { getProjectIds } from '../../data/named-projects.ts';
 import { isAdmin } from '../../data/reach.ts';
-import { countLiveTokens, setNewToken, toAccessToken } from '../../data/tokens.ts';
+import { countLiveTokens, lockParent, setNewToken, toAccessToken } from '../../data/tokens.ts';
 import { rulingOnToken } from '../../rules/token-making.ts';
 
 export const create = handle(registry.tokens.create, async ({ params, caller, db, access, refuse }) => {
   const { agentId = null, projectIds: refs, mayReadInbox = false, scopes } = params;
-  const [{ actingRole }, bearer, projectIds, count] = await Promise.all([
+  const [{ actingRole }, bearer, parentId, projectIds, count] = await Promise.all([
     access(),
     lockBearer(db, caller, agentId),
+    lockParent(db, caller),
     refs === undefined ? caller.projectIds : getProjectIds(db, caller, refs),
     countLiveTokens(db, memberOf(caller, agentId), mostTokens),
   ]);
@@ -40,7 +41,7 @@ export const create = handle(registry.tokens.create, async ({ params, caller, db
     ...{ secret, scopes, agentId, mayReadInbox, name: params.name, memberId: bearer.memberId },
     projectIds,
     expiresInDays: params.expiresInDays,
-    madeWith: caller.tokenId,
+    parentId,
   });
   return { token: toAccessToken(token), secret };
 });

@@ -36,7 +36,7 @@ describe('tokens.create', () => {
     const { token, secret } = await chloe.tokens.create({ name: 'Laptop', scopes: ['write'] });
     expect(token).toEqual({
       ...{ id: expect.any(String), name: 'Laptop', kind: 'api', scopes: ['write'], projectIds: null },
-      ...{ memberId: chloe.me.memberId, agentId: null, mayReadInbox: true },
+      ...{ memberId: chloe.me.memberId, agentId: null, mayReadInbox: true, parentId: expect.any(String) },
       ...{ prefix: secret.slice(0, 14), lastFour: secret.slice(-4) },
       ...{ createdAt: expect.any(String), expiresAt: expect.any(String), lastUsedAt: null, revokedAt: null },
     });
