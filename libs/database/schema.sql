@@ -799,6 +799,14 @@ create table public.seat_ledger (
   period_start timestamp(3) with time zone not null,
   period_end timestamp(3) with time zone not null
 );
+create table public.seat_usage (
+  org_id uuid not null,
+  purchased integer not null,
+  used integer not null,
+  pending integer not null,
+  by_role jsonb not null,
+  recalculated_at timestamp(3) with time zone not null default clock_timestamp()
+);
 create table public.stories (
   org_id uuid not null,
   id uuid not null,
@@ -1334,6 +1342,8 @@ alter table seat_ledger add constraint seat_ledger_org_id_fkey FOREIGN KEY (org_
 alter table seat_ledger add constraint seat_ledger_org_id_version_key UNIQUE (org_id, version);
 alter table seat_ledger add constraint seat_ledger_pkey PRIMARY KEY (org_id, id);
 alter table seat_ledger add constraint seat_ledger_to_seats_check CHECK ((to_seats >= 1));
+alter table seat_usage add constraint seat_usage_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table seat_usage add constraint seat_usage_pkey PRIMARY KEY (org_id);
 alter table sign_in.accounts add constraint accounts_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
 alter table sign_in.accounts add constraint accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table sign_in.accounts add constraint accounts_pkey PRIMARY KEY (id);
@@ -4235,6 +4245,7 @@ alter table rights_epochs enable row level security, force row level security;
 alter table search_documents enable row level security, force row level security;
 alter table search_words enable row level security, force row level security;
 alter table seat_ledger enable row level security, force row level security;
+alter table seat_usage enable row level security, force row level security;
 alter table stories enable row level security, force row level security;
 alter table story_blockers enable row level security, force row level security;
 alter table story_reviewers enable row level security, force row level security;
@@ -4422,6 +4433,8 @@ create policy own_organization on search_words for all to muster_app using (org_
 create policy worker on search_words for all to muster_worker using true;
 create policy own_organization on seat_ledger for all to muster_app using (org_id = app.org_id());
 create policy worker on seat_ledger for all to muster_worker using true;
+create policy own_organization on seat_usage for all to muster_app using (org_id = app.org_id());
+create policy worker on seat_usage for all to muster_worker using true;
 create policy door on stories for all to muster_door using true;
 create policy own_organization on stories for all to muster_app using (org_id = app.org_id());
 create policy platform on stories for all to muster_platform using true;
@@ -4527,6 +4540,7 @@ grant delete on rights_epochs to muster_worker;
 grant delete on search_documents to muster_worker;
 grant delete on search_words to muster_worker;
 grant delete on seat_ledger to muster_worker;
+grant delete on seat_usage to muster_worker;
 grant delete on sign_in.passkeys to muster_door;
 grant delete on stories to muster_worker;
 grant delete on story_blockers to muster_worker;
@@ -4624,6 +4638,7 @@ grant insert, select, update on members to muster_operator;
 grant insert, select, update on notifications to muster_app;
 grant insert, select, update on orgs to muster_operator;
 grant insert, select, update on point_entries to muster_app;
+grant insert, select, update on seat_usage to muster_app;
 grant insert, select, update on sign_in.unsent to muster_door;
 grant insert, select, update on streams to muster_operator;
 grant insert, select, update on subscriptions to muster_operator;

@@ -20,7 +20,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
       'tokens',
     ],
   ],
-  'libs/billing': ['seat_ledger', 'subscriptions'],
+  'libs/billing': ['seat_ledger', 'seat_usage', 'subscriptions'],
   'libs/board': [
     ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'comments'],
     ...['contract_stories', 'contract_versions', 'contracts', 'epics', 'import_items', 'imports'],

@@ -20,8 +20,8 @@ import { createWorkers } from './workers.ts';
 export interface DeliveryWorker {
   readonly service: Service;
   /**
-   * Sweeps leases and sends webhooks from now on; waits for Redis, then relays and works as well, until `stop`. Throws where this Redis may
-   * evict what is queued.
+   * Sends webhooks from now on, and sweeps leases while Redis is away; waits for Redis, then relays and works as well, until
+   * `stop`. Throws where this Redis may evict what is queued.
    */
   readonly start: () => Promise<void>;
   /** Ends what runs, or leaves it to be dispatched again. */
@@ -83,7 +83,7 @@ export function createDeliveryWorker(
 
   const { mailer, pusher, askForge, issuers } = outbound;
   const workers = createWorkers({
-    ...{ pool, logger, mailer, pusher, askForge, issuers, webhooks },
+    ...{ pool, queues, count, logger, mailer, pusher, askForge, issuers, webhooks },
     baseUrl: config.BASE_URL,
     retentionDays: config.RETENTION_DAYS,
     removed: (rows) => {

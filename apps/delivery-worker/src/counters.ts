@@ -6,6 +6,10 @@ const totals = {
     name: 'muster_lease_expiries_total',
     help: 'Leases that ended because nobody renewed them, made known by this process',
   },
+  driftedSeats: {
+    name: 'muster_seat_drift_total',
+    help: 'Organizations whose stored count of seats this process found wrong and corrected',
+  },
   removedRows: {
     name: 'muster_removed_rows_total',
     help: 'Rows of deleted projects and organizations that this process removed',
@@ -23,7 +27,7 @@ const totals = {
 export type Count = (what: keyof typeof totals, by?: number) => void;
 
 export function addCounters(metrics: Metrics): Count {
-  const counted = { expiredLeases: 0, removedRows: 0, delivered: 0, failed: 0 };
+  const counted = { expiredLeases: 0, driftedSeats: 0, removedRows: 0, delivered: 0, failed: 0 };
   for (const what of Object.keys(totals) as (keyof typeof totals)[]) {
     const { name, help } = totals[what];
     metrics.total(name, help, () => counted[what]);

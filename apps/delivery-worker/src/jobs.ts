@@ -7,7 +7,13 @@ import { type Logger } from 'pino';
 type Job = Parameters<typeof work>[0];
 
 /** Jobs at once, per queue. Together with the relay they keep within the pool: most of `deliver` is waiting outside. */
-const concurrency: Readonly<Record<QueueName, number>> = { deliver: 8, sync: 3, upkeep: 1 };
+const concurrency: Readonly<Record<QueueName, number>> = {
+  deliver: 8,
+  sync: 3,
+  upkeep: 1,
+  leases: 1,
+  billing: 1,
+};
 
 /** How ends of jobs are counted and logged. */
 export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {

@@ -20,7 +20,7 @@ export interface LoopsSetUp {
 }
 
 export interface Loops {
-  /** Sweeps leases and looks for webhooks, from Postgres alone. */
+  /** Looks for webhooks, and sweeps leases while Redis is away, from Postgres alone. */
   readonly beginAlone: () => void;
   /** Relays, keeps the schedule, and watches those that take jobs. */
   readonly beginWithQueues: (working: readonly Working[]) => void;
@@ -33,8 +33,16 @@ const webhooksPauseMillis = 250;
 const schedulePauseMillis = 30_000;
 const watchPauseMillis = 10_000;
 
+const isReachable = (queues: Pick<Queues, 'waiting'>): Promise<boolean> =>
+  queues.waiting().then(
+    () => true,
+    () => false,
+  );
+
 export function createLoops({ pool, queues, sending, count, logger, onSilence }: LoopsSetUp): Loops {
   const begun: Loop[] = [];
+  /** False until Redis was reached once: a call before that would wait for it. */
+  let hasQueues = false;
   const begin = (what: string, pauseMillis: number, turn: () => Promise<After>): void => {
     const tell = (error: unknown): void => {
       logger.warn({ err: error }, `${what} does not work at the moment`);
@@ -47,15 +55,18 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
   return {
     beginAlone: () => {
       for (const at of everyNode(pool)) {
-        begin(`the sweep of leases${of(at)}`, longestPauseMillis, () =>
-          sweep(at.pool, (noted) => {
+        // The queue `leases` does this while Redis is there; without it nothing but this loop can.
+        begin(`the sweep of leases${of(at)}`, longestPauseMillis, async () => {
+          if (hasQueues && (await isReachable(queues))) return 'rest';
+          return sweep(at.pool, (noted) => {
             count('expiredLeases', noted);
-          }),
-        );
+          });
+        });
         begin(`the look for webhooks${of(at)}`, webhooksPauseMillis, () => sending.look(at.pool));
       }
     },
     beginWithQueues: (working) => {
+      hasQueues = true;
       const onDead = (row: DeadRow): void => {
         logger.error(row, 'a job was given up: muster outbox list');
       };

@@ -159,9 +159,9 @@ export const retention: Readonly<Record<string, Retention>> = {
   leases: capped(works, 'one for each story and group, whose epoch it keeps'),
   lock_counters: capped('nothing', 'one for each project'),
   // One that goes with work goes with that alone: its holder may go on with both after the time of either.
-  locks: purged(works, 'an hour after its time, or with its execution', {
+  locks: purged(works, 'when its time has passed, or with its execution', {
     key: byId,
-    due: () => sql.part`t.execution_id is null and t.expires_at < now() - interval '1 hour'`,
+    due: () => sql.part`t.execution_id is null and t.expires_at <= now()`,
     oldestFirst: sql.part`t.expires_at`,
   }),
   members: forGood(admins, 'what they did names them, also when they are members no more'),
@@ -209,6 +209,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     'a word that is used again is not written again; they go with their organization',
   ),
   seat_ledger: forGood(admins, 'it is what was paid for'),
+  seat_usage: capped('nothing', 'one for each organization'),
   stories: forGood(writes, 'it goes with its project'),
   story_blockers: forGood(writes, 'it goes with its stories'),
   story_reviewers: forGood(writes, 'it goes with its story'),

@@ -10,5 +10,7 @@ export const schedule: Readonly<Record<ScheduledJobName, number>> = {
   'tokens.warn': hour,
   'identityProviders.check': 24 * hour,
   'forge.reconcile': 10 * 60,
-  'seats.report': 24 * hour,
+  // No lease is shorter, so that each one that expires before the next sweep is known to this one.
+  'leases.sweep': 5,
+  'seats.reconcile': 24 * hour,
 };

@@ -1,35 +1,64 @@
 /**
- * Seats are counted from who holds them, each time that one is given away: nothing is stored that could drift. What can
- * be is that more are held than were bought, and that is for people to see.
+ * Counts seats: of one organization after each change, and of all of them every night, which finds what a change did not
+ * ask for. Whether a seat is free is decided by each operation for itself, under a lock; these counts are for people.
  */
-import { acrossOrganizations, inOrganizationAsSystem, of, type Pool, sql } from '@muster/database';
-import { heldSeats } from '@muster/organizations';
+import { aboutSubscription, getSubscription, type Recalculation, recalculateSeats } from '@muster/billing';
+import {
+  acrossOrganizations,
+  inOrganizationAsSystem,
+  of,
+  type PlainDb,
+  type Pool,
+  sql,
+  workerActor,
+} from '@muster/database';
+import { notifySeatLimit } from '@muster/notifications';
+import { type OrganizationWorker } from './perform.ts';
 
-export interface Overdrawn {
+/** Counts the seats of an organization, and notifies its owner and admins where none is left any more. */
+async function recalculate(db: PlainDb): Promise<Recalculation> {
+  const recalculation = await recalculateSeats(db);
+  if (recalculation.isNewlyExhausted)
+    notifySeatLimit(db, workerActor, aboutSubscription(await getSubscription(db)));
+  return recalculation;
+}
+
+export const recalculateSeatsOf: OrganizationWorker = async ({ db }) => {
+  await recalculate(db);
+};
+
+export interface SeatReport {
   readonly orgId: string;
   readonly purchased: number;
   readonly used: number;
   readonly pending: number;
 }
 
-/** The organizations in which members and invitations hold more seats than were bought. */
-export async function findOverdrawn(pool: Pool, signal: AbortSignal): Promise<Overdrawn[]> {
+/**
+ * Counts the seats of every organization. Reports as drifted those whose stored count was wrong though no change waits to be
+ * counted, and as overdrawn those that hold more seats than they bought.
+ */
+export async function reconcileSeats(
+  pool: Pool,
+  signal: AbortSignal,
+): Promise<{ drifted: SeatReport[]; overdrawn: SeatReport[] }> {
   const orgs = await acrossOrganizations(pool, (db) =>
     db.all(sql<{ id: string }>`select id from orgs where deleted_at is null order by id`),
   );
-  const overdrawn: Overdrawn[] = [];
+  const drifted: SeatReport[] = [];
+  const overdrawn: SeatReport[] = [];
   for (const { id } of orgs) {
     signal.throwIfAborted();
-    const seats = await inOrganizationAsSystem(pool, id, (db) =>
-      db.find(
-        sql<
-          Omit<Overdrawn, 'orgId'>
-        >`select s.seats as purchased, ${heldSeats.used} as used, ${heldSeats.pending} as pending
-          from subscriptions s where ${of('s')}`,
-      ),
-    );
-    if (seats !== undefined && seats.used + seats.pending > seats.purchased)
-      overdrawn.push({ orgId: id, ...seats });
+    const { seats, hasChanged, isAwaited } = await inOrganizationAsSystem(pool, id, async (db) => {
+      const { awaited } = await db.one(
+        sql<{ awaited: boolean }>`select exists (
+          select from outbox r where ${of('r')} and r.topic = 'seats.recalculate' and r.done_at is null) as awaited`,
+      );
+      return { ...(await recalculate(db)), isAwaited: awaited };
+    });
+    const report = { orgId: id, ...seats };
+    if (hasChanged && !isAwaited) drifted.push(report);
+    if (seats.used + seats.pending > seats.purchased) overdrawn.push(report);
   }
-  return overdrawn;
+  return { drifted, overdrawn };
 }

@@ -26,7 +26,8 @@ import {
 } from './deliver.ts';
 import { askForAllChecks, checkIdentityProvider, type IssuerLook } from './identity-providers.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
-import { findOverdrawn } from './seats.ts';
+import { type ExpiryContext, noteExpired } from './expiry.ts';
+import { recalculateSeatsOf, reconcileSeats } from './seats.ts';
 import { warnOfEnds } from './token-ends.ts';
 import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 
@@ -34,7 +35,7 @@ import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 const environment = { handlers: performable(handlers), reactions };
 
 /** What the workers stand on. */
-export interface WorkerContext extends Channels, UpkeepContext {
+export interface WorkerContext extends Channels, UpkeepContext, ExpiryContext {
   /** Calls a forge, where it may be called. */
   readonly askForge: AskForge;
   /** How issuers of OpenID Connect are asked, and records of the DNS. */
@@ -85,10 +86,15 @@ export function createWorkers(context: WorkerContext): Workers {
 
     ...createUpkeep(context),
 
-    'seats.report': (signal) =>
+    'leases.sweep': (signal) => noteExpired(context, signal),
+    'seats.recalculate': recalculateSeatsOf,
+    'seats.reconcile': (signal) =>
       atEachNode(pool, async (at) => {
-        for (const seats of await findOverdrawn(at.pool, signal))
-          logger.warn(seats, 'more seats are held than were bought');
+        const { drifted, overdrawn } = await reconcileSeats(at.pool, signal);
+        for (const seats of drifted)
+          logger.warn(seats, 'the stored count of seats had drifted; it is corrected');
+        for (const seats of overdrawn) logger.warn(seats, 'more seats are held than were bought');
+        context.count('driftedSeats', drifted.length);
       }),
   };
 }

@@ -75,16 +75,15 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await until(async () => (await schedulers()).length === 9);
+  await until(async () => (await schedulers()).length === 12);
   expect(await schedulers()).toEqual([
-    'canary 30',
-    'canary 30',
-    'canary 30',
+    ...Array.from({ length: 5 }, () => 'canary 30'),
     'deletions.remove 60',
     'forge.reconcile 600',
     'identityProviders.check 86400',
+    'leases.sweep 5',
     'retention.purge 3600',
-    'seats.report 86400',
+    'seats.reconcile 86400',
     'tokens.warn 3600',
   ]);
   await queues.close();
@@ -153,6 +152,8 @@ describe('what it shows', () => {
       'deliver',
       'sync',
       'upkeep',
+      'leases',
+      'billing',
     ]);
   });
 

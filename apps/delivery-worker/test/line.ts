@@ -36,7 +36,9 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'forge.reconcile': notHere,
   'retention.purge': notHere,
   'deletions.remove': notHere,
-  'seats.report': notHere,
+  'leases.sweep': notHere,
+  'seats.recalculate': notHere,
+  'seats.reconcile': notHere,
   ...given,
 });
 

@@ -118,7 +118,10 @@ describe('the relay', () => {
     expect(await line.rows(orgId)).toMatchObject([{ attempts: 0 }]);
 
     // And where it goes away between the look and the dispatch.
-    const lateCut = { ...line.queues, waiting: async () => ({ deliver: 0, sync: 0, upkeep: 0 }) };
+    const lateCut = {
+      ...line.queues,
+      waiting: async () => ({ deliver: 0, sync: 0, upkeep: 0, leases: 0, billing: 0 }),
+    };
     const { relay } = await import('../src/relay.ts');
     await expect(
       relay({ pool: world.database.app, queues: lateCut, onDead: () => undefined }),

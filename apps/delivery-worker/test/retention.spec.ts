@@ -7,7 +7,6 @@ import { removeOrganizations, removeProjects } from '../src/remove.ts';
 import { keepMonths } from '../src/months.ts';
 import { purge, purgedTables, readForThem } from '../src/purge.ts';
 import { retention, retentionTable } from '../src/retention.ts';
-import { findOverdrawn } from '../src/seats.ts';
 
 const world = useWorld({});
 const { signal } = new AbortController();
@@ -193,7 +192,7 @@ describe('a month of the audit', () => {
 });
 
 describe('locks', () => {
-  it('go an hour after their time', async () => {
+  it('go when their time has passed', async () => {
     const { orgId, ana } = await world.org();
     const projectId = newId();
     await world.rows(
@@ -209,12 +208,12 @@ describe('locks', () => {
       projectId,
       ana.me.memberId,
     );
-    expect(await purge(world.database.app, signal, 'locks', 90)).toBe(1);
+    expect(await purge(world.database.app, signal, 'locks', 90)).toBe(3);
     const left = await world.rows<{ reason: string }>(
       'select reason from locks where org_id = $1 order by fencing_token',
       orgId,
     );
-    expect(left.map(({ reason }) => reason)).toEqual(['59 minutes', '1 second', '-1 minute']);
+    expect(left.map(({ reason }) => reason)).toEqual(['-1 minute']);
   });
 
   it('stay with the work that they go with, which may go on late', async () => {
@@ -383,16 +382,5 @@ describe('a project that somebody deleted', () => {
     expect(rows).toBe(1);
     expect(said).toEqual(['removed what was deleted']);
     expect(await world.rows('select id from projects where org_id = $1', orgId)).toEqual([{ id: other }]);
-  });
-});
-
-describe('seats', () => {
-  it('are reported where more are held than were bought', async () => {
-    const [{ orgId }] = [await world.org(), await world.org()];
-    expect(await findOverdrawn(world.database.app, signal)).toEqual([]);
-    await world.rows('update subscriptions set seats = 2 where org_id = $1', orgId);
-    expect(await findOverdrawn(world.database.app, signal)).toEqual([
-      { orgId, purchased: 2, used: 3, pending: 0 },
-    ]);
   });
 });

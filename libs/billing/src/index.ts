@@ -8,4 +8,7 @@ export const billingHandlers = (prices: SeatPrices) => ({ billing: billing(price
 /** What operators of the installation ask, whatever the prices. */
 export const platformHandlers = { admin: { platform } };
 
+export { type Recalculation, recalculateSeats } from './data/seat-usage.ts';
+export { aboutSubscription, getSubscription } from './data/subscriptions.ts';
+export { seatReactions } from './reactions.ts';
 export { defaultSeatPrices, parseSeatPrices, type SeatPrices } from './rules/prices.ts';

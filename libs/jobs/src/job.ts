@@ -3,9 +3,10 @@ import { z } from 'zod';
 
 /**
  * One line per queue, each with workers of its own, so that slow work holds up none of another kind:
- * `deliver` waits for the outside world, `sync` brings figures up to date, `upkeep` cleans.
+ * `deliver` waits for the outside world, `sync` brings figures up to date, `upkeep` cleans, `leases` notes the expiry of
+ * leases and locks, `billing` counts seats.
  */
-export const queueNames = ['deliver', 'sync', 'upkeep'] as const;
+export const queueNames = ['deliver', 'sync', 'upkeep', 'leases', 'billing'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /**

@@ -135,10 +135,23 @@ export const jobs = {
     queue: 'upkeep',
     timeoutSeconds: 900,
   }),
-  'seats.report': scheduled({
-    summary: 'Report organizations in which more seats are held than were bought',
-    queue: 'upkeep',
-    timeoutSeconds: 300,
+  'leases.sweep': scheduled({
+    summary:
+      'Note leases whose time has passed, notify their holders, and delete locks whose own time has passed',
+    queue: 'leases',
+    timeoutSeconds: 60,
+  }),
+  'seats.recalculate': perOrganization({
+    summary:
+      'Count the seats of an organization after a change of members, roles, invitations or the subscription',
+    queue: 'billing',
+    payload: Empty,
+    timeoutSeconds: 30,
+  }),
+  'seats.reconcile': scheduled({
+    summary: 'Count the seats of every organization, and report drift and seats held beyond those bought',
+    queue: 'billing',
+    timeoutSeconds: 900,
   }),
 } satisfies Record<string, Job>;
 

@@ -7,7 +7,7 @@ import { notifications } from './operations/notifications/handlers.ts';
 /** What this lib answers, by namespace. */
 export const notificationsHandlers = { activity, audit, broadcasts, events, notifications };
 
-export { notify } from './notify.ts';
+export { notify, notifySeatLimit } from './notify.ts';
 export { markRead } from './data/notifications.ts';
 export { type Delivery, prepareNotification } from './prepare-notification.ts';
 export {

@@ -1,5 +1,11 @@
 /** The whole product on one page: who handles each operation, and what follows from events. One that is missing does not compile. */
-import { billingHandlers, defaultSeatPrices, platformHandlers, type SeatPrices } from '@muster/billing';
+import {
+  billingHandlers,
+  defaultSeatPrices,
+  platformHandlers,
+  type SeatPrices,
+  seatReactions,
+} from '@muster/billing';
 import { boardHandlers, insideBoard } from '@muster/board';
 import { deliveryHandlers, executionReactions, insideHandlers, runReactions } from '@muster/delivery';
 import { forgeReactions, forgesHandlers, type ForgesSetUp } from '@muster/forges';
@@ -72,7 +78,13 @@ export const handlers = handlersOf({
 });
 
 /** What follows from events, in the transaction in which they happened. */
-export const reactions: readonly Reaction[] = [runReactions, executionReactions, forgeReactions, notify];
+export const reactions: readonly Reaction[] = [
+  runReactions,
+  executionReactions,
+  forgeReactions,
+  seatReactions,
+  notify,
+];
 
 /** What handlers may perform: the whole API, and what only they may ask of one another. */
 export const performable = (all: AllHandlers): ReadonlyMap<string, Handler> =>

@@ -16,7 +16,8 @@ const ticket = () => ({ orgId: randomUUID(), rowId: randomUUID() });
 const schedule = {
   'retention.purge': 3_600,
   'deletions.remove': 3_600,
-  'seats.report': 3_600,
+  'leases.sweep': 3_600,
+  'seats.reconcile': 3_600,
   'tokens.warn': 3_600,
   'forge.reconcile': 3_600,
   'identityProviders.check': 3_600,
@@ -66,7 +67,13 @@ describe.each(places)('queues on %s', (_what, start) => {
     const mail = { name: 'invitation.mail', ticket: ticket() } as const;
     await queues.enqueue([mail, mail, { name: 'event', ticket: ticket() }]);
     await queues.enqueue([mail]);
-    expect(await queues.waiting()).toEqual({ deliver: 1, sync: 1, upkeep: 0 });
+    expect(await queues.waiting()).toEqual({
+      deliver: 1,
+      sync: 1,
+      upkeep: 0,
+      leases: 0,
+      billing: 0,
+    });
   });
 
   it('keep nothing of a job that ended, so that its row can come again', async () => {
@@ -189,7 +196,9 @@ describe('within', () => {
 });
 
 describe('silence', () => {
-  const waiting = (deliver: number) => ({ waiting: async () => ({ deliver, sync: 0, upkeep: 0 }) });
+  const waiting = (deliver: number) => ({
+    waiting: async () => ({ deliver, sync: 0, upkeep: 0, leases: 0, billing: 0 }),
+  });
   const worker = (lastSign: number, isBusy = false) => ({
     queue: 'deliver' as const,
     lastSign: () => lastSign,

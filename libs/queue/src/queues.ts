@@ -52,6 +52,11 @@ export interface Queues {
   counts(): Promise<Record<QueueName, QueueCounts>>;
   /** Makes each of them come again after so many seconds, once for all workers; and a canary on each queue. */
   keepSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
+  /**
+   * Runs a scheduled job once more after this delay, besides its schedule. Requests for the same 100 ms are one job.
+   * Throws immediately while Redis is away.
+   */
+  runAfter(name: ScheduledJobName, delayMs: number): Promise<void>;
   /** BullMQ's own, for the dashboard. */
   readonly all: readonly Queue[];
   close(): Promise<void>;
@@ -74,16 +79,20 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
     deliver: open('deliver'),
     sync: open('sync'),
     upkeep: open('upkeep'),
+    leases: open('leases'),
+    billing: open('billing'),
   };
   const all = Object.values(byName);
 
   const ofEach = async <Value>(look: (queue: Queue) => Promise<Value>): Promise<Record<QueueName, Value>> => {
-    const [deliver, sync, upkeep] = await Promise.all([
+    const [deliver, sync, upkeep, leases, billing] = await Promise.all([
       look(byName.deliver),
       look(byName.sync),
       look(byName.upkeep),
+      look(byName.leases),
+      look(byName.billing),
     ]);
-    return { deliver, sync, upkeep };
+    return { deliver, sync, upkeep, leases, billing };
   };
 
   const keep = async (queue: Queue, name: string, every: number): Promise<void> => {
@@ -129,6 +138,10 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
       for (const [name, seconds] of Object.entries(schedule) as [ScheduledJobName, number][]) {
         await keep(byName[jobOf(name).queue], name, seconds * 1_000);
       }
+    },
+    runAfter: async (name, delayMs) => {
+      const dueTick = Math.ceil((Date.now() + delayMs) / 100);
+      await byName[jobOf(name).queue].add(name, {}, { delay: delayMs, jobId: `${name}-${dueTick}` });
     },
     close: async () => {
       // Queues do not close what was passed in, and one that never saw Redis would wait for it.

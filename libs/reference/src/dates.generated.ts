@@ -196,8 +196,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/admin.platform': {
-    sha256: 'b70087a25988fec6f9ac64e4013f7247d8ae0552ec66f922bfbc4c4efa9c2939',
-    since: '2026-11-26',
+    sha256: '1cb58d48191c660db7606d42fb6cf0d18742515b4702000e2e2d6f5e835851aa',
+    since: '2026-11-29',
   },
   'reference/records': {
     sha256: '33f9239d613de332c562da66f520f44fd676fe776361c696f63939d765c17664',

@@ -1,6 +1,6 @@
-import { type Db, of, sql } from '@muster/database';
-import { freeSeats, type Seats } from '@muster/organizations';
-import { type OrgRole, type SeatUsage } from '@muster/registry';
+import { type Db, of, organization, sql } from '@muster/database';
+import { freeSeats, getSeats, type Seats } from '@muster/organizations';
+import { type OrgRole, orgRoles, type SeatUsage } from '@muster/registry';
 
 /** How many active members have each role. */
 export async function countByRole(db: Db): Promise<Record<OrgRole, number>> {
@@ -17,6 +17,47 @@ export async function countByRole(db: Db): Promise<Record<OrgRole, number>> {
     admin: having('admin'),
     member: having('member'),
     viewer: having('viewer'),
+  };
+}
+
+/** The time at which the worker counted the seats last; undefined before its first count. */
+export const findRecalculatedAt = async (db: Db): Promise<string | undefined> =>
+  (await db.find(sql<{ recalculated_at: string }>`select recalculated_at from seat_usage where ${of()}`))
+    ?.recalculated_at;
+
+export interface Recalculation {
+  readonly seats: Seats;
+  /** The count differs from the last one in more than reservations, which also end by time alone. */
+  readonly hasChanged: boolean;
+  /** No seat is left, and the last count still had one. */
+  readonly isNewlyExhausted: boolean;
+}
+
+interface StoredUsage extends Seats {
+  readonly by_role: Record<OrgRole, number>;
+}
+
+/** Counts the seats, and stores the count. The first count of an organization is no change. */
+export async function recalculateSeats(db: Db): Promise<Recalculation> {
+  const [before] = await db.all(
+    sql<StoredUsage>`select purchased, used, pending, by_role from seat_usage where ${of()} for update`,
+  );
+  const [seats, byRole] = await Promise.all([getSeats(db), countByRole(db)]);
+  const { purchased, used, pending } = seats;
+  db.later(
+    sql`insert into seat_usage (org_id, purchased, used, pending, by_role)
+      values (${organization}, ${purchased}, ${used}, ${pending}, ${JSON.stringify(byRole)}::jsonb)
+      on conflict (org_id) do update set purchased = excluded.purchased, used = excluded.used,
+        pending = excluded.pending, by_role = excluded.by_role, recalculated_at = clock_timestamp()`,
+  );
+  return {
+    seats,
+    hasChanged:
+      before !== undefined &&
+      (before.purchased !== purchased ||
+        before.used !== used ||
+        orgRoles.some((role) => before.by_role[role] !== byRole[role])),
+    isNewlyExhausted: freeSeats(seats) <= 0 && (before === undefined || freeSeats(before) > 0),
   };
 }
 

@@ -82,7 +82,8 @@ function mentioned({ subject, actor }: What<EventKind>, mentions: readonly strin
   return tell('mention', 'members', mentions, subject, { title, body: detailOf(subject) });
 }
 
-const outOfSeats = ({ subject }: What<EventKind>): NotificationDraft[] =>
+/** Tells the owner and the admins that no seat is left, unless they have an unread notification that says so. */
+export const outOfSeats = ({ subject }: { readonly subject: Subject }): NotificationDraft[] =>
   tell('seat_limit', 'out_of_seats', [subject.id], subject, {
     title: 'All seats are taken',
     body: 'Free a seat or buy more to let others in.',

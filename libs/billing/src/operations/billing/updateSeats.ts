@@ -2,7 +2,7 @@ import { nextVersion, requireVersion } from '@muster/database';
 import { getSeats, lockSeats, planLimits } from '@muster/organizations';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { countByRole, toSeatUsage } from '../../data/seat-usage.ts';
+import { countByRole, findRecalculatedAt, toSeatUsage } from '../../data/seat-usage.ts';
 import {
   aboutSubscription,
   getSubscription,
@@ -18,14 +18,16 @@ export const updateSeats = (prices: SeatPrices) =>
   handle(registry.billing.updateSeats, async (context) => {
     const { params, caller, db, access, emit, refuse, changedNothing } = context;
     const { seats: wanted, expectedVersion, preview } = params;
-    const [seats, subscription, byRole, { at }] = await Promise.all([
+    const [seats, subscription, byRole, counted, { at }] = await Promise.all([
       // A preview gives nothing away, so no caller waits for it.
       preview ? getSeats(db) : lockSeats(db),
       getSubscription(db),
       countByRole(db),
+      findRecalculatedAt(db),
       access(),
     ]);
     const { plan } = subscription;
+    const recalculatedAt = counted ?? at;
     requireVersion(subscription, expectedVersion);
 
     const change = { from: subscription.seats, to: wanted };
@@ -33,7 +35,7 @@ export const updateSeats = (prices: SeatPrices) =>
     const proration = prorate(prices[plan], change, period, at);
     const asItIs = {
       subscription: toSubscription(subscription, period),
-      usage: toSeatUsage(seats, byRole, at),
+      usage: toSeatUsage(seats, byRole, recalculatedAt),
       proration,
     };
     if (preview) changedNothing();
@@ -50,7 +52,7 @@ export const updateSeats = (prices: SeatPrices) =>
     emit('seats.changed', aboutSubscription(changed), change);
     return {
       subscription: toSubscription(changed, period),
-      usage: toSeatUsage({ ...seats, purchased: wanted }, byRole, at),
+      usage: toSeatUsage({ ...seats, purchased: wanted }, byRole, recalculatedAt),
       proration,
     };
   });

@@ -1,0 +1,10 @@
+/** Asks the worker to count the seats again after each change of members, roles, invitations or the subscription. */
+import { type DomainEvent, outboxRow } from '@muster/database';
+import { type Reaction } from '@muster/runtime';
+
+const changesSeats = ({ kind }: DomainEvent): boolean =>
+  kind.startsWith('member.') || kind.startsWith('invitation.') || kind === 'seats.changed';
+
+export const seatReactions: Reaction = async ({ db, domainEvents }) => {
+  if (domainEvents.some(changesSeats)) db.later(outboxRow('seats.recalculate', {}));
+};
