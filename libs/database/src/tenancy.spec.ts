@@ -144,6 +144,7 @@ describe('the roles', () => {
       'orgs: UPDATE',
       'point_entries: INSERT UPDATE',
       'seat_ledger: INSERT',
+      'seat_usage: INSERT UPDATE',
       'story_specs: DELETE INSERT',
       'webhook_deliveries: INSERT UPDATE',
       'webhooks: INSERT UPDATE',
