@@ -29,11 +29,17 @@ function readPullRequest(payload: unknown): Reading {
     : reading(repository, { facts: factsOf(pull, repository, told) });
 }
 
+/** A review is official if it counts for the rules of the branch, which takes the right to write. */
+const Review = PullRequestEvent.extend({
+  review: z.object({ official: z.boolean().nullish() }).nullish(),
+});
+
 /** The time of the review itself is not sent; the pull request changed by it. */
 const reviewReader =
   (kind: 'review_approved' | 'changes_requested') =>
   (payload: unknown): Reading => {
-    const { pull_request: pull, repository } = PullRequestEvent.parse(payload);
+    const { pull_request: pull, repository, review } = Review.parse(payload);
+    if (review?.official === false) return { ignored: 'a review of someone who may not write' };
     return reading(repository, { facts: [factOf(pull, repository, { kind, at: pull.updated_at })] });
   };
 

@@ -42,7 +42,12 @@ function readPullRequest(payload: unknown): Reading {
 
 const Review = z.object({
   action: z.string(),
-  review: z.object({ state: z.string(), commit_id: z.string().nullish(), submitted_at: ForgeTime.nullish() }),
+  review: z.object({
+    state: z.string(),
+    author_association: z.string().nullish(),
+    commit_id: z.string().nullish(),
+    submitted_at: ForgeTime.nullish(),
+  }),
   /** Of a review it comes without what only the pull request itself knows. */
   pull_request: PullRequest,
   repository: Repository,
@@ -53,10 +58,15 @@ const reviewKinds: Readonly<Record<string, 'review_approved' | 'changes_requeste
   changes_requested: 'changes_requested',
 };
 
+/** On a public repository anyone may review. GitHub always says what the reviewer is to it. */
+const mayWrite = (association: string | null | undefined): boolean =>
+  association == null || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(association);
+
 function readReview(payload: unknown): Reading {
   const { action, review, pull_request: pull, repository } = Review.parse(payload);
   if (action !== 'submitted') return { ignored: 'a review that is edited or dismissed says no verdict' };
   const kind = reviewKinds[review.state.toLowerCase()];
+  if (!mayWrite(review.author_association)) return { ignored: 'a review of someone who may not write' };
   if (kind === undefined || review.submitted_at == null) return { ignored: 'a review without a verdict' };
   const fact = factOf(pull, repository, { kind, at: review.submitted_at, sha: review.commit_id ?? null });
   return reading(repository, { facts: [fact] });

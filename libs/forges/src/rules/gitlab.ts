@@ -8,6 +8,7 @@ import {
   ignored,
   type NamedRepository,
   ofBoard,
+  type Reader,
   type Reading,
   type Translation,
   words,
@@ -195,7 +196,29 @@ function readPipeline(payload: unknown): Reading {
 
 const hooks = (names: string): string[] => names.split(', ').map((name) => `${name} Hook`);
 
+const SystemHook = z.looseObject({
+  object_kind: z.string().nullish(),
+  event_name: z.string().nullish(),
+  project_id: z.int().nullish(),
+  project: z.looseObject({}).nullish(),
+});
+const systemReaders: Readonly<Record<string, Reader>> = {
+  push: readPush,
+  merge_request: readMergeRequest,
+  pipeline: readPipeline,
+};
+
+/** Hooks of a whole GitLab have one name for all events. Those of pushes may name the project's id beside the project. */
+function readSystemHook(payload: unknown): Reading {
+  const hook = SystemHook.parse(payload);
+  const kind = hook.object_kind ?? hook.event_name ?? '';
+  const reader = Object.hasOwn(systemReaders, kind) ? systemReaders[kind] : undefined;
+  if (reader === undefined) return { ignored: `a system hook that tells of ${kind.slice(0, 100)}` };
+  return reader({ ...hook, project: { id: hook.project_id, ...hook.project } });
+}
+
 export const gitlab: Translation = {
+  'System Hook': readSystemHook,
   'Push Hook': readPush,
   'Merge Request Hook': readMergeRequest,
   'Pipeline Hook': readPipeline,
@@ -203,7 +226,7 @@ export const gitlab: Translation = {
   ...ignored(
     ofBoard,
     ...hooks('Tag Push, Issue, Confidential Issue, Note, Confidential Note, Wiki Page, Deployment, Release'),
-    ...hooks('Feature Flag, Emoji, Milestone, Work Item, Vulnerability, Member, Subgroup, Project, System'),
+    ...hooks('Feature Flag, Emoji, Milestone, Work Item, Vulnerability, Member, Subgroup, Project'),
     ...hooks('Resource Access Token'),
   ),
 };

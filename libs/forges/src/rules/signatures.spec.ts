@@ -24,6 +24,16 @@ describe.each(['github', 'gitea', 'forgejo'] as const)('what %s signs', (kind) =
   });
 });
 
+it('takes the header of old Gitea, which GitHub does not have, and never in place of a wrong signature', async () => {
+  const secret = newForgeSecret('gitea');
+  const own = { 'x-gitea-signature': hmac(secret, body).replace('sha256=', '') };
+  expect(await trustOf('gitea', secret, own, body)).toBe('verified');
+  expect(await trustOf('forgejo', secret, own, body)).toBe('verified');
+  expect(await trustOf('gitea', secret, own, `${body} `)).toBeNull();
+  expect(await trustOf('github', secret, own, body)).toBeNull();
+  expect(await trustOf('gitea', secret, { ...own, 'x-hub-signature-256': 'sha256=0' }, body)).toBeNull();
+});
+
 describe('what GitLab sends', () => {
   const secret = newForgeSecret('gitlab');
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');

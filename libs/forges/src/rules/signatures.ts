@@ -36,6 +36,13 @@ function isSignedByStandard(secret: string, body: string, headers: Headers): boo
   }
 }
 
+/** Old Gitea has only a header of its own: the same digest without its prefix. */
+function ownSignature(kind: ForgeKind, headers: Headers): string | undefined {
+  if (kind === 'github') return undefined;
+  const own = header(headers, 'x-forgejo-signature') ?? header(headers, 'x-gitea-signature');
+  return own === undefined ? undefined : `sha256=${own}`;
+}
+
 /**
  * The trust that a delivery has; null: it is not the forge's. A token in clear, which GitLab sends where it has no signing
  * token, shows that the sender knows it, and nothing of what was sent: it is a report.
@@ -47,7 +54,7 @@ export async function trustOf(
   body: string,
 ): Promise<Trust | null> {
   if (kind !== 'gitlab') {
-    const signature = header(headers, 'x-hub-signature-256');
+    const signature = header(headers, 'x-hub-signature-256') ?? ownSignature(kind, headers);
     return signature !== undefined && (await isSigned(secret, body, signature)) ? 'verified' : null;
   }
   if (header(headers, 'webhook-signature') !== undefined) {

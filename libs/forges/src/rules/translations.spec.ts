@@ -196,6 +196,41 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
   });
 });
 
+it('reads the system hooks of GitLab as its other hooks, and says of what others tell', () => {
+  const { project, ...push } = gitlabPush('refs/heads/topic');
+  const { id, ...bare } = project;
+  const system = (payload: object) => read('gitlab', 'System Hook', payload);
+  expect(system(gitlabMerge('merge'))).toEqual(read('gitlab', 'Merge Request Hook', gitlabMerge('merge')));
+  expect(
+    said(system({ ...push, object_kind: undefined, event_name: 'push', project_id: id, project: bare })),
+  ).toBe('branch_pushed');
+  expect(system({ event_name: 'user_create' })).toEqual({
+    ignored: 'a system hook that tells of user_create',
+  });
+});
+
+it.each([
+  ['OWNER', 'review_approved'],
+  ['MEMBER', 'review_approved'],
+  ['COLLABORATOR', 'review_approved'],
+  ['CONTRIBUTOR', 'ignored'],
+  ['FIRST_TIME_CONTRIBUTOR', 'ignored'],
+  ['NONE', 'ignored'],
+])('counts reviews at GitHub of those who may write: %s', (association, word) => {
+  const review = { state: 'approved', submitted_at: '2026-11-21T09:00:00Z', author_association: association };
+  expect(one('github', 'pull_request_review', { ...giteaPull('submitted'), review })).toBe(word);
+});
+
+it('counts the official reviews of Gitea', () => {
+  for (const [official, word] of [
+    [true, 'changes_requested'],
+    [false, 'ignored'],
+  ] as const)
+    expect(one('gitea', 'pull_request_rejected', { ...giteaPull('reviewed'), review: { official } })).toBe(
+      word,
+    );
+});
+
 it('says what became of a run of Forgejo', () => {
   const run = (status: string, more: object = {}) => ({
     ...{
