@@ -111,6 +111,7 @@ class ProtocolDriver implements Driver {
   readonly #leaving = new AbortController();
   readonly #left: Promise<undefined>;
   /** Rejects when the agent ends. */
+  #isKilled = false;
   readonly #died: Promise<never>;
   #asking = 0;
   #sessionId: string | undefined;
@@ -128,6 +129,7 @@ class ProtocolDriver implements Driver {
       });
     });
     this.#died = group.exited.then(({ code }) => {
+      this.#isKilled = code === null;
       throw new Error(`it ended with ${code ?? 'a signal'}`);
     });
     this.#died.catch(() => undefined);
@@ -193,7 +195,8 @@ class ProtocolDriver implements Driver {
       return await Promise.race([this.#talk(begun), this.#died]);
     } catch (error) {
       if (wantsLogin(error) && !this.#isAtWork) return this.#unstarted(error);
-      return { trouble: `The agent did not end its turn: ${await this.#whyFailed(error)}.` };
+      const trouble = `The agent did not end its turn: ${await this.#whyFailed(error)}.`;
+      return { trouble, isKilled: this.#isKilled };
     }
   }
 

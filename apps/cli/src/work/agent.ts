@@ -5,7 +5,7 @@ import { Failure } from '@muster/registry';
 import { z } from 'zod';
 import { writeCheckpoint } from './checkpoint.ts';
 import { type Driver, driveCommand, type Over, type Told } from './driver.ts';
-import { environmentFor, filesOf } from './environment.ts';
+import { environmentFor, filesOf, writeLauncher } from './environment.ts';
 import { type Group, startGroup } from './group.ts';
 import { processorTimeOf, stopProcesses } from './processes.ts';
 import { promptFor } from './prompt.ts';
@@ -59,6 +59,7 @@ export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promi
   const byProtocol = protocol === 'acp' ? (await import('./acp.ts')).driveByProtocol : undefined;
   const prompt = await promptFor(client, work, { protocol, note: news.note });
   await writeFile(files.prompt, prompt);
+  await writeLauncher(own.folder);
   await rm(files.result, { force: true });
   const entry = own.get();
   const group = await startGroup({

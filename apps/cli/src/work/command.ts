@@ -6,12 +6,15 @@ import { exitCodes, UsageError } from '../failures.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { clientOf } from '../operations/run.ts';
 import { clean } from './clean.ts';
+import { NoRunToken } from './identity.ts';
 import { type Entry, openJournal, type Verdict } from './journal.ts';
 import { chooseAgent, knownAgents } from './known-agents.ts';
 import { findRepository } from './repository.ts';
 import { settle, work } from './run.ts';
 import { openSay } from './say.ts';
+import { takeSecrets } from './secrets.ts';
 import { type Session, SetUpFailed } from './session.ts';
+import { trustConfig, trustedDigest } from './trusted-config.ts';
 
 interface WorkFlags extends ConnectionFlags {
   readonly next?: boolean;
@@ -28,6 +31,7 @@ interface WorkFlags extends ConnectionFlags {
   readonly remote?: string;
   readonly worktrees?: string;
   readonly adopt?: boolean;
+  readonly asMe?: boolean;
   readonly clean?: boolean;
   readonly quiet?: boolean;
   readonly json?: boolean;
@@ -81,6 +85,7 @@ The repository's own wishes stand in .muster/work.yaml of the base branch: agent
         'a variable that the agent gets besides the usual ones; may be given again',
         toName,
       )
+      .option('--as-me', 'work as the caller, who must be an agent; a member gets a token for each run')
       .option('--here', 'in this checkout, on a branch of its own, without a worktree')
       .option('--base <branch>', "the branch that work goes into; the remote's own unless said")
       .option('--remote <name>', 'where branches are pushed; origin unless said')
@@ -132,9 +137,12 @@ function askedFor(
 async function openSession(flags: WorkFlags, leaving: AbortSignal): Promise<Session> {
   if (process.platform === 'win32') throw new UsageError('muster work needs Linux, macOS or WSL');
   const connection = await findConnection(flags);
+  takeSecrets();
   const repository = await findRepository(await realpath(process.cwd()), flags.remote);
+  await trustConfig(repository.commonDir);
   return {
     ...{ connection, repository, leaving, caller: clientOf(connection), worktrees: flags.worktrees },
+    asMe: flags.asMe === true,
     say: openSay({ json: flags.json === true, quiet: flags.quiet === true }),
   };
 }
@@ -158,6 +166,14 @@ function heedSignals(): AbortSignal {
   return leaving.signal;
 }
 
+/** An agent of a runner that died may have changed git's configuration before this one saw it. */
+function requireSameConfig({ gitConfig, work: its, project }: Entry): void {
+  if (gitConfig === undefined || gitConfig === trustedDigest()) return;
+  throw new UsageError(
+    `${its?.key ?? project}: git's configuration changed since its runner died. Look at .git/config; if the change is yours, undo it, adopt the run, and make it again.`,
+  );
+}
+
 /** Runs that were left by runners that died. */
 async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefined): Promise<Verdict[]> {
   const { repository, connection, say } = session;
@@ -174,6 +190,7 @@ async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefine
     const { work: its } = own.get();
     const named = its === undefined ? flags.base : its.base;
     try {
+      requireSameConfig(own.get());
       const setting = await settle(session, named);
       const verdict = await work(session, own, setting, undefined);
       if (verdict !== undefined) verdicts.push(verdict);
@@ -208,7 +225,7 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
       }
       const own = await openJournal(repository.commonDir).begin({
         ...{ baseUrl: connection.baseUrl, command: [...agent.command], here: flags.here === true },
-        ...{ passed: [...(flags.env ?? [])], project: asked.project },
+        ...{ passed: [...(flags.env ?? [])], project: asked.project, gitConfig: trustedDigest() },
         ...{ protocol: agent.protocol, agentName: agent.name },
       });
       const verdict = await work(session, own, setting, {
@@ -248,7 +265,8 @@ async function runWork(words: readonly string[], flags: WorkFlags): Promise<void
     const verdicts = isDone ? adopted : [...adopted, ...(await workOn(session, flags, asked))];
     if (!verdicts.every(({ outcome }) => good.has(outcome))) process.exitCode = exitCodes.failed;
   } catch (error) {
-    if (!(error instanceof SetUpFailed)) throw error;
+    if (error instanceof NoRunToken) session.say.warn(error.message);
+    else if (!(error instanceof SetUpFailed)) throw error;
     process.exitCode = exitCodes.failed;
   }
 }

@@ -9,6 +9,8 @@ export interface Over {
   readonly failure?: 'infra' | 'context_exhausted';
   /** What it said last. */
   readonly summary?: string;
+  /** A signal that the runner did not send ended its process. */
+  readonly isKilled?: boolean;
   /** It never came to be told anything. */
   readonly isUnstarted?: boolean;
 }
@@ -36,7 +38,7 @@ export interface Driver {
 /** A command was told all by its start, and ends by itself. */
 export const driveCommand = (group: Group): Driver => ({
   over: group.exited.then(({ code }) =>
-    code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.` },
+    code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.`, isKilled: code === null },
   ),
   isWaiting: () => false,
   leaveOff: () => Promise.resolve(),

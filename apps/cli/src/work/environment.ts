@@ -1,9 +1,11 @@
 /** What an agent and the repository's hooks know of this machine: what is listed, and no more. */
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { startedWith } from './secrets.ts';
 import { type ReadyRun } from './session.ts';
 
 /** What programs need to run at all, to be reached through a proxy, and to know their user. */
-const usual = [
+export const usual: readonly string[] = [
   ...[
     'PATH',
     'HOME',
@@ -39,7 +41,21 @@ export const filesOf = (folder: string) => ({
   signals: path.join(folder, 'signals.jsonl'),
   result: path.join(folder, 'result.json'),
   log: path.join(folder, 'agent.log'),
+  /** Has the command `muster`, and comes first on the agent's PATH. */
+  programs: path.join(folder, 'bin'),
 });
+
+/** Makes the command `muster` that an agent finds, whatever the machine has: this program itself. */
+export async function writeLauncher(folder: string): Promise<void> {
+  const { programs } = filesOf(folder);
+  const quoted = [process.execPath, process.argv[1] ?? ''].map(
+    (word) => `'${word.replaceAll("'", "'\\''")}'`,
+  );
+  await mkdir(programs, { recursive: true });
+  await writeFile(path.join(programs, 'muster'), `#!/bin/sh\nexec ${quoted.join(' ')} "$@"\n`, {
+    mode: 0o755,
+  });
+}
 
 /** By whom the agent's own calls are: a token that lasts as long as the run, else the login, whose tokens do not. */
 export function credentialOf({ session: { connection }, identity }: ReadyRun): Record<string, string> {
@@ -54,11 +70,12 @@ export function environmentFor(run: ReadyRun): Record<string, string> {
   const entry = own.get();
   const files = filesOf(own.folder);
   const passed = [...usual, ...config.agent.environment, ...entry.passed].flatMap((name) => {
-    const value = process.env[name];
+    const value = startedWith(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   return {
     ...Object.fromEntries(passed),
+    PATH: `${files.programs}${path.delimiter}${process.env['PATH'] ?? ''}`,
     MUSTER_BASE_URL: session.connection.baseUrl,
     ...credentialOf(run),
     MUSTER_RUN_ID: entry.runId,

@@ -9,6 +9,7 @@ import { type Entry, type Verdict } from './journal.ts';
 import { givePortsBack } from './ports.ts';
 import { runHook } from './prepare.ts';
 import { type ReadyRun } from './session.ts';
+import { ConfigChanged } from './trusted-config.ts';
 import { commitRest, push, removeWorktree, saveSnapshot, switchBack, whyKept } from './worktree.ts';
 
 const mostSummary = 4_000;
@@ -170,7 +171,11 @@ export async function giveBack(
 ): Promise<string | undefined> {
   const { repository } = session;
   if (here) {
-    const status = await worktree.git(['status', '--porcelain']);
+    const status = await worktree.git(['status', '--porcelain']).catch((error: unknown) => {
+      if (error instanceof ConfigChanged) return undefined;
+      throw error;
+    });
+    if (status === undefined) return "git's configuration was changed";
     if (status !== '') return 'there are files that are not committed';
     if (cameFrom !== undefined) await worktree.git(switchBack(cameFrom));
     return undefined;

@@ -2,6 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onOneLine } from '@muster/terminal';
+import { usual } from './environment.ts';
+import { forgeTokens, startedWith } from './secrets.ts';
+import { requireTrustedConfig } from './trusted-config.ts';
 
 /** Git failed; the message has what it said. */
 export class GitError extends Error {
@@ -43,10 +46,29 @@ export interface GitPlace {
 /** What could send git to another repository than the one that is meant: a hook of git has these set. */
 const strayNames = new Set(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR']);
 
-function environmentOf({ folder, gitDir }: GitPlace): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !strayNames.has(name));
+/** Commands that reach the remote, for which a credential helper of the person may need their token. */
+const remoteCommands = new Set(['fetch', 'push']);
+
+const isListed = (name: string): boolean =>
+  usual.includes(name) || (/^(GIT|SSH)_/.test(name) && !strayNames.has(name));
+
+/** Hooks and file watchers of a repository that an agent works in would run with the rights of the runner. */
+const neverRun = [
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'protocol.ext.allow=never',
+];
+
+function environmentOf({ folder, gitDir }: GitPlace, command: string | undefined): NodeJS.ProcessEnv {
+  const listed = Object.entries(process.env).filter(([name]) => isListed(name));
+  const tokens = remoteCommands.has(command ?? '')
+    ? forgeTokens.map((name) => [name, startedWith(name)] as const)
+    : [];
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries([...listed, ...tokens]),
     ...{ GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' },
     GIT_SSH_COMMAND: process.env['GIT_SSH_COMMAND'] ?? 'ssh -oBatchMode=yes',
     ...(gitDir !== undefined && { GIT_DIR: gitDir, GIT_WORK_TREE: folder }),
@@ -55,11 +77,12 @@ function environmentOf({ folder, gitDir }: GitPlace): NodeJS.ProcessEnv {
 
 export function openGit(place: GitPlace): Git {
   const ask: Git['ask'] = async (args, { env = {}, input = '', answers = [0], signal } = {}) => {
+    await requireTrustedConfig(place.gitDir);
     // A group of its own: Ctrl-C ends the runner in its own way, and not a push half-way.
-    const child = spawn('git', args, {
+    const child = spawn('git', [...neverRun, ...args], {
       // Git goes to the work tree by itself, and says so where that is gone.
       cwd: place.gitDir ?? place.folder,
-      env: { ...environmentOf(place), ...env },
+      env: { ...environmentOf(place, args[0]), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       ...(signal !== undefined && { signal }),

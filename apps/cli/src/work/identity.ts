@@ -1,14 +1,12 @@
 /** As whom a run works: an agent of the caller, by a token of the run's own that reaches one project. */
 import { type Client, isRefusal, MusterError } from '@muster/client';
+import { UsageError } from '../failures.ts';
 import { findOrMakeAgent } from '../operations/shortcuts.ts';
 
 export interface RunIdentity {
   readonly token: string;
-  /** The agent, or the member where the run has no token of its own. */
   readonly holderId: string;
-  readonly agentId: string | undefined;
-  /** Why the run works with the caller's own token. */
-  readonly note?: string;
+  readonly agentId: string;
 }
 
 const nameOf = (runId: string): string => `muster work ${runId}`.slice(0, 120);
@@ -16,7 +14,16 @@ const nameOf = (runId: string): string => `muster work ${runId}`.slice(0, 120);
 /** A question may wait for people that long; the token is revoked when the run is over. */
 const days = 7;
 
-/** A token is made where the caller may make one: a member may, an agent may not. */
+/** The run has no token of its own, so no agent is started: a model never gets the token of a person. */
+export class NoRunToken extends Error {
+  constructor(why: string) {
+    super(
+      `no token could be made for the run: ${why} Retire agents that are not used (muster agents retire), use a token that may make tokens, or start the runner with the token of an agent.`,
+    );
+  }
+}
+
+/** A member's call makes an agent and a token for the run. An agent may make none, and works as itself. */
 export async function identifyRun(
   client: Client,
   given: {
@@ -24,10 +31,13 @@ export async function identifyRun(
     readonly runId: string;
     readonly project: string;
     readonly agentName: string;
+    /** Refuses a caller who is no agent. */
+    readonly asMe?: boolean;
   },
 ): Promise<RunIdentity> {
-  const { member, token } = await client.session.identity();
+  const { token } = await client.session.identity();
   if (token.agentId !== null) return { token: given.token, holderId: token.agentId, agentId: token.agentId };
+  if (given.asMe === true) throw new UsageError('--as-me needs the token of an agent');
   try {
     const agent = await findOrMakeAgent(client, given.agentName).catch((error: unknown) => {
       // Another run made it between the look and the making.
@@ -41,10 +51,7 @@ export async function identifyRun(
     return { token: secret, holderId: agent.id, agentId: agent.id };
   } catch (error) {
     if (!(error instanceof MusterError) || error.status === 404 || error.status >= 500) throw error;
-    return {
-      ...{ token: given.token, holderId: member.id, agentId: undefined },
-      note: `works with the token that was given: ${error.body.message}`,
-    };
+    throw new NoRunToken(error.body.message);
   }
 }
 

@@ -58,6 +58,8 @@ const Entry = z.object({
   agentName: z.string(),
   /** Names of the environment that the agent gets besides the usual ones; never their values. */
   passed: z.array(z.string()),
+  /** Digest of git's configuration before the agent began. */
+  gitConfig: z.string().optional(),
   here: z.boolean(),
   project: z.string(),
   step: z.enum(steps),

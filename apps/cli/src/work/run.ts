@@ -6,12 +6,14 @@ import { writeCheckpoint } from './checkpoint.ts';
 import { type Config } from './config.ts';
 import { filesOf } from './environment.ts';
 import { close, conclude, settleFolder } from './finish.ts';
-import { endTokens, identifyRun } from './identity.ts';
+import { endTokens, identifyRun, NoRunToken } from './identity.ts';
 import { type OwnEntry, type Verdict } from './journal.ts';
 import { listen, openSignals } from './listen.ts';
 import { prepare, runHook } from './prepare.ts';
 import { stopProcesses } from './processes.ts';
+import { watchReachability } from './reachability.ts';
 import { type Base, findBase, readConfig } from './repository.ts';
+import { ConfigChanged } from './trusted-config.ts';
 import {
   clientFor,
   type ReadyRun,
@@ -61,14 +63,14 @@ export async function work(
   const { runId, project, agentName } = own.get();
   const forgetRefused = async (error: unknown): Promise<never> => {
     // What was refused was not done: nothing is to be gone on with.
-    if (wanted !== undefined && error instanceof MusterError && error.status < 500) await own.drop();
+    const isRefused = error instanceof MusterError ? error.status < 500 : error instanceof NoRunToken;
+    if (wanted !== undefined && isRefused) await own.drop();
     throw error;
   };
-  const given = { token: connection.token, runId, project, agentName };
+  const given = { token: connection.token, runId, project, agentName, asMe: session.asMe };
   const identity = await identifyRun(caller, given).catch(wanted === undefined ? gone : forgetRefused);
   if (identity === undefined)
     return closeWithout(session, own, lostOrLet(own.get().verdict, 'its project was deleted'));
-  if (identity.note !== undefined) say.warn(identity.note);
   try {
     await own.write({ holderId: identity.holderId });
     const client = clientFor(connection, identity.token);
@@ -124,6 +126,7 @@ async function hold(
   const signals = openSignals(filesOf(own.folder).signals);
   const lease = holdLease(client, acquired, { onSignal: signals.hear });
   const over = new AbortController();
+  void watchReachability(session, over.signal);
   void listen(waitingClientFor(session.connection, identity.token, over.signal), lease, over.signal);
   try {
     const author = await authorOf(session.repository, own.get().agentName);
@@ -166,6 +169,8 @@ async function toTheEnd(run: ReadyRun): Promise<Verdict> {
     return await conclude(run, verdict);
   } catch (error) {
     if (await isFolderGone(run, error)) return conclude(run, folderGone);
+    if (error instanceof ConfigChanged)
+      return conclude(run, { outcome: 'failed', failure: 'agent_error', summary: error.message });
     if (!isRefusal(error, 'stale_lease')) throw error;
     const stale = await whatBecame(run);
     await writeCheckpoint(run).catch(() => undefined);
@@ -197,6 +202,7 @@ async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
 async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Promise<Verdict> {
   const { config, lease, signals, own, session, work } = run;
   let note = firstNote;
+  let wasKilled = false;
   if (lease.execution().state === 'waiting_input') {
     const unanswered = await waitForAnswer(run);
     if (unanswered !== undefined) return unanswered;
@@ -217,6 +223,15 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
       if (!(error instanceof FolderGone))
         session.say.warn(`${work.key}: no checkpoint: ${(error as Error).message}`);
     });
+    if (ending.kind === 'over' && ending.isKilled === true && (await interruption(run)) === undefined) {
+      if (wasKilled)
+        return { outcome: 'release', summary: 'The agent was killed twice by a signal from outside.' };
+      wasKilled = true;
+      session.say.tell(work.key, 'killed', 'the agent was killed by a signal; it is started once more');
+      note = 'You were killed by a signal; your files are as you left them.';
+      tries -= 1;
+      continue;
+    }
     const verdict = await judge(run, ending);
     if (verdict !== 'unchecked') {
       if (ending.kind !== 'idle' || isLast) return verdict;

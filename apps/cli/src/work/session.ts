@@ -24,6 +24,8 @@ export interface Session {
   /** Aborted when the runner is asked to end. */
   readonly leaving: AbortSignal;
   readonly worktrees: string | undefined;
+  /** The caller says that they are an agent. */
+  readonly asMe: boolean;
 }
 
 /** A run that holds its story. */

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isOfGitHub } from '@muster/registry';
+import { startedWith } from '../secrets.ts';
 import { type Forge } from './remote.ts';
 
 const run = promisify(execFile);
@@ -15,7 +16,7 @@ const printed = (command: string, ...args: string[]): Promise<string | undefined
   );
 
 const ofEnvironment = (...names: readonly string[]): string | undefined =>
-  names.map((name) => process.env[name]).find((value) => value !== undefined && value !== '');
+  names.map(startedWith).find((value) => value !== undefined && value !== '');
 
 /** As `gh` and `glab` look for them; a token of what GitHub runs itself goes to no other host. */
 export async function findToken({ kind, baseUrl }: Forge): Promise<string | undefined> {

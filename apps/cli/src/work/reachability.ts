@@ -1,0 +1,35 @@
+/** Tells the person at the terminal when Muster stops answering, and when it answers again. The work goes on either way. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Session } from './session.ts';
+
+/** Together less than ten seconds, within which an outage is told. */
+const probeEveryMs = 5_000;
+const probeTimeoutMs = 4_000;
+
+const answers = (baseUrl: string): Promise<boolean> =>
+  fetch(new URL('/livez', baseUrl), { signal: AbortSignal.timeout(probeTimeoutMs) }).then(
+    ({ status }) => status < 500,
+    () => false,
+  );
+
+export async function watchReachability(
+  { connection: { baseUrl }, say }: Pick<Session, 'connection' | 'say'>,
+  over: AbortSignal,
+): Promise<void> {
+  let awaySince: number | undefined;
+  const isOver = (): boolean => over.aborted;
+  while (!isOver()) {
+    const began = performance.now();
+    const isThere = await answers(baseUrl);
+    if (isOver()) return;
+    if (!isThere && awaySince === undefined) {
+      awaySince = began;
+      say.warn('Muster cannot be reached; the work continues, and is reported when it is back');
+    }
+    if (isThere && awaySince !== undefined) {
+      say.warn(`Muster is back after ${Math.round((performance.now() - awaySince) / 1_000)} s`);
+      awaySince = undefined;
+    }
+    await pause(probeEveryMs, undefined, { signal: over }).catch(() => undefined);
+  }
+}

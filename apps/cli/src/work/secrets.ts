@@ -1,0 +1,23 @@
+/** Tokens of the person who started the runner: taken out of its environment, so that no program it starts inherits them. */
+
+/** Credentials of forges that git and the runner's own calls may use. */
+export const forgeTokens = [
+  ...['GH_TOKEN', 'GITHUB_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'],
+  ...['GITLAB_TOKEN', 'GITLAB_ACCESS_TOKEN', 'GITEA_TOKEN', 'FORGEJO_TOKEN'],
+];
+
+const taken = new Map<string, string>();
+
+/** Removes the tokens from the environment of this process. Call it once the connection to Muster is known. */
+export function takeSecrets(): void {
+  for (const name of ['MUSTER_TOKEN', ...forgeTokens]) {
+    const value = process.env[name];
+    if (value === undefined) continue;
+    taken.set(name, value);
+    // oxlint-disable-next-line typescript/no-dynamic-delete -- an environment variable is only removed by delete
+    delete process.env[name];
+  }
+}
+
+/** The value of a variable of the environment that the runner was started with. */
+export const startedWith = (name: string): string | undefined => taken.get(name) ?? process.env[name];

@@ -1,0 +1,167 @@
+/** `muster work` gives an agent no right that the agent does not have: no token of a person, no program run by the runner. */
+import { access, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Client } from '@muster/client';
+import { mostAgents } from '@muster/registry';
+import { type People } from '@muster/testing';
+import { openForwarder } from './forwarder.ts';
+import { useMuster } from './muster.ts';
+import { type Clone, useRunner } from './runner.ts';
+
+const muster = useMuster();
+const runner = useRunner('checkpoint: 1s\n');
+
+let people: People;
+let chloe: Client;
+beforeAll(async () => {
+  people = await muster.world.org();
+  chloe = muster.direct(people.chloe);
+});
+
+async function project(key: string): Promise<void> {
+  await chloe.projects.create({ key, name: key });
+  await chloe.stories.create({ projectId: key, title: 'Say good night', status: 'ready' });
+}
+
+const sh = (script: string): string[] => ['--', 'sh', '-c', script];
+const start = (clone: Clone, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runner.start(clone, args, { ...muster.environmentOf(people.chloe), ...env });
+const stateIn = async (projectId: string) => {
+  const [execution] = (await chloe.deliveryExecutions.list({ projectId })).items;
+  return execution && { state: execution.state, failure: execution.failure };
+};
+const isThere = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+describe('the token of a person', () => {
+  it('goes to no agent where no token can be made for the run: nothing is taken, and the command exits with 1', async () => {
+    await project('TOK');
+    await muster.world.rows(
+      `insert into agents (org_id, id, member_id, name, slug)
+       select $1, gen_random_uuid(), $2, 'Agent ' || n, 'agent-' || n from generate_series(1, $3::int) n`,
+      people.orgId,
+      people.chloe.me.memberId,
+      mostAgents,
+    );
+    const [clone, place] = [await runner.clone(), await runner.folder()];
+    const working = start(clone, ['TOK-1', ...sh(`env > ${place}/env`)]);
+    expect((await working.until('warning', /no token could be made/)).message).toContain('agents retire');
+    expect(await working.ended).toBe(1);
+    expect(await isThere(path.join(place, 'env'))).toBe(false);
+    expect(await stateIn('TOK')).toBeUndefined();
+    await muster.world.rows(
+      `delete from agents where org_id = $1 and member_id = $2`,
+      people.orgId,
+      people.chloe.me.memberId,
+    );
+  });
+
+  it('is not used by --as-me, which is for agents', async () => {
+    await project('ASM');
+    const clone = await runner.clone();
+    const refused = start(clone, ['ASM-1', '--as-me', ...sh('true')]);
+    expect(await refused.ended).toBe(2);
+    expect(await stateIn('ASM')).toBeUndefined();
+  });
+
+  it('is in no environment of git, and neither is any variable that is not listed', async () => {
+    await project('ENV');
+    const [clone, place] = [await runner.clone(), await runner.folder()];
+    // A filter that the person has set up; the agent only turns it on.
+    await clone.git('config', 'filter.spy.clean', `sh -c 'env >> ${place}/env; cat'`);
+    const script = `echo '* filter=spy' > .gitattributes; echo good > answer.txt`;
+    const secrets = { SHELL_SECRET_XYZ: 'a secret', GITHUB_TOKEN: 'another' };
+    expect(await start(clone, ['ENV-1', ...sh(script)], secrets).ended).toBe(0);
+    expect(await isThere(path.join(place, 'env'))).toBe(true);
+    const seen = await readFile(path.join(place, 'env'), 'utf8');
+    expect(seen).toContain('PATH=');
+    for (const name of ['SHELL_SECRET_XYZ', 'GITHUB_TOKEN', 'MUSTER_TOKEN'])
+      expect(seen).not.toContain(`${name}=`);
+  });
+});
+
+describe('what an agent puts into .git', () => {
+  const marker = (place: string): string => path.join(place, 'ran');
+  const script = (place: string): string => `#!/bin/sh\ntouch ${marker(place)}\ncat\n`;
+
+  it.each([
+    ['HKA', 'a hook', 'cp $0/run "$(git rev-parse --git-common-dir)/hooks/reference-transaction"'],
+    ['HKB', 'a hook of a push', 'cp $0/run "$(git rev-parse --git-common-dir)/hooks/pre-push"'],
+  ])('is not run by the runner, which goes on: %s %s', async (key, _what, attack) => {
+    await project(key);
+    const [clone, place] = [await runner.clone(), await runner.folder()];
+    await writeFile(path.join(place, 'run'), script(place), { mode: 0o755 });
+    const agent = `${attack.replaceAll('$0', place)}; echo good > answer.txt`;
+    expect(await start(clone, [`${key}-1`, ...sh(agent)]).ended).toBe(0);
+    expect(await isThere(marker(place))).toBe(false);
+    expect(await stateIn(key)).toMatchObject({ state: 'submitted' });
+  });
+
+  it.each([
+    ['CFA', 'a file watcher', 'git config core.fsmonitor $0/run'],
+    ['CFB', 'a filter', `git config filter.x.clean $0/run; echo '* filter=x' > .gitattributes`],
+    ['CFC', 'an include', 'git config include.path $0/run'],
+    ['CFD', 'a credential helper', 'git config credential.helper $0/run'],
+    ['CFE', 'another remote', 'git config remote.origin.pushurl $0/elsewhere'],
+    ['CFF', 'a folder with another configuration', 'echo $0 > "$(git rev-parse --git-dir)/commondir"'],
+    ['CFG', 'a configuration of the worktree', 'git config extensions.worktreeConfig true'],
+  ])('is not run by the runner, which calls git no more: %s %s', async (key, _what, attack) => {
+    await project(key);
+    const [clone, place] = [await runner.clone(), await runner.folder()];
+    await writeFile(path.join(place, 'run'), script(place), { mode: 0o755 });
+    const agent = `echo good > answer.txt; ${attack.replaceAll('$0', place)}`;
+    const working = start(clone, [`${key}-1`, ...sh(agent)]);
+    expect(await working.ended).toBe(1);
+    expect(await isThere(marker(place))).toBe(false);
+    expect(await stateIn(key)).toEqual({ state: 'completed', failure: 'agent_error' });
+  });
+
+  it('may be the name of the author and the settings of its branch', async () => {
+    await project('NAM');
+    const clone = await runner.clone();
+    const agent = `git config user.name Robo; git config branch.main.description x; echo good > answer.txt`;
+    expect(await start(clone, ['NAM-1', ...sh(agent)]).ended).toBe(0);
+    expect(await stateIn('NAM')).toMatchObject({ state: 'submitted' });
+  });
+});
+
+describe('an agent', () => {
+  it('that a signal from outside killed is started once more, and then the story is given back', async () => {
+    await project('KIL');
+    const clone = await runner.clone();
+    const once = 'if [ -e first ]; then echo good > answer.txt; else touch first; kill -KILL $$; fi';
+    expect(await start(clone, ['KIL-1', ...sh(once)]).ended).toBe(0);
+    expect(await stateIn('KIL')).toMatchObject({ state: 'submitted' });
+    await project('KIM');
+    const working = start(clone, ['KIM-1', ...sh('kill -KILL $$')]);
+    expect(await working.ended).toBe(1);
+    expect(working.told.filter(({ event }) => event === 'started')).toHaveLength(2);
+    expect(await stateIn('KIM')).toMatchObject({ state: 'available' });
+  });
+
+  it('has muster on its PATH', async () => {
+    await project('PTH');
+    const clone = await runner.clone();
+    expect(await start(clone, ['PTH-1', ...sh('muster whoami --json > answer.txt')]).ended).toBe(0);
+    expect(await stateIn('PTH')).toMatchObject({ state: 'submitted' });
+  });
+});
+
+it('says when Muster cannot be reached, and when it is back', async () => {
+  await project('AWY');
+  const [clone, place] = [await runner.clone(), await runner.folder()];
+  const forwarder = await openForwarder(muster.url());
+  const agent = `echo good > answer.txt; until [ -e ${place}/go ]; do sleep 0.1; done`;
+  const working = start(clone, ['AWY-1', ...sh(agent)], { MUSTER_BASE_URL: forwarder.url });
+  await working.until('started');
+  await forwarder.away();
+  await working.until('warning', /cannot be reached/);
+  await forwarder.back();
+  await working.until('warning', /is back after/);
+  await writeFile(path.join(place, 'go'), '');
+  expect(await working.ended).toBe(0);
+});
