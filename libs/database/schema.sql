@@ -212,7 +212,9 @@ create table public.comments (
   deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  imported_by jsonb,
+  imported_from text
 );
 create table public.connections (
   org_id uuid not null,
@@ -1127,6 +1129,7 @@ alter table comment_reactions add constraint comment_reactions_org_id_comment_id
 alter table comment_reactions add constraint comment_reactions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table comment_reactions add constraint comment_reactions_pkey PRIMARY KEY (org_id, comment_id, emoji, member_id);
 alter table comments add constraint comments_check CHECK (((body IS NULL) = (deleted_at IS NOT NULL)));
+alter table comments add constraint comments_check1 CHECK (((imported_by IS NULL) = (imported_from IS NULL)));
 alter table comments add constraint comments_kind_check CHECK ((kind = ANY (ARRAY['comment'::text, 'question'::text, 'decision'::text])));
 alter table comments add constraint comments_org_id_directed_to_fkey FOREIGN KEY (org_id, directed_to) REFERENCES members(org_id, id);
 alter table comments add constraint comments_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;

@@ -112,12 +112,12 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/storyCollaboration': {
-    sha256: '35a4d88464070cc872de0941aaeaa496c58fec21940fce8ba77db5ba3b2294eb',
-    since: '2026-11-26',
+    sha256: '65a9211532f019d710af101c674ca375d8bccbe2e310de6a65ffc63d3788e46f',
+    since: '2026-11-29',
   },
   'reference/comments': {
-    sha256: '390be8d04813f46f92dbd93071209d2c1f0fd2839a3204e40a3121e1df54336f',
-    since: '2026-11-28',
+    sha256: '413a3ee970e5961a99add68af30806e645a82637a41dce7af4b52a80787ae827',
+    since: '2026-11-29',
   },
   'reference/assignments': {
     sha256: '259dc74a671109dc73d63da37968f251ec0b26ceb86b4df45256446593483fc7',
@@ -144,8 +144,8 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/imports': {
-    sha256: 'ce3bb96af9545f60d89179dfa21ad222367b2ee1d58c31be49d25c698ecac725',
-    since: '2026-11-27',
+    sha256: '366ce2eb553d9de7d0ea98d9e0534e65374dcf59469ee888e92ee0e92c86c005',
+    since: '2026-11-29',
   },
   'reference/activity': {
     sha256: '48a35d940bfec5ab0ee56f0370da2df940cf6287aee5d9f219d429727dd5d521',
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '33f9239d613de332c562da66f520f44fd676fe776361c696f63939d765c17664',
+    sha256: '52db81e25ba8d6a62bf48f23eb69e8ddf510db66e6b3ff8527fc84a02902aafe',
     since: '2026-11-29',
   },
   'reference/errors': {

@@ -220,6 +220,7 @@ describe('an agent', () => {
       ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
     ];
     // What leaves the organization for good is for people to decide.
+    const imports = all.filter(({ namespace }) => namespace === 'imports').map(({ name }) => name);
     const webhooks = all.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
     expect(named('byMemberOnly').sort()).toEqual(
       [
@@ -227,6 +228,7 @@ describe('an agent', () => {
         ...forges,
         'devices.register',
         'devices.unregister',
+        ...imports,
         'members.leave',
         ...own,
         ...connections,
@@ -238,6 +240,7 @@ describe('an agent', () => {
       ].sort(),
     );
     expect(own).toHaveLength(3);
+    expect(imports).toHaveLength(6);
     expect(webhooks).toHaveLength(13);
   });
 

@@ -25,6 +25,11 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
         {comment.anchor !== null && (
           <span className="chip">{t.story.onLine(comment.anchor.line, comment.anchor.specVersion)}</span>
         )}
+        {comment.importedBy !== null && (
+          <span className="chip">
+            {t.story.imported(comment.importedBy.name, comment.importedFrom ?? '')}
+          </span>
+        )}
         <time className="muted" dateTime={comment.createdAt} title={exactly(comment.createdAt)}>
           {ago(comment.createdAt)}
         </time>

@@ -203,6 +203,7 @@ export const en = {
     notRestored: 'The version could not be restored',
     threads: 'Comments',
     kinds: { question: 'Question', decision: 'Decision' },
+    imported: (name: string, tracker: string) => `imported by ${name} from ${tracker}`,
     onLine: (line: number, version: number) =>
       `Line ${line.toLocaleString()} of version ${version.toLocaleString()}`,
     deleted: 'This comment was deleted.',

@@ -11,6 +11,8 @@ export const comments = record('comments', 'c', {
   body: {},
   author: {},
   author_member_id: { hidden: true },
+  imported_by: { initial: null },
+  imported_from: { initial: null },
   directed_to: { initial: null },
   mentions: {},
   told: { hidden: true },

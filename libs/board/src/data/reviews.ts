@@ -104,6 +104,13 @@ export async function findReviews(db: Db, storyId: Id): Promise<Reviews> {
   return row === undefined ? noReviews : toReviews(row);
 }
 
+/** Reviews of these stories, by story id. */
+export async function findReviewsOf(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Reviews>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.all(sql<Row>`${rowsOf(sql.part`${of('s')} and s.id = any (${ids}::uuid[])`)}`);
+  return new Map(rows.map((row) => [row.id, toReviews(row)]));
+}
+
 /** Of all stories of a column, where the other stands for done; nothing of them otherwise. */
 export async function findReviewsIn(
   db: Db,

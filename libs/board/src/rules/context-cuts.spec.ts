@@ -28,6 +28,7 @@ const comment = (body: string, parentId: string | null) => ({
     directedTo: null,
     mentions: [],
   },
+  ...{ importedBy: null, importedFrom: null },
   ...{ anchor: null, resolvedAt: null, resolvedBy: null, editedAt: null, deletedAt: null, ...times },
 });
 const thread = ([body = '', ...replies]: readonly string[]) => ({

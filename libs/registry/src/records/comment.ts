@@ -20,6 +20,8 @@ export const Comment = z
     kind: z.enum(['comment', 'question', 'decision']),
     body: z.string().nullable().describe('null: deleted, kept for its replies'),
     author: Actor,
+    importedBy: Actor.nullable().describe('Who imported it; null: it was written in Muster'),
+    importedFrom: z.string().nullable().describe('The tracker that it was imported from'),
     directedTo: Id.nullable(),
     mentions: z.array(Id),
     anchor: z.object({ specVersion: z.int(), line: z.int() }).nullable(),

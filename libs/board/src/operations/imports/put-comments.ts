@@ -129,6 +129,7 @@ function create(put: Put, wanted: Wanted): void {
           body: comment.body,
         },
         ...{ author: actor, authorMemberId: memberId, mentions: [], told: [] },
+        ...{ importedBy: put.caller.actor, importedFrom: put.current.provider },
       },
       at,
     ),
@@ -138,12 +139,12 @@ function create(put: Put, wanted: Wanted): void {
   note(put, wanted, row, true);
 }
 
-/** Those who are no members stand as names, and belong to the member who brings them in. */
+/** An author who is not known as a member stays as a name; the comment then belongs to the importer. */
 function authorOf(
-  { caller, members }: Meeting,
+  { caller, authors }: Meeting,
   { authorName, authorEmail }: ItemComment,
 ): { actor: Actor; memberId: string } {
-  const member = authorEmail === undefined ? undefined : members.get(authorEmail.toLowerCase());
+  const member = authorEmail === undefined ? undefined : authors.get(authorEmail.toLowerCase());
   return member === undefined
     ? {
         actor: { kind: 'member', memberId: null, agentId: null, name: authorName },

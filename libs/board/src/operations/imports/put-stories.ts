@@ -1,6 +1,6 @@
 /** The stories of a put, and the epics that they name. */
 import { type Db } from '@muster/database';
-import { type ImportItem, type ImportResult } from '@muster/registry';
+import { type ImportItem, type ImportResult, type Policy } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import {
   assignStories,
@@ -13,10 +13,11 @@ import {
   setLastNumber,
 } from '../../data/import-board.ts';
 import { type ImportRow, itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
+import { findReviewsOf, gatesOf, noReviews, type Reviews } from '../../data/reviews.ts';
 import { firstSpecRow, nextSpec, setSpec, specBefore } from '../../data/specs.ts';
 import { keyOf, stories, type StoryRow } from '../../data/stories.ts';
 import { hashOf, verdictOn } from '../../rules/import-merge.ts';
-import { isFinished } from '../../rules/workflow.ts';
+import { isFinished, unmetGates } from '../../rules/workflow.ts';
 import { endsOf, firstPlace, type Issue, type Place, placeOf } from './import-places.ts';
 import { type ItemEpics, openEpics } from './put-epics.ts';
 
@@ -25,6 +26,7 @@ export interface Meeting {
   readonly db: Db;
   readonly caller: Caller;
   readonly at: string;
+  readonly policy: Policy;
   readonly current: ImportRow;
   readonly board: ImportBoard;
   /** Items that were put before, by itemKey. */
@@ -32,6 +34,8 @@ export interface Meeting {
   /** Stories that mirror items, by external id. */
   readonly mirrors: ReadonlyMap<string, { readonly id: string; readonly version: number }>;
   readonly members: ReadonlyMap<string, KnownMember>;
+  /** Members by e-mail in whose names comments may be imported. */
+  readonly authors: ReadonlyMap<string, KnownMember>;
 }
 
 /** An item whose story is there. */
@@ -53,6 +57,7 @@ interface Put extends Meeting {
   readonly theirs: boolean;
   readonly there: Awaited<ReturnType<typeof lockStories>>;
   readonly specs: Awaited<ReturnType<typeof findSpecs>>;
+  readonly reviews: ReadonlyMap<string, Reviews>;
   readonly epicsOf: ItemEpics;
   readonly rankAtEnd: ReturnType<typeof endsOf>;
   /** External ids of the items before. */
@@ -111,13 +116,14 @@ export async function putStories(
 ): Promise<PutStories> {
   const { db, caller, at, board } = meeting;
   const ids = items.flatMap(({ externalId }) => knownOf(meeting, externalId)?.storyId ?? []);
-  const [there, specs, epicsOf] = await Promise.all([
+  const [there, specs, epicsOf, reviews] = await Promise.all([
     lockStories(db, ids),
     findSpecs(db, ids),
     openEpics(meeting, items),
+    findReviewsOf(db, ids),
   ]);
   const put: Put = {
-    ...{ ...meeting, theirs, there, specs, epicsOf, rankAtEnd: endsOf(board), seen: new Set() },
+    ...{ ...meeting, theirs, there, specs, epicsOf, reviews, rankAtEnd: endsOf(board), seen: new Set() },
     ...{ written: new Set(), made: [], specRows: [], assigned: [], notes: [] },
   };
   const placed: Placed[] = [];
@@ -179,10 +185,37 @@ function putOne(put: Put, item: ImportItem, issues: Issue[]): Outcome {
     issues.push(place.refused);
     return { outcome: 'refused', story };
   }
+  const shut = story === undefined ? [] : shutGates(put, story, item, place);
+  if (shut.length > 0) {
+    issues.push({
+      path: 'status',
+      message: `The policy does not allow this status yet: ${shut.join(', ')}.`,
+    });
+    return { outcome: 'kept', story };
+  }
   const epicId = item.epic === undefined ? undefined : epicsOf.idOf(item.epic);
   if (epicId === null) issues.push({ path: 'epic', message: 'The epic was deleted here.' });
   const wanted: Wanted = { item, hash, place, epicId, issues };
   return verdict.kind === 'update' && story !== undefined ? update(put, story, wanted) : create(put, wanted);
+}
+
+/** The names of the gates that keep an existing story from the status that its item asks for. */
+function shutGates(
+  { policy, caller, specs, reviews }: Put,
+  story: ImportedStory,
+  { spec }: ImportItem,
+  place: Place | null,
+): string[] {
+  if (place === null || place.status === story.status) return [];
+  const content = spec ?? specBefore(story.id, specs.get(story.id)).content;
+  const isNewSpec = spec !== undefined && spec !== specs.get(story.id)?.content;
+  const judged = {
+    ...story,
+    has_spec: content.trim() !== '',
+    spec_version: isNewSpec ? story.spec_version + 1 : story.spec_version,
+  };
+  const gates = gatesOf(judged, reviews.get(story.id) ?? noReviews, policy, caller);
+  return unmetGates(place.status, policy, gates).map(({ gate }) => gate);
 }
 
 /** Notes which record an item became, and what of it was written. */

@@ -1,14 +1,19 @@
-import { registry } from '@muster/registry';
+import { orgRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { findMembersByEmail, findMirrors, openImportBoard } from '../../data/import-board.ts';
+import {
+  findMembersByEmail,
+  findMirrors,
+  type KnownMember,
+  openImportBoard,
+} from '../../data/import-board.ts';
 import { aboutImport, findItems, imports, noteItems, toImport } from '../../data/imports.ts';
 import { commentKeysOf, putComments } from './put-comments.ts';
 import { putStories } from './put-stories.ts';
 
 export const put = handle(registry.imports.put, async (context) => {
-  const { params, targetId, caller, db, access, emit, refuse } = context;
+  const { params, targetId, caller, db, access, emit, refuse, policy: askPolicy } = context;
   const { items, theirs } = params;
-  const [{ at }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
+  const [{ at, actingRole }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
   if (current.state !== 'open') throw refuse('already_resolved', { state: current.state });
   const { project_id: projectId } = current;
 
@@ -17,7 +22,7 @@ export const put = handle(registry.imports.put, async (context) => {
     ...comments.flatMap(({ authorEmail }) => authorEmail ?? []),
   ]);
   const externalIds = items.map(({ externalId }) => externalId);
-  const [board, noted, mirrors, members] = await Promise.all([
+  const [board, noted, mirrors, members, policy] = await Promise.all([
     openImportBoard(db, projectId),
     findItems(db, current, {
       story: externalIds,
@@ -26,8 +31,11 @@ export const put = handle(registry.imports.put, async (context) => {
     }),
     findMirrors(db, projectId, current.provider, externalIds),
     findMembersByEmail(db, projectId, emails),
+    askPolicy(),
   ]);
-  const meeting = { db, caller, at, current, board, noted, mirrors, members };
+  // Only an admin may write in the name of another member.
+  const authors = orgRank(actingRole) >= orgRank('admin') ? members : new Map<string, KnownMember>();
+  const meeting = { db, caller, at, policy, current, board, noted, mirrors, members, authors };
   const stories = await putStories(meeting, items, theirs);
   const comments = await putComments(meeting, stories.placed);
   const notes = [...stories.notes, ...comments.notes];
