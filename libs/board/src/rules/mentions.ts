@@ -1,10 +1,22 @@
-/** Whom a text mentions: `@handle`, but not in code, where an @ is a decorator or a package, nor in an address. */
+/** Finds the people a text mentions: `@handle`, but not in code, quotes, HTML comments or addresses. */
+
+/** Letters of scripts that are written without spaces between words; handles have none of them. */
+const spaceless = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
+/** A letter, digit or mark that makes one word with an @ or a handle next to it. */
+const wordCharacter = String.raw`[[\p{L}\p{N}\p{M}]--[${spaceless}]]`;
 
 /**
- * An @ and all that could be of a handle behind it. What stands before it makes `ben@ana`, `example.com/@ana` or
- * `\@ana` of it; what follows makes another word, `@example.com` or `@scope/package`.
+ * A handle behind an @. The text before must not make it `ben@ana`, `example.com/@ana` or `\@ana`, and the text behind
+ * must not make it another word, such as `@example.com` or `@scope/package`.
  */
-const mention = /(?<![\p{L}\p{N}\p{M}_.+\-@/\\])@([A-Za-z0-9-]+)(?![\p{L}\p{N}\p{M}_@-]|[./][\p{L}\p{N}])/gu;
+const mention = new RegExp(
+  String.raw`(?<!${wordCharacter}|[_.+\-@\/\\])@([A-Za-z0-9\-]+)(?!${wordCharacter}|[_@\-]|[.\/][\p{L}\p{N}])`,
+  'gv',
+);
+
+/** Addresses and HTML comments mention no one; a comment that is not closed hides the rest of its block. */
+const address = /\b(?:https?|ftp):\/\/[^\s<>]*/gi;
+const htmlComment = /<!--[^]*?(?:-->|$)/g;
 
 const handle = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
@@ -13,7 +25,10 @@ export function mentionedHandles(markdown: string): string[] {
   const handles = new Set<string>();
   for (const block of blocksOutsideFences(markdown)) {
     for (const prose of outsideCodeSpans(block)) {
-      for (const [, word = ''] of prose.matchAll(mention)) {
+      for (const [, word = ''] of prose
+        .replaceAll(htmlComment, ' ')
+        .replaceAll(address, ' ')
+        .matchAll(mention)) {
         const wanted = withoutHyphensBehind(word.toLowerCase());
         if (handle.test(wanted)) handles.add(wanted);
       }
@@ -32,9 +47,10 @@ function withoutHyphensBehind(word: string): string {
 /** A fence may stand in a quote or a list; ticks of a span may not stand behind one made of ticks. */
 const opening = /^([\s>]*)(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
-/** Runs of lines without blank ones, and without fenced code. A fence that is never closed goes on to the end. */
+/** Runs of lines without blank lines, quotes and code. A fence that is never closed runs to the end. */
 function* blocksOutsideFences(markdown: string): Generator<string> {
   let block: string[] = [];
+  let isInList = false;
   let fence: { readonly mark: string; readonly quoted: boolean } | undefined;
   for (const line of markdown.split(/\r\n|\r|\n/)) {
     const bare = line.replace(/^[\s>]+/, '').trimEnd();
@@ -46,7 +62,11 @@ function* blocksOutsideFences(markdown: string): Generator<string> {
     }
     const [isFence, prefix = '', ticks, tildes] = opening.exec(line) ?? [];
     if (isFence !== undefined) fence = { mark: ticks ?? tildes ?? '', quoted: prefix.includes('>') };
-    if (isFence === undefined && bare !== '') {
+    const isQuote = /^ {0,3}>/.test(line);
+    // Indented code cannot interrupt a paragraph, and a line within a list is not code.
+    const isCode = /^(?: {4}|\t)/.test(line) && block.length === 0 && !isInList;
+    if (bare !== '') isInList = /^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(line) || (isInList && /^\s/.test(line));
+    if (isFence === undefined && bare !== '' && !isQuote && !isCode) {
       block.push(line);
       continue;
     }
