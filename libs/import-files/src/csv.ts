@@ -91,10 +91,17 @@ function delimiterOf(text: string): string {
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
+/** The first line of a table in which Excel names the delimiter. */
+const separatorLine = /^\uFEFF?sep=([,;\t])\r?\n/i;
+
 async function* recordsOf(source: Source): AsyncGenerator<{ line: number; cells: string[] }> {
   let delimiter: string | undefined;
   let linesBefore = 0;
-  for await (const block of blocksOf(source)) {
+  for await (const read of blocksOf(source)) {
+    const [line = '', named] = (delimiter === undefined && separatorLine.exec(read)) || [];
+    const block = read.slice(line.length);
+    if (line !== '') linesBefore = 1;
+    delimiter ??= named;
     delimiter ??= delimiterOf(block);
     let parsed: { info: { lines: number }; record: string[] }[];
     try {

@@ -18,6 +18,11 @@ describe('rows of any CSV', () => {
     }
   });
 
+  it('are read with the delimiter that Excel names in a line of its own', async () => {
+    for (const start of ['sep=;\r\n', '\ufeffSEP=;\n'])
+      expect((await read('csv', `${start}Title;Tags, all\nOne;x\n`)).items).toMatchObject([{ title: 'One' }]);
+  });
+
   it('are known by their id whatever the file is called, and kept apart by a source', async () => {
     const ids = async (text: string, source?: string) =>
       (await read('csv', text, {}, { source })).items.map(({ externalId }) => externalId);
