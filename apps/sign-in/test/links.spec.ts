@@ -147,6 +147,24 @@ describe('who asks', () => {
     expect(await world.rows('select id from sign_in.sign_ins where email = $1', email)).toHaveLength(5);
   });
 
+  it('is not kept out by strangers in other networks, however often those ask for mails', async () => {
+    const { email } = await someone();
+    await installation.signIn(email);
+    await world.rows(
+      `insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
+       select gen_random_uuid(), sha256(convert_to(n || $1::text, 'UTF8')), sha256('c'), sha256(convert_to(n || $1::text, 'UTF8')), $1::text, '/',
+         '198.51.100.' || n % 50, now() from generate_series(1, 200) n`,
+      email,
+    );
+    const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
+    const before = (await kept()).length;
+    await installation.browser().submit('/auth/link', { email });
+    expect(await kept()).toHaveLength(before + 1);
+    await world.rows('delete from sign_in.sessions where ip is not null');
+    await installation.browser().submit('/auth/link', { email });
+    expect(await kept()).toHaveLength(before + 1);
+  });
+
   it('gets no more of them by asking in many browsers at once', async () => {
     const { email } = await someone();
     const asking = Array.from({ length: 12 }, () => installation.browser().submit('/auth/link', { email }));

@@ -4,12 +4,14 @@
  */
 import { createHmac, randomBytes, randomInt } from 'node:crypto';
 import { type Db, newId, sql } from '@muster/database';
+import { networkOf } from '@muster/http';
 import { hashToken } from '@muster/runtime';
 
 export const linkMinutes = 15;
-/** Codes that may be tried, for each link; and mails to one address. */
+/** Codes that may be tried, for each link. */
 export const mostMisses = 3;
-const mostMails = { quarterHour: 5, day: 20 };
+/** Mails to one e-mail address, by requests from one network and from all networks together. */
+const mostMails = { quarterHour: 5, day: 20, quarterHourInAll: 20, dayInAll: 60 };
 
 const secretShape = /^[\w-]{43}$/;
 const codeShape = /^\d{6}$/;
@@ -33,15 +35,30 @@ export const newLink = (): AskedLink => ({
   code: randomInt(1_000_000).toString().padStart(6, '0'),
 });
 
-/** Whether as many mails went to the address as may; links of unknown addresses count alike. Calls for one address take turns. */
-export async function areTooMany(db: Db, email: string): Promise<boolean> {
+/**
+ * Whether the limit of mails to an e-mail address is reached; unknown addresses count alike. Each network has its own limit, and a
+ * network in which the person has signed in before is exempt from the limit of all networks. So a stranger who asks in the name of
+ * a person does not keep that person from signing in. Concurrent calls for one address take turns.
+ */
+export async function areTooMany(db: Db, email: string, ip: string): Promise<boolean> {
   await db.all(sql`select pg_advisory_xact_lock(hashtextextended('links to ' || lower(${email}), 0))`);
-  const { lately, today } = await db.one(
-    sql<{ lately: number; today: number }>`select
-         count(*) filter (where created_at > now() - interval '15 minutes') as lately, count(*) as today
+  const network = networkOf(ip);
+  const sent = await db.one(
+    sql<{
+      lately: number;
+      today: number;
+      latelyHere: number;
+      todayHere: number;
+      isKnownHere: boolean;
+    }>`select count(*) filter (where created_at > now() - interval '15 minutes') as lately, count(*) as today,
+         count(*) filter (where ip = ${network} and created_at > now() - interval '15 minutes') as "latelyHere",
+         count(*) filter (where ip = ${network}) as "todayHere",
+         exists (select from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id
+           where lower(a.email) = lower(${email}) and s.ip = ${ip}) as "isKnownHere"
        from sign_in.sign_ins where lower(email) = lower(${email}) and created_at > now() - interval '1 day'`,
   );
-  return lately >= mostMails.quarterHour || today >= mostMails.day;
+  if (sent.latelyHere >= mostMails.quarterHour || sent.todayHere >= mostMails.day) return true;
+  return !sent.isKnownHere && (sent.lately >= mostMails.quarterHourInAll || sent.today >= mostMails.dayInAll);
 }
 
 export async function keepLink(
@@ -53,7 +70,7 @@ export async function keepLink(
     sql<{
       id: string;
     }>`insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
-       values (${newId()}, ${hashToken(secret)}, ${hashCode(nonce, code)}, ${hashToken(nonce)}, ${email}, ${returnTo}, ${ip},
+       values (${newId()}, ${hashToken(secret)}, ${hashCode(nonce, code)}, ${hashToken(nonce)}, ${email}, ${returnTo}, ${networkOf(ip)},
          now() + make_interval(mins => ${linkMinutes})) returning id`,
   );
   return id;

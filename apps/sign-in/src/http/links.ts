@@ -42,7 +42,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     if (providers.length > 0) return sendPage(reply, waysPage({ to, email }, providers));
     const link = newLink();
     const id = await inSignIn(pool, async (db) => {
-      if (await areTooMany(db, email)) return null;
+      if (await areTooMany(db, email, request.ip)) return null;
       return keepLink(db, link, { email, returnTo: to, ip: request.ip });
     });
     // Neither what is answered nor when tells whether a mail goes out.
