@@ -177,7 +177,8 @@ describe.each([...folders, 'tools', ...toolFolders])('%s', (folder) => {
   // What is started as a bundle is tried again when it changes.
   it('waits for no build but of itself and of what it depends on', () => {
     const reached = reachedFrom(folder);
-    const { dependsOn = [] } = nodeOf(folder).data.targets['test'] ?? {};
+    const { targets } = nodeOf(folder).data;
+    const dependsOn = [targets['test'], targets['long']].flatMap((target) => target?.dependsOn ?? []);
     const places = dependsOn
       .filter((task) => task !== 'build')
       .map((task) => String(task).replace(/^@muster\/(.+):build$/, 'apps/$1'));

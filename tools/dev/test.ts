@@ -2,10 +2,11 @@
 // workspace once, where `nx affected` goes by project: all of them one after the other take five times as long. Nx shows
 // each task as it finishes, and everything a failed one said. It begins with tasks that others wait for: `starts-first`, which
 // does nothing, waits for the longest, so that none of them is alone at the end. The last line is `N passed, N failed`. One
-// project alone is `npx nx test <project>`, what a change touches `npx nx affected -t test`.
+// project alone is `npx nx test <project>`, what a change touches `npx nx affected -t test`. With `--all` the second tier runs
+// as well: the specs named *.long.spec.ts. A table of what took the most processor time stands above the last line.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { type Service, servicesOf } from '../jest/services-of.ts';
@@ -14,12 +15,16 @@ import stopServices from '../jest/stop-services.ts';
 import { tally, type JestResults, type NxRun } from '../jest/tally.ts';
 import { provideOptionalPrograms } from './optional-programs.ts';
 import { findRedisProgram } from './redis-program.ts';
+import { cpuSecondsOfChildren, timingsOf, timingTable } from './timings.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const nxRunFile = path.join(workspaceRoot, '.nx/cache/run.json');
 /** Of programs that are changed at each run, such as bundles, it would keep all. */
 const compileCache = path.join(workspaceRoot, '.nx/compile-cache');
 const resultsFolder = path.join(workspaceRoot, 'dist/test-results');
+const timingsFolder = path.join(workspaceRoot, 'dist/timings');
+const runsBothTiers = process.argv.includes('--all');
+const started = Date.now();
 /** A connection that a spec leaves open makes Jest wait for ever. */
 const longestMinutes = 90;
 
@@ -34,7 +39,7 @@ async function runNx(): Promise<number> {
     [
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
-      '--targets=lint-all,typecheck-all,test,build,format,starts-first',
+      `--targets=lint-all,typecheck-all,test,${runsBothTiers ? 'long,' : ''}build,format,starts-first`,
       // No more than cores: what is promised of a service under load is tried on what the others leave of the machine.
       `--parallel=${availableParallelism()}`,
     ],
@@ -85,6 +90,7 @@ await rm(nxRunFile, { force: true });
 // A process of an earlier run may still be writing.
 await rm(compileCache, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 await rm(resultsFolder, { recursive: true, force: true });
+await rm(timingsFolder, { recursive: true, force: true });
 // Where they do not come up, each project that needs them says so.
 await allServices()
   .then(bringUp)
@@ -95,11 +101,23 @@ try {
 } finally {
   await stopServices();
 }
-const { passed, failed, complaints } = tally(
-  readJson(nxRunFile) as NxRun | undefined,
-  exitCode,
-  (projectName) => readJson(path.join(resultsFolder, `${projectName}.json`)) as JestResults | undefined,
-);
+const run = readJson(nxRunFile) as NxRun | undefined;
+const resultsOf = (projectName: string, target: string): JestResults | undefined =>
+  readJson(path.join(resultsFolder, `${projectName}${target === 'long' ? '.long' : ''}.json`)) as
+    | JestResults
+    | undefined;
+const { passed, failed, complaints } = tally(run, exitCode, resultsOf);
+if (run !== undefined) {
+  const timings = timingsOf(run, timingsFolder, resultsOf);
+  const wallSeconds = (Date.now() - started) / 1_000;
+  const cpuSeconds = cpuSecondsOfChildren();
+  await mkdir(timingsFolder, { recursive: true });
+  await writeFile(
+    path.join(timingsFolder, 'timings.json'),
+    `${JSON.stringify({ wallSeconds, cpuSeconds, tasks: timings }, undefined, 2)}\n`,
+  );
+  console.log(timingTable(timings, wallSeconds, cpuSeconds));
+}
 for (const complaint of complaints) console.error(`npm test: ${complaint}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

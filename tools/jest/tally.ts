@@ -2,7 +2,14 @@
 
 /** The part of Nx's `.nx/cache/run.json` that is read here. */
 export interface NxRun {
-  tasks: readonly { taskId: string; target: string; projectName: string; status: number }[];
+  tasks: readonly {
+    taskId: string;
+    target: string;
+    projectName: string;
+    status: number;
+    startTime?: string;
+    endTime?: string;
+  }[];
 }
 
 /** The part of Jest's `--json` output that is read here. */
@@ -27,7 +34,7 @@ export interface Tally {
 export function tally(
   run: NxRun | undefined,
   exitCode: number,
-  resultsOf: (projectName: string) => JestResults | undefined,
+  resultsOf: (projectName: string, target: string) => JestResults | undefined,
 ): Tally {
   const total: Tally = { passed: 0, failed: 0, complaints: [] };
   const complain = (complaint: string): void => {
@@ -40,11 +47,11 @@ export function tally(
     // It does nothing: Nx begins with the tasks that others wait for.
     if (target === 'starts-first') continue;
     const succeeded = status === 0;
-    if (target !== 'test') {
+    if (target !== 'test' && target !== 'long') {
       total[succeeded ? 'passed' : 'failed'] += 1;
       continue;
     }
-    const results = resultsOf(projectName);
+    const results = resultsOf(projectName, target);
     if (results === undefined) {
       complain(`${taskId} left no results`);
       continue;

@@ -1,4 +1,4 @@
-// The proof set as `npm test` tries it: what takes seconds to be red is in `prove.long.ts`, the whole is `npm run prove`.
+// The proof set as `npm test` tries it: what takes seconds to be red is in `prove.long.spec.ts`, the whole is `npm run prove`.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/database';
 import { properties } from './properties.ts';

@@ -1,34 +1,8 @@
-/** All journeys by token, in one house: to start it takes longer than most of them. */
+/** The journeys on the board, in a real browser. All others are in journeys.long.spec.ts. */
 import { describe } from '@jest/globals';
-import { accessJourneys } from './access.journeys.ts';
 import { boardJourneys } from './board.journeys.ts';
-import { controlsJourneys } from './controls.journeys.ts';
-import { editJourneys } from './edit.journeys.ts';
-import { focusJourneys } from './focus.journeys.ts';
 import { useHouse } from './house.ts';
-import { forcedJourneys } from './forced.journeys.ts';
-import { keysJourneys } from './keys.journeys.ts';
-import { offersJourneys } from './offers.journeys.ts';
-import { pagesJourneys } from './pages.journeys.ts';
-import { projectsJourneys } from './projects.journeys.ts';
-import { settingsJourneys } from './settings.journeys.ts';
-import { statesJourneys } from './states.journeys.ts';
-import { storyJourneys } from './story.journeys.ts';
-import { trailsJourneys } from './trails.journeys.ts';
 
 const house = useHouse();
 
 describe('the board', () => boardJourneys(house));
-describe('keys', () => keysJourneys(house));
-describe('the focus', () => focusJourneys(house));
-describe('a story', () => storyJourneys(house));
-describe('what is said', () => editJourneys(house));
-describe('the pages', () => pagesJourneys(house));
-describe('offers', () => offersJourneys(house));
-describe('projects', () => projectsJourneys(house));
-describe('trails', () => trailsJourneys(house));
-describe('settings', () => settingsJourneys(house));
-describe('access', () => accessJourneys(house));
-describe('forced colours and small screens', () => forcedJourneys(house));
-describe('states', () => statesJourneys(house));
-describe('controls', () => controlsJourneys(house));

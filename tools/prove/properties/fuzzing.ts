@@ -25,7 +25,7 @@ const ways = ['path', 'dispatcher', 'tool'] as const;
 type Way = (typeof ways)[number];
 
 const extents: Readonly<Record<Scale, Extent>> = {
-  // The other ways are those of fuzzing.spec.ts of coordination-api.
+  // The other ways are those of fuzzing.long.spec.ts of coordination-api.
   short: { rounds: 1, requests: 1, waysOfFound: ['tool'] },
   long: { rounds: 20, requests: 8, waysOfFound: ways },
 };
