@@ -32,7 +32,7 @@ const named = (project: z.infer<typeof Project>): NamedRepository => ({
 const Commit = z.object({
   id: z.string(),
   message: z.string().nullish(),
-  /** Whoever made the commit chose it. */
+  /** The author of the commit chose it. */
   timestamp: ForgeTime.nullish().catch(null),
 });
 

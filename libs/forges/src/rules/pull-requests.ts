@@ -101,7 +101,7 @@ export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository
 
 const Commit = z.object({
   message: z.string(),
-  /** Whoever made the commit chose it. */
+  /** The author of the commit chose it. */
   timestamp: ForgeTime.nullish().catch(null),
   /** GitHub's word for a commit that no push brought before. */
   distinct: z.boolean().nullish(),

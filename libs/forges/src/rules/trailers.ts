@@ -88,7 +88,7 @@ export const trailersOfPull = (
   messages: readonly (string | null | undefined)[] = [],
 ): string[] => first([...namedInText(text ?? ''), ...trailersOfCommits(messages)]);
 
-/** Branches that a merge queue makes of the branches of work. They are tests of a merge, and nobody works on them. */
+/** Branches that a merge queue makes of the branches of work. They are tests of a merge, and no one works on them. */
 export const isQueueBranch = (branch: string): boolean =>
   /^(?:gh-readonly-queue|mergify\/merge-queue|trunk-merge)\/|^gtmq_/.test(branch);
 
