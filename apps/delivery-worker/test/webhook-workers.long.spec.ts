@@ -58,13 +58,13 @@ describe('several workers', () => {
       const [message] = (await turn([]))?.ready ?? [];
       if (message === undefined) throw new Error('nothing is due');
       const tried = { at: new Date().toISOString(), status: 503, ms: 3, error: null };
-      const sent = [{ message, tried, answer: 'away' }];
+      const sent = [{ message, tried, answer: 'away', retryAfterSeconds: null }];
       await turn(sent);
       await turn(sent);
       const { items } = await hooks.people.ana.webhooks.deliveries.list({ webhookId: webhook.id });
       expect(items.map(({ tries }) => tries)).toEqual([[tried]]);
       expect((await hooks.stateOf(webhook.id)).failing).toBe(1);
-      await turn([{ message, tried: { ...tried, ms: 4 }, answer: 'away' }]);
+      await turn([{ message, tried: { ...tried, ms: 4 }, answer: 'away', retryAfterSeconds: null }]);
       expect((await hooks.stateOf(webhook.id)).failing).toBe(2);
     });
   });
@@ -123,6 +123,21 @@ describe('paused, replayed, tested', () => {
     await hooks.people.ana.webhooks.resume({ webhookId: webhook.id });
     await hooks.arrived(4);
     expect(hooks.seqs().slice(2).sort()).toEqual([2, 3]);
+  });
+
+  it('waits as long as an overloaded receiver asks for, and no longer than a day', async () => {
+    const { webhook } = await hooks.createWebhook();
+    hooks.receiver.answer((response) => {
+      response.writeHead(429, { 'retry-after': '1800' }).end();
+    });
+    hooks.startWorker();
+    await hooks.createStories(1);
+    const look = async () =>
+      (await hooks.people.ana.webhooks.deliveries.list({ webhookId: webhook.id })).items[0];
+    await until(async () => (await look())?.tries.length === 1);
+    const { tries, nextTryAt } = (await look()) ?? {};
+    const waitMs = Date.parse(nextTryAt ?? '') - Date.parse(tries?.[0]?.at ?? '');
+    expect(waitMs).toBeGreaterThanOrEqual(1_800_000);
   });
 
   it('a test that fails is not tried again, and says what came back', async () => {

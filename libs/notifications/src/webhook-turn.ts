@@ -47,6 +47,8 @@ export interface SentMessage {
   readonly tried: WebhookTry;
   /** The first 2 KiB of the answer. */
   readonly answer: string | null;
+  /** Seconds that the receiver asks to wait. */
+  readonly retryAfterSeconds: number | null;
 }
 
 export interface TurnSetUp extends Pick<WebhooksSetUp, 'seals' | 'subjectUrl'> {
@@ -86,12 +88,13 @@ export const isDelivered = ({ status, error }: WebhookTry): boolean =>
   error === null && status !== null && status >= 200 && status < 300;
 
 /** `chance` spreads the next tries, from 0 to 1. */
-function settledOf({ message, tried, answer }: SentMessage, chance: number): Settled {
+function settledOf({ message, tried, answer, retryAfterSeconds }: SentMessage, chance: number): Settled {
   const common = { id: message.deliveryId, tried, answer };
   if (isDelivered(tried)) return { ...common, state: 'delivered', pause: null };
   // A test is tried once.
   if (message.seq === null) return { ...common, state: 'failed', pause: null };
-  return { ...common, state: 'pending', pause: nextTryInSeconds(message.attempts + 1, chance) };
+  const pause = nextTryInSeconds(message.attempts + 1, chance);
+  return { ...common, state: 'pending', pause: pause && Math.max(pause, retryAfterSeconds ?? 0) };
 }
 
 /** Why the endpoint is to be paused now; null where it is not. */

@@ -50,6 +50,8 @@ export interface Answered {
   readonly status: number;
   /** Its first 2 KiB. */
   readonly text: string;
+  /** By their names in lower case. */
+  readonly headers: IncomingHttpHeaders;
 }
 
 export interface Request extends Omit<Post, 'body'> {
@@ -57,16 +59,11 @@ export interface Request extends Omit<Post, 'body'> {
   readonly body?: string;
 }
 
-export interface Read extends Answered {
-  /** By their names in lower case. */
-  readonly headers: IncomingHttpHeaders;
-}
-
 export interface Sender {
   /** Answers what came back, whatever its status. Throws where nothing did, or nothing was sent. */
   post(post: Post): Promise<Answered>;
   /** The same, for an answer that is read: its text is whole. Throws for one of more than 1 MiB, too. */
-  ask(request: Request): Promise<Read>;
+  ask(request: Request): Promise<Answered>;
   close(): void;
 }
 
@@ -106,7 +103,7 @@ const guardedLookup =
     );
   };
 
-async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<Read> {
+async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<Answered> {
   const [kept, read] = isWhole ? [mostReadBytes, mostReadBytes] : [mostKeptBytes, mostAnswerBytes];
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -145,7 +142,7 @@ export function createSender(options: SenderOptions): Sender {
     'https:': new HttpsAgent(common),
   };
 
-  const once = (asked: Asked, signal: AbortSignal, agent: HttpAgent | false): Promise<Read> => {
+  const once = (asked: Asked, signal: AbortSignal, agent: HttpAgent | false): Promise<Answered> => {
     const { url, method, headers, body, isWhole } = asked;
     const { isAddress, host, ...destination } = destinationOf(url);
     if (isAddress) {
@@ -173,7 +170,7 @@ export function createSender(options: SenderOptions): Sender {
     });
   };
 
-  const send = (asked: Asked): Promise<Read> =>
+  const send = (asked: Asked): Promise<Answered> =>
     once(asked, AbortSignal.timeout(seconds * 1_000), agents[destinationOf(asked.url).protocol]);
   return {
     post: (post) => send({ ...post, method: 'POST', isWhole: false }),

@@ -28,9 +28,21 @@ export interface WebhookAnswer {
   readonly tried: Tried;
   /** The first 2 KiB; null where nothing was answered. */
   readonly answer: string | null;
+  /** Seconds that a receiver with too much to do (429, 503) asks to wait; null where it does not. */
+  readonly retryAfterSeconds: number | null;
 }
 
 const longestError = 200;
+
+/** A receiver may not put a delivery off for longer. */
+const maxRetryAfterSeconds = 24 * 60 * 60;
+
+/** Reads `Retry-After` of RFC 9110: seconds, or a date. */
+export function retryAfterOf(status: number, header: string | undefined, now: number): number | null {
+  if ((status !== 429 && status !== 503) || header === undefined) return null;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1_000;
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, Math.ceil(seconds)), maxRetryAfterSeconds) : null;
+}
 
 function headersOf(
   { secrets }: WebhookEndpoint,
@@ -71,10 +83,15 @@ export async function sendWebhook(
   });
   try {
     const headers = headersOf(endpoint, message, at);
-    const { status, text } = await sender.post({ url: endpoint.url, headers, body: message.body });
+    const posted = await sender.post({ url: endpoint.url, headers, body: message.body });
+    const { status, text } = posted;
     const isSuccess = status >= 200 && status < 300;
-    return { tried: tried(status, isSuccess ? null : `answered ${status}`), answer: text };
+    return {
+      tried: tried(status, isSuccess ? null : `answered ${status}`),
+      answer: text,
+      retryAfterSeconds: retryAfterOf(status, posted.headers['retry-after'], Date.now()),
+    };
   } catch (error) {
-    return { tried: tried(null, wordsFor(error)), answer: null };
+    return { tried: tried(null, wordsFor(error)), answer: null, retryAfterSeconds: null };
   }
 }
