@@ -33,6 +33,7 @@ export * from './records/import.ts';
 export * from './records/invitation.ts';
 export * from './records/lock.ts';
 export * from './records/member.ts';
+export * from './records/code-places.ts';
 export * from './records/merge-proof.ts';
 export * from './records/notification.ts';
 export * from './records/org.ts';

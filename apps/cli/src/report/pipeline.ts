@@ -27,8 +27,8 @@ const needed = (environment: Environment, name: string): string => {
 const said = (environment: Environment, name: string): string | null => environment[name]?.trim() || null;
 
 const bare: Omit<Fact, 'kind' | 'at' | 'branch' | 'sha'> = {
-  ...{ number: null, url: null, title: null, base: null, defaultBranch: null },
-  ...{ isForeign: false, trailers: [] },
+  ...{ before: null, number: null, url: null, title: null, base: null, defaultBranch: null },
+  ...{ before: null, isForeign: false, trailers: [] },
 };
 
 const now = (): string => new Date().toISOString();
@@ -98,7 +98,7 @@ function ofGitlab(environment: Environment): Pipeline {
       isForeign:
         said(environment, 'CI_MERGE_REQUEST_SOURCE_PROJECT_ID') !==
         said(environment, 'CI_MERGE_REQUEST_PROJECT_ID'),
-      ...{ defaultBranch, trailers },
+      ...{ before: null, defaultBranch, trailers },
     };
     return { facts: [fact], checked: fact, checks: undefined, run, ignored: undefined };
   }

@@ -1,5 +1,5 @@
 /** What a delivery says, whatever forge it is of: facts of branches and pull requests, and words about checks. */
-import { ObservationKind } from '@muster/registry';
+import { ObservationKind, repositoryAddress } from '@muster/registry';
 import { z } from 'zod';
 
 /** A repository as a delivery names it. */
@@ -18,6 +18,8 @@ export const Fact = z.object({
   branch: z.string().nullable(),
   /** Of a merge the commit that it made; else the head. */
   sha: z.string().nullable(),
+  /** The head that this one replaced, where the forge says it. */
+  before: z.string().nullable().default(null),
   number: z.int().nullable(),
   url: z.string().nullable(),
   title: z.string().nullable(),
@@ -93,11 +95,10 @@ export const ForgeTime = z.union([z.string(), z.number()]).transform((value, con
   return z.NEVER;
 });
 
-/** A URL of a repository as it is compared: the same repository has the same one. */
+/** A URL of a repository as it is kept; one for ssh becomes that of the page. */
 export const repositoryUrl = (url: string): string =>
-  url
-    .trim()
-    .toLowerCase()
-    .replace(/[?#].*$/, '')
-    .replace(/\/+$/, '')
-    .replace(/\.git$/, '');
+  `${/^http:/i.test(url.trim()) ? 'http' : 'https'}://${repositoryAddress(url)}`;
+
+/** A repository may have been linked with the other scheme. */
+export const repositoryUrls = (url: string): string[] =>
+  ['https', 'http'].map((scheme) => `${scheme}://${repositoryAddress(url)}`);

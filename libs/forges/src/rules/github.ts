@@ -5,6 +5,7 @@ import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation
 import {
   factOf,
   factsOf,
+  knownSha,
   PullRequest,
   PullRequestEvent,
   type PullAction,
@@ -35,9 +36,13 @@ export const pullRequestActions: Readonly<Record<string, PullAction | { readonly
 };
 
 function readPullRequest(payload: unknown): Reading {
-  const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
+  const { action, before, pull_request: pull, repository } = PullRequestEvent.parse(payload);
   const told = pullRequestActions[action] ?? { ignored: `nothing is known of the action ${action}` };
-  return typeof told === 'string' ? reading(repository, { facts: factsOf(pull, repository, told) }) : told;
+  if (typeof told !== 'string') return told;
+  const facts = factsOf(pull, repository, told);
+  return reading(repository, {
+    facts: facts.map((fact) => (fact.kind === 'pr_updated' ? { ...fact, before: knownSha(before) } : fact)),
+  });
 }
 
 const Review = z.object({

@@ -13,6 +13,7 @@ import {
   type Translation,
   words,
 } from './fact.ts';
+import { knownSha } from './pull-requests.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 const Project = z.object({
@@ -38,6 +39,7 @@ const Commit = z.object({
 
 const Push = z.object({
   ref: z.string(),
+  before: z.string().nullish(),
   after: z.string(),
   commits: z.array(Commit).nullish(),
   project: Project,
@@ -45,7 +47,7 @@ const Push = z.object({
 
 /** GitLab says of no push when it was: its newest commit is taken for it. */
 function readPush(payload: unknown): Reading {
-  const { ref, after, commits, project } = Push.parse(payload);
+  const { ref, before, after, commits, project } = Push.parse(payload);
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
   if (branch === undefined) return { ignored: 'a push to no branch' };
   if (/^0+$/.test(after)) return { ignored: 'a branch was deleted' };
@@ -54,7 +56,7 @@ function readPush(payload: unknown): Reading {
   const at = (commits ?? []).map(({ timestamp }) => timestamp ?? '').reduce((a, b) => (a > b ? a : b), '');
   if (at === '') return { ignored: 'a push without a time' };
   const fact: Fact = {
-    ...{ kind: 'branch_pushed', at, branch, sha: after },
+    ...{ kind: 'branch_pushed', at, branch, sha: after, before: knownSha(before) },
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch: project.default_branch ?? null,
     isForeign: false,
@@ -83,6 +85,8 @@ const MergeRequest = z.object({
     title: z.string(),
     description: z.string().nullish(),
     action: z.string().nullish(),
+    /** The head before a push. */
+    oldrev: z.string().nullish(),
     state: z.string().nullish(),
     source_branch: z.string(),
     target_branch: z.string(),
@@ -107,6 +111,7 @@ function readMergeRequest(payload: unknown): Reading {
     at: told === 'pr_opened' ? merge.created_at : merge.updated_at,
     branch: merge.source_branch,
     sha: told === 'pr_merged' ? (merge.merge_commit_sha ?? null) : (merge.last_commit?.id ?? null),
+    before: told === 'pr_updated' ? knownSha(merge.oldrev) : null,
     number: merge.iid,
     url: merge.url,
     title: merge.title,

@@ -41,6 +41,8 @@ export type PullRequest = z.infer<typeof PullRequest>;
 /** What tells of a pull request. */
 export const PullRequestEvent = z.object({
   action: z.string(),
+  /** GitHub's word for the head before a push. */
+  before: z.string().nullish(),
   pull_request: PullRequest,
   repository: Repository,
 });
@@ -65,6 +67,7 @@ export function factOf(
     ...{ kind, at },
     branch: pull.head.ref,
     sha: sha === undefined ? (pull.head.sha ?? null) : sha,
+    before: null,
     number: pull.number,
     url: pull.html_url,
     title: pull.title,
@@ -108,6 +111,7 @@ const Commit = z.object({
 });
 export const Push = z.object({
   ref: z.string(),
+  before: z.string().nullish(),
   after: z.string(),
   deleted: z.boolean().nullish(),
   commits: z.array(Commit).nullish(),
@@ -116,6 +120,9 @@ export const Push = z.object({
 });
 
 const isNothing = (sha: string): boolean => /^0+$/.test(sha);
+/** A forge writes zeros for the head of a branch that is new. */
+export const knownSha = (sha: string | null | undefined): string | null =>
+  sha == null || isNothing(sha) ? null : sha;
 
 /** A push to a branch that work may be on: not to the one that work goes into. */
 export function readPush(payload: unknown): Reading {
@@ -131,7 +138,7 @@ export function readPush(payload: unknown): Reading {
   const commits = [...(push.head_commit == null ? [] : [push.head_commit]), ...(push.commits ?? [])];
   const own = isOfOthersWork(branch) ? [] : commits.filter(({ distinct }) => distinct !== false);
   const fact: Fact = {
-    ...{ kind: 'branch_pushed', at, branch, sha: push.after },
+    ...{ kind: 'branch_pushed', at, branch, sha: push.after, before: knownSha(push.before) },
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch: repository.default_branch ?? null,
     isForeign: false,
