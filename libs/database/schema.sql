@@ -448,7 +448,8 @@ create table public.forge_pulls (
   head_at timestamp(3) with time zone,
   head_key text,
   heard_at timestamp(3) with time zone not null default now(),
-  etag text
+  etag text,
+  replaces integer
 );
 create table public.forge_repositories (
   org_id uuid not null,
@@ -462,7 +463,8 @@ create table public.forge_repositories (
   linked_by jsonb not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  former_urls text[] not null default '{}'::text[]
 );
 create table public.forge_statuses (
   org_id uuid not null,
@@ -1508,6 +1510,7 @@ CREATE INDEX forge_deliveries_old ON public.forge_deliveries USING btree (receiv
 CREATE INDEX forge_deliveries_state ON public.forge_deliveries USING btree (org_id, connection_id, state, id DESC);
 CREATE INDEX forge_facts_keys ON public.forge_facts USING gin (keys);
 CREATE INDEX forge_facts_old ON public.forge_facts USING btree (parked_at);
+CREATE INDEX forge_pulls_branch ON public.forge_pulls USING btree (org_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX forge_pulls_head ON public.forge_pulls USING btree (org_id, repository_id, head_sha);
 CREATE INDEX forge_pulls_quiet ON public.forge_pulls USING btree (heard_at) WHERE (is_open AND (number IS NOT NULL));
 CREATE INDEX forge_repositories_project ON public.forge_repositories USING btree (org_id, project_id, id);

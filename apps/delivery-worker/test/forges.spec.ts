@@ -277,6 +277,17 @@ describe('nothing changes by', () => {
     expect(await standing()).toEqual(['submitted', false, 'in_review']);
   });
 
+  it('a delivery that was ignored, until it comes again with the same id', async () => {
+    await handIn();
+    const moved = { ...acmeApi, id: 9, html_url: 'https://github.com/acme/moved', full_name: 'acme/moved' };
+    const merged = { ...mergedEvent({ ...life, repository: moved, number: 9 }, a, 5), deliveryId: 'again' };
+    expect((await send(merged)).state).toBe('ignored');
+    await people.ana.forges.repositories.link({
+      ...{ projectId: 'WEB', connectionId: github.id, url: moved.html_url },
+    });
+    expect((await send(merged)).outcome[0]?.reason).toBe('the work is in another repository');
+  });
+
   it('a delivery that comes again, by its id or by what it says', async () => {
     await handIn();
     const merged = mergedEvent(life, a, 5);

@@ -114,9 +114,9 @@ export interface ForgeFacts { dedupe_key: string; fact: Json; id: string; keys: 
 
 export interface ForgeObservations { data: Record<string, unknown> | null; dedupe_key: string; execution_id: string; kind: string; number: number | null; observed_at: string; org_id: string; recorded_at: Generated<string>; recorded_by: Actor; ref: string | null; sha: string | null; trust: Generated<string>; url: string | null; }
 
-export interface ForgePulls { branch: string | null; etag: string | null; execution_id: string; head_at: string | null; head_key: string | null; head_sha: string | null; heard_at: Generated<string>; is_open: Generated<boolean>; number: number | null; org_id: string; repository_id: string; url: string | null; }
+export interface ForgePulls { branch: string | null; etag: string | null; execution_id: string; head_at: string | null; head_key: string | null; head_sha: string | null; heard_at: Generated<string>; is_open: Generated<boolean>; number: number | null; org_id: string; replaces: number | null; repository_id: string; url: string | null; }
 
-export interface ForgeRepositories { connection_id: string; created_at: Generated<string>; default_branch: string | null; external_id: string | null; full_name: string | null; id: string; linked_by: Actor; org_id: string; project_id: string; updated_at: Generated<string>; url: string | null; version: Generated<number>; }
+export interface ForgeRepositories { connection_id: string; created_at: Generated<string>; default_branch: string | null; external_id: string | null; former_urls: Generated<string[]>; full_name: string | null; id: string; linked_by: Actor; org_id: string; project_id: string; updated_at: Generated<string>; url: string | null; version: Generated<number>; }
 
 export interface ForgeStatuses { changed_at: Generated<string>; connection_id: string; description: string | null; external_id: string; held_by: string | null; held_until: string | null; org_id: string; sha: string; state: string | null; }
 

@@ -1,14 +1,15 @@
 /** Puts facts where they belong: at the execution that they are about, or aside until there is one. */
-import { type PlainDb } from '@muster/database';
-import { ApiError, type ForgeOutcome, inside, type Trust } from '@muster/registry';
+import { outboxRow, type PlainDb } from '@muster/database';
+import { ApiError, canonicalPullUrl, type ForgeOutcome, inside, type Trust } from '@muster/registry';
 import { type PerformAsSystem } from '@muster/runtime';
-import { findExecutions, type FoundExecution } from './data/find-execution.ts';
+import { type Candidate, findCandidates } from './data/find-execution.ts';
 import { parkFact } from './data/parked.ts';
 import { findChecked, headOfPull, insertCheck, notePull } from './data/pulls.ts';
-import { type LinkedRepository } from './data/repositories.ts';
+import { addressesOfProject, type LinkedRepository } from './data/repositories.ts';
 import { verdictOf } from './rules/checks.ts';
 import { type Check, type Fact, factKey } from './rules/fact.ts';
 import { waitingKeys } from './rules/keys.ts';
+import { isReplacement, matchesOf } from './rules/match.ts';
 
 export interface Placing {
   readonly db: PlainDb;
@@ -32,21 +33,8 @@ const outcomeOf = (
 const linking: ReadonlySet<Fact['kind']> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 const ofHead: ReadonlySet<Fact['kind']> = new Set(['branch_pushed', ...linking]);
 
-/** A fact is taken for that of another pull request, or one that goes elsewhere, with what is said of it. */
-function isElsewhere(
-  { way, handedIn, base }: FoundExecution,
-  fact: Fact,
-  { defaultBranch }: LinkedRepository,
-): string | undefined {
-  if (fact.url === null) return undefined;
-  if (way !== 'handedIn' && handedIn !== null && handedIn !== fact.url) {
-    return 'the work was handed in with another pull request';
-  }
-  const wanted = base ?? defaultBranch ?? fact.defaultBranch;
-  return fact.base === null || wanted === null || fact.base === wanted
-    ? undefined
-    : `it goes into ${fact.base}, and the work goes into ${wanted}`;
-}
+const canonicalUrl = (repository: LinkedRepository, url: string): string =>
+  canonicalPullUrl([repository], url, null) ?? url;
 
 const millisAhead = 4 * 60_000;
 const notAhead = (at: string, receivedAt: string): string =>
@@ -65,7 +53,11 @@ async function record(
     readonly number?: number | null;
     readonly url?: string | null;
   },
-  { rev, trust: own = trust }: { readonly rev?: number; readonly trust?: Trust } = {},
+  {
+    rev,
+    before,
+    trust: own = trust,
+  }: { readonly rev?: number; readonly before?: string | null; readonly trust?: Trust } = {},
 ) {
   const { at, ref, sha, number, url, ...rest } = observation;
   const said = {
@@ -79,7 +71,11 @@ async function record(
   return perform(
     inside.observeForge,
     { id: executionId, projectId: repository.projectId },
-    { executionId, observation: said, trust: own, ...(rev !== undefined && { rev }) },
+    {
+      ...{ executionId, observation: said, trust: own },
+      ...(rev !== undefined && { rev }),
+      ...(before != null && { before }),
+    },
   );
 }
 
@@ -98,55 +94,78 @@ async function tellDoubt(
   });
 }
 
-/** Records a fact of the one execution that it is about, or puts it aside. */
-export async function placeFact(placing: Placing, fact: Fact): Promise<ForgeOutcome> {
+/** Records a fact of the work that it is about, or puts it aside. */
+export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutcome[]> {
   const { db, repository, trust } = placing;
+  const fact = said.url === null ? said : { ...said, url: canonicalUrl(repository, said.url) };
   const { kind } = fact;
-  const found = await findExecutions(db, repository, fact);
-  const [execution] = found;
-  const park = (): void => {
+  const [candidates, links] = await Promise.all([
+    findCandidates(db, repository, fact),
+    addressesOfProject(db, repository.projectId),
+  ]);
+  const { matches, others, waits, isDoubtful } = matchesOf(candidates, { fact, repository, links });
+  const noted = others.map(({ id, reason }) => outcomeOf(kind, 'noted', id, reason));
+  // A story's key only links: the fact may be more than a link once the work is handed in.
+  if (waits || matches.some(({ way }) => way === 'storyKey')) {
     const keys = waitingKeys(fact);
     if (keys.length > 0) db.later(parkFact(repository.id, fact, keys, trust));
-  };
-  if (execution === undefined) {
-    park();
-    return outcomeOf(kind, 'parked', null, 'no execution is known by it yet');
   }
-  if (found.length > 1) {
-    const ids = found.map(({ id }) => id);
+  if (matches.length === 0 && noted.length === 0)
+    return [outcomeOf(kind, 'parked', null, 'no execution is known by it yet')];
+  if (isDoubtful) {
+    const ids = matches.map(({ id }) => id);
     await tellDoubt(placing, fact, ids);
-    const reason = `it could be about any of ${found.length} executions: ${ids.join(', ')}`;
-    return outcomeOf(kind, 'noted', null, reason);
+    return [
+      outcomeOf(kind, 'noted', null, `it could be about any of ${ids.length} executions: ${ids.join(', ')}`),
+    ];
   }
-  const elsewhere = isElsewhere(execution, fact, repository);
-  if (elsewhere !== undefined) return outcomeOf(kind, 'noted', execution.id, elsewhere);
-  const isLink = execution.way === 'storyKey';
-  // It may be handed in yet, and then it is more than a link.
-  if (isLink) park();
+  const outcomes: ForgeOutcome[] = [];
+  // By id, as every transaction locks them.
+  for (const match of matches.toSorted((one, other) => (one.id < other.id ? -1 : 1)))
+    outcomes.push(await recordFact(placing, match, fact));
+  return [...outcomes, ...noted];
+}
+
+/** Records a fact of one execution. */
+async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promise<ForgeOutcome> {
+  const { db, repository } = placing;
+  const { branch: ref, sha, before, number, url, at, kind } = fact;
+  const isLink = match.way === 'storyKey';
   if (isLink && !linking.has(kind)) {
-    return outcomeOf(kind, 'noted', execution.id, 'the key of a story alone links, and completes nothing');
+    return outcomeOf(kind, 'noted', match.id, 'the key of a story alone links, and completes nothing');
   }
-  const { branch: ref, sha, number, url, at } = fact;
   // Of one that only names the story, the head is not that of its work.
   const observation: Observation = {
     ...{ kind, at, dedupeKey: factKey(fact), number, url },
     ...(isLink ? {} : { ref, sha }),
   };
   try {
-    const { recorded, execution: after } = await record(placing, execution.id, observation);
-    if (isLink) return outcomeOf(kind, 'linked', execution.id);
+    const { recorded, execution: after } = await record(placing, match.id, observation, { before });
+    if (isLink) return outcomeOf(kind, 'linked', match.id);
     const state = after.git?.pullRequest?.state ?? 'open';
     const isOpen = state === 'open' || state === 'draft';
-    const head = ofHead.has(kind) && sha !== null ? { sha, at, key: factKey(fact) } : null;
-    const pull = { executionId: execution.id, repositoryId: repository.id, isOpen, head };
+    const headSha = after.git?.headSha ?? null;
+    const head = ofHead.has(kind) && sha !== null && headSha !== null ? { sha: headSha, at } : null;
+    const replaces = isReplacement(match, fact) ? (match.handedIn?.number ?? null) : null;
+    const pull = { executionId: match.id, repositoryId: repository.id, isOpen, replaces, head };
     const other = await notePull(db, pull, fact);
     if (other !== null) await recordChecks(placing, other);
-    return outcomeOf(kind, recorded ? 'recorded' : 'repeated', execution.id);
+    if (recorded && isTie(match, fact)) db.later(outboxRow('forge.ask', { executionId: match.id }));
+    return outcomeOf(kind, recorded ? 'recorded' : 'repeated', match.id);
   } catch (error) {
     if (!isArchived(error)) throw error;
-    return outcomeOf(kind, 'noted', execution.id, 'the project is archived');
+    return outcomeOf(kind, 'noted', match.id, 'the project is archived');
   }
 }
+
+/** True for two heads of one time of which the forge did not say which came first. It can be asked. */
+const isTie = ({ seen }: Candidate, { kind, sha, before, at }: Fact): boolean =>
+  ofHead.has(kind) &&
+  seen !== null &&
+  seen.headAt !== null &&
+  Date.parse(seen.headAt) === Date.parse(at) &&
+  seen.headSha !== sha &&
+  seen.headSha !== before;
 
 /** Tells the executions whose head a commit is what its checks come to. */
 async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome[]> {

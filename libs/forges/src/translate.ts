@@ -80,12 +80,14 @@ export async function translateDelivery(
     return;
   }
   for (const { id } of linked) db.later(noteNames(id, reading.repository));
+  // Work is found by the names, the new ones and those of before.
+  db.flush();
   const outcome: ForgeOutcome[] = [];
   const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
   await asSystem(work, environment, async (perform) => {
     for (const repository of linked) {
       const placing = { db, perform, repository, trust, receivedAt };
-      for (const fact of reading.facts) outcome.push(await placeFact(placing, fact));
+      for (const fact of reading.facts) outcome.push(...(await placeFact(placing, fact)));
       // The status that an app sets itself comes back as its check suite.
       for (const check of reading.checks.filter(({ name }) => !isSuiteOf(appId, name)))
         outcome.push(...(await placeCheck(placing, check)));
@@ -119,8 +121,8 @@ export async function replayFacts({ db, orgId, environment }: ForgeWork, executi
       for (const { id, fact, trust, repositoryId } of facts) {
         const repository = linked.find((one) => one.id === repositoryId) as LinkedRepository;
         const receivedAt = new Date().toISOString();
-        const { result } = await placeFact({ db, perform, repository, trust, receivedAt }, Fact.parse(fact));
-        if (settled.has(result)) done.push(id);
+        const placed = await placeFact({ db, perform, repository, trust, receivedAt }, Fact.parse(fact));
+        if (placed.some(({ result }) => settled.has(result))) done.push(id);
       }
       if (done.length > 0) db.later(forgetParked(done));
     });

@@ -80,8 +80,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/projects': {
-    sha256: '44da79e2f478d08c0cb7de525de1473f7315fa2e36a2a0c4cbe18fa1e60fd57d',
-    since: '2026-11-26',
+    sha256: '8fae32f9889f5b0551d47bc552bec139a427364236f91a5a4ec6400af75affc9',
+    since: '2026-11-29',
   },
   'reference/projects.members': {
     sha256: 'ef52101798e616acc4a312036fc45e914a31ab74bfb63f7dd9aff4a6ee245d4c',
@@ -160,8 +160,8 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/forges.repositories': {
-    sha256: 'b2f20bd3434e0e9cfd2084858efa892e79a9a87e7e03f62f7453ce32bc4b7d41',
-    since: '2026-11-26',
+    sha256: '262ceb907f176ef32d1450dd2132b0f40a924ad524221ff3b42aa84f92029b93',
+    since: '2026-11-29',
   },
   'reference/forges.deliveries': {
     sha256: '942bd22a0fd39da6576f8e4cfcdb1425f4c43f40f69d9857a41d5f36db993f34',

@@ -58,6 +58,7 @@ export const inside = {
       observation: ObservationInput,
       trust: Trust,
       rev: z.int().min(0).optional(),
+      before: z.string().optional().describe('The head that this one replaced'),
     }),
     result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
     refusals: ['archived'],

@@ -31,7 +31,9 @@ const at = (kind: ObservationKind, second: number): ForgeFact => ({
 
 describe('what the forge said', () => {
   it('folds to the same in whatever order it arrives, and however often', () => {
-    const arrivals = fc.array(fact, { maxLength: 8 }).chain((facts) => {
+    const atOwnTime = ({ kind, at, rev }: ForgeFact): string => [kind, at, rev].join(' ');
+    const facts = fc.uniqueArray(fact, { maxLength: 8, selector: atOwnTime });
+    const arrivals = facts.chain((facts) => {
       const twice = [...facts, ...facts];
       const all = { minLength: twice.length, maxLength: twice.length };
       return fc.record({ facts: fc.constant(facts), shuffled: fc.shuffledSubarray(twice, all) });
@@ -41,6 +43,16 @@ describe('what the forge said', () => {
         expect(folded(shuffled)).toEqual(folded(facts));
       }),
     );
+  });
+
+  it('is what arrived last of two facts of one kind and time, whatever their keys', () => {
+    for (const keys of [
+      ['x', 'y'],
+      ['y', 'x'],
+    ]) {
+      const [first, second] = keys.map((dedupeKey) => ({ ...at('branch_pushed', 1), dedupeKey }));
+      expect(folded([first, second] as ForgeFact[]).branch?.dedupeKey).toBe(second?.dedupeKey);
+    }
   });
 
   it('is never turned back by what was observed before', () => {

@@ -1,7 +1,6 @@
 /**
  * What the forge said, folded. Facts arrive late, twice and in any order; each aspect keeps its newest fact by the time
- * at which it was observed, so the order of arrival does not matter: folding is a join, and any order of the same facts
- * folds to the same. A merge is for good: whatever is observed of the pull request after it changes nothing.
+ * at which it was observed. The order of arrival decides only between facts of one kind at one time. A merge is for good: whatever is observed of the pull request after it changes nothing.
  */
 import {
   type ForgeAspect,
@@ -28,7 +27,7 @@ const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; re
   changes_requested: { aspect: 'review', weight: 1 },
 };
 
-/** Whether `a` holds against `b` of the same aspect; a total order, so that folding is the same in any order. */
+/** Whether a fact that arrives, `a`, holds against the known `b` of the same aspect. If nothing else decides, the later arrival does. */
 function holds(a: ForgeFact, b: ForgeFact): boolean {
   const isMerge = (fact: ForgeFact): boolean => fact.kind === 'pr_merged';
   if (isMerge(a) !== isMerge(b)) return isMerge(a);
@@ -36,13 +35,13 @@ function holds(a: ForgeFact, b: ForgeFact): boolean {
   const [revA = -1, revB = -1] = [a.rev, b.rev];
   if (revA !== revB) return revA > revB;
   const weight = kinds[a.kind].weight - kinds[b.kind].weight;
-  return weight === 0 ? a.dedupeKey > b.dedupeKey : weight > 0;
+  return weight === 0 ? a.dedupeKey !== b.dedupeKey : weight > 0;
 }
 
 /** What a fact tells of the head commit; undefined: nothing. A push that does not name it tells that it is another. */
-export function seenHead({ kind, sha, at, dedupeKey }: ForgeFact): SeenHead | undefined {
+export function seenHead({ kind, sha, at, dedupeKey, before }: ForgeFact): SeenHead | undefined {
   const tells = kind === 'branch_pushed' || (sha !== null && headKinds.has(kind));
-  return tells ? { sha, at, dedupeKey } : undefined;
+  return tells ? { sha, at, dedupeKey, before } : undefined;
 }
 
 /** Of a merge, and of what was checked or reviewed, the commit may be another than the head. */

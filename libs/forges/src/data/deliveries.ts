@@ -41,7 +41,7 @@ export interface Arrived {
   readonly payload: string;
 }
 
-/** Keeps a delivery, and answers its id; undefined where it came before. */
+/** Keeps a delivery, and answers its id; undefined where it came before. What was ignored or failed is read again. */
 export const insertDelivery = async (
   db: Db,
   { connectionId, deliveryId, event, trust, payload }: Arrived,
@@ -52,7 +52,9 @@ export const insertDelivery = async (
         id: string;
       }>`insert into forge_deliveries (org_id, id, connection_id, delivery_id, event, trust, payload)
          values (${organization}, ${newId()}, ${connectionId}, ${deliveryId}, ${event}, ${trust}, ${payload})
-         on conflict (org_id, connection_id, delivery_id) do nothing returning id`,
+         on conflict (org_id, connection_id, delivery_id) do update
+           set event = excluded.event, trust = excluded.trust, payload = excluded.payload, state = 'received', outcome = '[]', done_at = null
+           where forge_deliveries.state in ('ignored', 'failed') returning id`,
     )
   )?.id;
 

@@ -8,29 +8,34 @@ export interface Pull {
   readonly executionId: string;
   readonly repositoryId: string;
   readonly isOpen: boolean;
-  /** The head that the fact tells of; null: it tells of none. */
-  readonly head: { readonly sha: string; readonly at: string; readonly key: string } | null;
+  /** The number of the pull request whose place this one took. */
+  readonly replaces: number | null;
+  /** The head of the work, where the fact told of one; `at` is the time of that fact. */
+  readonly head: { readonly sha: string; readonly at: string } | null;
 }
 
 /** Notes what is known of the work's pull request by a fact, and answers its head if that is another now. */
 export const notePull = async (
   db: Db,
-  { executionId, repositoryId, isOpen, head }: Pull,
-  { number, url, branch }: Fact,
+  { executionId, repositoryId, isOpen, replaces, head }: Pull,
+  { number, url, branch: factBranch, isForeign }: Fact,
 ): Promise<string | null> => {
-  const { sha = null, at = null, key = null } = head ?? {};
-  const isNewer = sql.part`(${sha}::text is not null and (t.head_at is null or (${at}::timestamptz, ${key}::text) > (t.head_at, t.head_key)))`;
+  const { sha = null, at = null } = head ?? {};
+  // A branch of another repository may have the name of one here.
+  const branch = isForeign ? null : factBranch;
+  const isSame = sql.part`t.repository_id = excluded.repository_id`;
   const { head: now, before } = await db.one(
     sql<{ head: string | null; before: string | null }>`with b as (
          select p.head_sha from forge_pulls p where ${of('p')} and p.execution_id = ${executionId})
-       insert into forge_pulls as t (org_id, execution_id, repository_id, number, url, branch, is_open, head_sha, head_at, head_key)
-       values (${organization}, ${executionId}, ${repositoryId}, ${number}, ${url}, ${branch}, ${isOpen}, ${sha}, ${at}, ${key})
+       insert into forge_pulls as t (org_id, execution_id, repository_id, number, url, branch, is_open, replaces, head_sha, head_at)
+       values (${organization}, ${executionId}, ${repositoryId}, ${number}, ${url}, ${branch}, ${isOpen}, ${replaces}, ${sha}, ${at})
        on conflict (org_id, execution_id) do update set repository_id = excluded.repository_id,
-         number = coalesce(excluded.number, t.number), url = coalesce(excluded.url, t.url),
-         branch = coalesce(excluded.branch, t.branch), is_open = excluded.is_open, heard_at = now(),
-         head_sha = case when ${isNewer} then excluded.head_sha else t.head_sha end,
-         head_at = case when ${isNewer} then excluded.head_at else t.head_at end,
-         head_key = case when ${isNewer} then excluded.head_key else t.head_key end
+         number = case when ${isSame} then coalesce(excluded.number, t.number) else excluded.number end,
+         url = case when ${isSame} then coalesce(excluded.url, t.url) else excluded.url end,
+         branch = case when ${isSame} then coalesce(excluded.branch, t.branch) else excluded.branch end,
+         replaces = coalesce(excluded.replaces, t.replaces), is_open = excluded.is_open, heard_at = now(),
+         head_sha = case when ${isSame} then coalesce(excluded.head_sha, t.head_sha) else excluded.head_sha end,
+         head_at = case when ${isSame} then coalesce(excluded.head_at, t.head_at) else excluded.head_at end
        returning t.head_sha as head, (select b.head_sha from b) as before`,
   );
   return now === before ? null : now;
@@ -40,11 +45,11 @@ export const notePull = async (
 export const headOfPull = async (db: Db, repositoryId: string, number: number): Promise<string | undefined> =>
   (
     await db.find(
-      sql<{ head: string }>`select p.head_sha as head from forge_pulls p
+      sql<{ head: string | null }>`select p.head_sha as head from forge_pulls p
          where ${of('p')} and p.repository_id = ${repositoryId} and p.number = ${number} and p.head_sha is not null
          order by p.head_at desc limit 1`,
     )
-  )?.head;
+  )?.head ?? undefined;
 
 export const insertCheck = (
   repositoryId: string,

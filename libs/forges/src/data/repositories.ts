@@ -15,11 +15,13 @@ import {
   type ForgeRepository,
   type ParamsOf,
   type Registry,
+  repositoryAddress,
   type Subject,
   subjectOf,
 } from '@muster/registry';
 import { z } from 'zod';
-import { type NamedRepository, repositoryUrl } from '../rules/fact.ts';
+import { type RepositoryAddresses } from '../rules/match.ts';
+import { type NamedRepository, repositoryUrl, repositoryUrls } from '../rules/fact.ts';
 
 export const repositories = record('forge_repositories', 'r', {
   connection_id: {},
@@ -49,7 +51,7 @@ const isNamed = ({
   externalId,
   url,
 }: NamedLink) => sql.part`r.connection_id = ${connectionId}::uuid
-  and ${externalId === undefined ? sql.part`r.url = ${repositoryUrl(url ?? '')}` : sql.part`r.external_id = ${externalId}`}`;
+  and ${externalId === undefined ? sql.part`r.url = any (${repositoryUrls(url ?? '')}::text[])` : sql.part`r.external_id = ${externalId}`}`;
 
 export const findLink = (db: Db, projectId: Id, link: NamedLink): Promise<RepositoryRow | undefined> =>
   db.find(
@@ -102,11 +104,12 @@ export interface LinkedRepository {
   readonly projectKey: string;
   readonly connectionId: string;
   readonly kind: 'github' | 'gitlab' | 'gitea' | 'forgejo';
+  readonly baseUrl: string;
   readonly defaultBranch: string | null;
 }
 
 const linked = sql.part`r.id, r.project_id as "projectId", p.key as "projectKey", r.connection_id as "connectionId",
-  c.kind, r.default_branch as "defaultBranch"`;
+  c.kind, c.base_url as "baseUrl", r.default_branch as "defaultBranch"`;
 const joined = sql.part`forge_repositories r
   join projects p on ${of('p')} and p.id = r.project_id
   join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null`;
@@ -120,7 +123,7 @@ export const lockLinked = (
   db.all(
     sql<LinkedRepository>`select ${linked} from ${joined}
        where ${of('r')} and r.connection_id = ${connectionId}
-         and (r.external_id = ${externalId} or (r.external_id is null and r.url = ${repositoryUrl(url)}))
+         and (r.external_id = ${externalId} or (r.external_id is null and r.url = any (${repositoryUrls(url)}::text[])))
        order by r.id for no key update of r`,
   );
 
@@ -130,12 +133,31 @@ export const lockLinkedOfProject = (db: Db, projectId: string): Promise<LinkedRe
        where ${of('r')} and r.project_id = ${projectId} order by r.id for no key update of r`,
   );
 
+/** The addresses of all repositories of a project. */
+export const addressesOfProject = async (db: Db, projectId: string): Promise<RepositoryAddresses[]> => {
+  const rows = await db.all(
+    sql<{
+      id: string;
+      url: string | null;
+      former: string[];
+    }>`select r.id, r.url, r.former_urls as former from ${joined}
+       where ${of('r')} and r.project_id = ${projectId}`,
+  );
+  return rows.map(({ id, url, former }) => ({
+    id,
+    addresses: [...(url === null ? [] : [url]), ...former].map(repositoryAddress),
+  }));
+};
+
 /** What a delivery says of the repository; one that was renamed stays linked by its id. */
 export const noteNames = (
   id: string,
   { externalId, url, fullName, defaultBranch }: NamedRepository,
 ): Query<unknown> =>
-  sql`update forge_repositories r set external_id = ${externalId}, url = ${repositoryUrl(url)}, full_name = ${fullName},
+  sql`update forge_repositories r set external_id = ${externalId}, url = ${repositoryUrl(url)},
+       former_urls = case when r.url is null or r.url = ${repositoryUrl(url)} then r.former_urls
+         else (array_append(array_remove(r.former_urls, r.url), r.url))[greatest(1, cardinality(r.former_urls) - 18):] end,
+       full_name = ${fullName},
        default_branch = coalesce(${defaultBranch}, r.default_branch)
      where ${of('r')} and r.id = ${id}
        and (r.external_id, r.url, r.full_name, r.default_branch) is distinct from

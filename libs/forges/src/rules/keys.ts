@@ -30,8 +30,8 @@ export const storyNumbersIn = (projectKey: string, ...texts: readonly (string | 
     .filter((number) => number <= 2_147_483_647);
 
 /** By what an execution may be found for a fact that waits; what is foreign waits for its pull request to be handed in. */
-export function waitingKeys({ isForeign, trailers, branch, url, title }: Fact): string[] {
-  const pull = url === null ? [] : [`pull:${url}`];
+export function waitingKeys({ isForeign, trailers, branch, url, number, title }: Fact): string[] {
+  const pull = url === null || number === null ? [] : [`pull:${number}`];
   if (isForeign) return pull;
   const stories = storyKeysIn(branch, url === null ? null : title);
   return [

@@ -158,4 +158,17 @@ export const Url = z
   )
   .meta({ format: 'uri' });
 
+const scpAddress = /^(?:[^\s@/:]+@)([^\s:/]+):(?!\/)(\S+?)(?:\.git)?$/;
+
+/** The address of a repository: a URL, or `git@host:owner/name.git`, which becomes the URL of its page. */
+export const RepositoryUrl = z
+  .string()
+  .max(2048)
+  .overwrite((value) => value.trim().replace(scpAddress, 'https://$1/$2'))
+  .refine(
+    (value) => /^https?:\/\//i.test(value) && isCleanText(value) && URL.canParse(value),
+    'must be an http(s) URL, or git@host:owner/name.git',
+  )
+  .meta({ description: 'A URL, or git@host:owner/name.git' });
+
 export const Deleted = z.object({ deleted: z.literal(true) });

@@ -7,6 +7,11 @@ const sha = fc.constantFrom('aaaaaaaa', 'bbbbbbbb', 'cccccccc');
 const fact = fc
   .record({ sha: fc.option(sha, { nil: null }), minute: fc.nat(9), dedupeKey: fc.constantFrom('x', 'y') })
   .map(({ minute, ...seen }): SeenHead => ({ ...seen, at: at(minute) }));
+const shaOf = (letter: string): string => letter.repeat(40);
+const head = (letter: string, minute: number, before?: string): SeenHead => ({
+  ...{ sha: shaOf(letter), at: at(minute), dedupeKey: `${letter}-${minute}` },
+  ...(before !== undefined && { before: shaOf(before) }),
+});
 const diffHash = fc.option(fc.constantFrom('d1', 'd2'), { nil: null });
 const said = fc.record({ headSha: fc.option(sha, { nil: null }), diffHash }, { requiredKeys: [] });
 const news = fc.oneof(
@@ -36,16 +41,51 @@ describe('the code under review', () => {
   it('is what the newest fact of the forge says, in whatever order they come', () => {
     const facts = fc.uniqueArray(
       fact.filter((one) => one.sha !== null),
-      { minLength: 1, maxLength: 6, selector: ({ at: time, dedupeKey }) => `${time} ${dedupeKey}` },
+      { minLength: 1, maxLength: 6, selector: ({ at: time }) => time },
     );
     fc.assert(
       fc.property(facts, (all) => {
-        const newest = all.toSorted((one, other) =>
-          `${one.at} ${one.dedupeKey}` < `${other.at} ${other.dedupeKey}` ? -1 : 1,
-        );
+        const newest = all.toSorted((one, other) => (one.at < other.at ? -1 : 1));
         expect(all.reduce(codeSeen, noCode).headSha).toBe(newest.at(-1)?.sha);
       }),
     );
+  });
+
+  it('is what arrived last of several heads of one time that nothing connects', () => {
+    for (const order of [
+      ['a', 'b', 'c'],
+      ['c', 'b', 'a'],
+    ]) {
+      const seen = order.map((letter): SeenHead => head(letter, 1));
+      expect(seen.reduce(codeSeen, noCode).headSha).toBe(shaOf(order.at(-1) ?? ''));
+    }
+  });
+
+  it('follows the history of pushes, whatever the clock says and in whatever order they come', () => {
+    const minutes = fc.array(fc.nat(9), { minLength: 4, maxLength: 4 });
+    const pushes = ['a', 'b', 'c', 'd'].map((letter, index) => head(letter, index, 'zabc'[index]));
+    fc.assert(
+      fc.property(fc.shuffledSubarray(pushes, { minLength: 4 }), minutes, (arrivals, times) => {
+        const seen = arrivals.map((one, index): SeenHead => ({ ...one, at: at(times[index] ?? 0) }));
+        const together = seen.map((one): SeenHead => ({ ...one, at: at(1) }));
+        expect(together.reduce(codeSeen, noCode).headSha).toBe(shaOf('d'));
+        const inOrder = pushes.map((one, index): SeenHead => ({ ...one, at: at(times[index] ?? 0) }));
+        expect(inOrder.reduce(codeSeen, noCode).headSha).toBe(shaOf('d'));
+        expect(seen.reduce(codeSeen, noCode).headSha).not.toBeNull();
+      }),
+    );
+  });
+
+  it('goes back with a push that goes back', () => {
+    const seen = [head('a', 1), head('b', 2, 'a'), head('a', 3, 'b')];
+    expect(seen.reduce(codeSeen, noCode).headSha).toBe(shaOf('a'));
+    const late = [head('a', 1), head('a', 3, 'b'), head('b', 2, 'a')];
+    expect(late.reduce(codeSeen, noCode).headSha).toBe(shaOf('a'));
+  });
+
+  it('is other code with a second head of the same time, so that verdicts of the first are stale', () => {
+    const first = codeSeen(noCode, head('f', 1));
+    expect(codeSeen(first, head('a', 1)).seq).toBe(first.seq + 1);
   });
 
   it('keeps the longer of two spellings of a commit', () => {

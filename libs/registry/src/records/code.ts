@@ -18,6 +18,13 @@ export interface CodeUnderReview extends KnownCode {
   readonly fact: { readonly at: string; readonly dedupeKey: string } | null;
   /** Heads that were under review before, the newest last. */
   readonly before: readonly string[];
+  /** Which head replaced which, as the forge said; the newest last. */
+  readonly replaced?: readonly Replacement[];
+}
+
+interface Replacement {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** No caller has told of any code yet. */
@@ -90,23 +97,66 @@ export interface SeenHead {
   readonly sha: string | null;
   readonly at: string;
   readonly dedupeKey: string;
+  /** The head that this one replaced, where the forge says it. */
+  readonly before?: string | null | undefined;
 }
 
-/** Whether one fact is newer than another; a total order, so that any order of arrival comes to the same. */
-export const isNewerFact = (
-  one: { readonly at: string; readonly dedupeKey: string },
-  other: { readonly at: string; readonly dedupeKey: string },
-): boolean => (one.at === other.at ? one.dedupeKey > other.dedupeKey : one.at > other.at);
+const mostReplaced = 50;
+
+function withReplacement(code: CodeUnderReview, { sha, before }: SeenHead): readonly Replacement[] {
+  const known = code.replaced ?? [];
+  const isKnown = known.some(({ from, to }) => from === before && to === sha);
+  if (sha === null || before == null || before === sha || isKnown) return known;
+  return [...known, { from: before, to: sha }].slice(-mostReplaced);
+}
+
+/** The heads that came after this one, in order; it ends with the head itself where that came back. */
+function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
+  const successors: string[] = [];
+  for (let head: string | undefined = sha; head !== undefined;) {
+    const next: string | undefined = replaced.findLast(({ from }) => isSameCommit(from, head as string))?.to;
+    if (next === undefined || successors.includes(next)) break;
+    successors.push(next);
+    head = isSameCommit(next, sha) ? undefined : next;
+  }
+  return successors;
+}
 
 /**
- * The forge saw a head. Facts count by the time at which they were seen, so a late one changes nothing. The forge's clock
- * and the database's are compared only where that makes up for it: a head that was under review before comes back by a
- * fact that is newer than the present one, and one that never was is other code, whatever the clocks say.
+ * Whether a seen head comes after the known one: by the forge's own history where it connects the two, else by the time,
+ * and at the same time by arrival. A head that the forge says has no history, as of a report, goes by the time alone.
  */
-export function codeSeen(code: CodeUnderReview, { sha, at, dedupeKey }: SeenHead): CodeUnderReview {
-  if (code.fact !== null && !isNewerFact({ at, dedupeKey }, code.fact)) return code;
-  const told = { ...code, fact: { at, dedupeKey } };
-  // At the same time as another fact, the keys have said already which is newer.
+function isLater(
+  code: CodeUnderReview,
+  { sha, at, before }: SeenHead,
+  replaced: readonly Replacement[],
+): boolean {
+  const { headSha, fact } = code;
+  if (fact === null) return true;
+  if (sha !== null && headSha !== null) {
+    const isAfter = successorsOf(headSha, replaced).some((one) => isSameCommit(one, sha));
+    const isBefore = successorsOf(sha, replaced).some((one) => isSameCommit(one, headSha));
+    // A head without history that was seen later may have come back by a push that was never heard of.
+    const mayBeBack = before == null && at > fact.at;
+    if (isAfter !== isBefore && !(isBefore && mayBeBack)) return isAfter;
+  }
+  return at >= fact.at;
+}
+
+/**
+ * The forge saw a head. A late fact changes nothing but the history. The forge's clock and the database's are compared only
+ * where that makes up for it: a head that was under review before comes back by a fact that is newer than the present one,
+ * and one that never was is other code, whatever the clocks say.
+ */
+export function codeSeen(known: CodeUnderReview, seen: SeenHead): CodeUnderReview {
+  const { at, dedupeKey } = seen;
+  const replaced = withReplacement(known, seen);
+  const code = replaced.length === 0 ? known : { ...known, replaced };
+  if (code.fact?.dedupeKey === dedupeKey && code.fact.at === at) return code;
+  const sha = seen.sha === null ? null : (successorsOf(seen.sha, replaced).at(-1) ?? seen.sha);
+  const isHead = sha !== null && code.headSha !== null && isSameCommit(code.headSha, sha);
+  if (!isHead && !isLater(code, seen, replaced)) return code;
+  const told = { ...code, fact: code.fact !== null && code.fact.at > at ? code.fact : { at, dedupeKey } };
   const isLate = at < code.at;
   if (sha === null) {
     if (isLate) return told;
@@ -114,9 +164,11 @@ export function codeSeen(code: CodeUnderReview, { sha, at, dedupeKey }: SeenHead
     const emptied = become(told, { headSha: null, diffHash: null }, at);
     return { ...emptied, at, seq: code.seq + 1 };
   }
-  if (code.headSha !== null && isSameCommit(code.headSha, sha)) {
-    return { ...told, headSha: longer(code.headSha, sha) };
-  }
-  if (isLate && code.before.some((head) => isSameCommit(head, sha))) return told;
+  if (isHead) return { ...told, headSha: longer(code.headSha, sha) };
+  const isBack = code.before.some((head) => isSameCommit(head, sha));
+  if (isLate && isBack && !follows(code, sha, replaced)) return told;
   return become(told, { headSha: sha, diffHash: null }, at);
 }
+
+const follows = (code: CodeUnderReview, sha: string, replaced: readonly Replacement[]): boolean =>
+  code.headSha !== null && successorsOf(code.headSha, replaced).some((one) => isSameCommit(one, sha));

@@ -260,6 +260,8 @@ export interface ForgeFact {
   readonly url: string | null;
   /** Of checks: from how many words of the forge it was worked out. Of two at one time the one that knows more holds. */
   readonly rev?: number;
+  /** The head that this one replaced, where the forge says it. */
+  readonly before?: string;
 }
 
 /** What the forge said, folded. */

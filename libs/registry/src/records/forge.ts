@@ -1,6 +1,6 @@
 /** Forges: connections to them, the repositories that count, and what came in. */
 import { z } from 'zod';
-import { Id, name, stamps, text, Time, Url } from '../kernel/values.ts';
+import { Id, name, RepositoryUrl, stamps, text, Time } from '../kernel/values.ts';
 import { ObservationKind } from './execution.ts';
 import { Trust } from './merge-proof.ts';
 
@@ -114,7 +114,7 @@ export type ForgeRepository = z.infer<typeof ForgeRepository>;
 /** A repository as callers name it, by one of the two. */
 export const repositoryParams = {
   externalId: text(100, 1).optional().meta({ description: "The forge's own id of it" }),
-  url: Url.optional(),
+  url: RepositoryUrl.optional(),
 };
 
 export const forgeDeliveryStates = ['received', 'recorded', 'parked', 'ignored', 'failed'] as const;

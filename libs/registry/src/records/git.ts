@@ -1,5 +1,6 @@
 /** How what is known of code changes, of a story, a group or an execution alike. */
 import { type z } from 'zod';
+import { branchName } from './code-places.ts';
 import { type Git, type GitMeta } from './story.ts';
 
 export const nothingKnown: Git = {
@@ -17,8 +18,8 @@ const kept = <Value>(now: Value, news: Value | undefined): Value => (news === un
 export function mergeGit(now: Git, news: z.output<typeof GitMeta>): Git {
   const { pullRequest } = news;
   return {
-    branch: kept(now.branch, news.branch),
-    baseBranch: kept(now.baseBranch, news.baseBranch),
+    branch: kept(now.branch, news.branch && branchName(news.branch)),
+    baseBranch: kept(now.baseBranch, news.baseBranch && branchName(news.baseBranch)),
     headSha: kept(now.headSha, news.headSha),
     diffHash: kept(now.diffHash, news.diffHash),
     pullRequest: kept(now.pullRequest, pullRequest && { ...pullRequest, title: pullRequest.title ?? null }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
-import { Day, Id, name, stamps, text, Time, Url } from '../kernel/values.ts';
+import { Day, Id, name, RepositoryUrl, stamps, text, Time } from '../kernel/values.ts';
 
 export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'] as const;
 export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
@@ -22,7 +22,7 @@ export const Visibility = z.enum(['org', 'private']);
 /** Where the code lives. */
 export const Repository = z.strictObject({
   provider: z.enum(['github', 'gitlab', 'bitbucket', 'other']),
-  url: Url,
+  url: RepositoryUrl,
   defaultBranch: name(255).default('main'),
 });
 

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  branchName,
   codeSeen,
   type Execution,
   type ForgeFact,
@@ -44,16 +45,17 @@ interface Seen {
   readonly observation: z.output<typeof ObservationInput>;
   readonly trust: Trust;
   readonly rev?: number | undefined;
+  readonly before?: string | undefined;
 }
 
 /** Records what was seen, with the trust that it has, and what follows from it. */
 export async function observe(
   context: Context,
-  { executionId, observation, trust, rev }: Seen,
+  { executionId, observation, trust, rev, before }: Seen,
 ): Promise<{ recorded: boolean; observation: Observation; execution: Execution }> {
   const { caller, db, policy: askPolicy, emit } = context;
-  const fact = factOf(observation, rev);
-  const { at: observedAt, rev: _, ...said } = fact;
+  const fact = factOf(observation, { rev, before });
+  const { at: observedAt, rev: _, before: __, ...said } = fact;
   const answered: Observation = { ...said, observedAt, trust };
   const head = seenHead(fact);
   const [isAhead, policy, codes, recorded, landing] = await Promise.all([
@@ -67,7 +69,9 @@ export async function observe(
 
   if (isAhead) throw aheadOfClock();
   const isMerge = fact.kind === 'pr_merged';
-  const counts = !isMerge || mergeCounts(policy, trust);
+  const isAgentsReport = trust === 'reported' && caller.actor.agentId !== null;
+  const mayComplete = policy.agentsMayComplete || !isAgentsReport;
+  const counts = !isMerge || (mayComplete && mergeCounts(policy, trust));
 
   // A story's move locks columns, which come before leases; so it goes first.
   if (recorded && isMerge && counts && policy.completeStoryOnMerge)
@@ -75,7 +79,7 @@ export async function observe(
   const { lease, execution, now, target } = await lockExecution(db, executionId);
   if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
 
-  // A merge that does not count is kept, and folds into nothing: what the forge says later is still news.
+  // A merge that does not count, or an agent's report of one where agents complete nothing, is kept and folds into nothing: what the forge says later is still news.
   const { state: forge, news } = counts
     ? fold(execution.forge, fact)
     : { state: execution.forge, news: false };
@@ -105,16 +109,17 @@ export const recordForgeObservation = handle(registry.deliveryExecutions.recordF
   observe(context, { ...context.params, trust: 'reported' }),
 );
 
-function factOf(observation: Seen['observation'], rev: number | undefined): ForgeFact {
+function factOf(observation: Seen['observation'], { rev, before }: Pick<Seen, 'rev' | 'before'>): ForgeFact {
   return {
     kind: observation.kind,
     at: observation.observedAt,
     dedupeKey: observation.dedupeKey,
-    ref: observation.ref ?? null,
+    ref: observation.ref === undefined ? null : branchName(observation.ref),
     sha: observation.sha ?? null,
     number: observation.number ?? null,
     url: observation.url ?? null,
     ...(rev !== undefined && { rev }),
+    ...(before !== undefined && { before }),
   };
 }
 
@@ -153,14 +158,19 @@ function mergesAfter(
 }
 
 /**
- * What the head is by this fact: undefined where it does not say, or where what is known is newer. What is under review of
+ * The head after this fact; undefined where the fact does not say, or where what is known is newer. What is under review of
  * the stories follows it.
  */
 function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: SeenHead): string | undefined {
   const { sha } = head;
   const after = changeCode(db, codes, (code) => codeSeen(code, head));
-  const isHead = after.some(({ headSha }) => sha !== null && headSha !== null && isSameCommit(headSha, sha));
-  return sha !== null && isHead ? sha : undefined;
+  if (sha === null) return undefined;
+  if (codes.length === 0) return sha;
+  const moved = after.find(
+    ({ headSha }, index) => headSha !== null && headSha !== codes[index]?.code.headSha,
+  );
+  const isHead = after.some(({ headSha }) => headSha !== null && isSameCommit(headSha, sha));
+  return moved?.headSha ?? (isHead ? sha : undefined);
 }
 
 /** What the facts make of an execution without a holder; on a held one they are signals, and its holder completes. */

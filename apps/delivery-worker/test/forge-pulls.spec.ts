@@ -1,0 +1,205 @@
+/** Pull requests of several repositories, renamed ones and replaced ones, and the heads of work. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+
+import { handlers, performable, reactions } from '@muster/operations';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { type Connected, deliver, withGithub } from './forge-deliveries.ts';
+import {
+  acmeApi,
+  mergedEvent,
+  pullEvent,
+  type PullLife,
+  pullUrl,
+  pushEvent,
+  reviewEvent,
+  second,
+  shaOf,
+} from '@muster/testing/github';
+
+const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const a = shaOf('a');
+const b = shaOf('b');
+
+let people: People;
+let chloe: Person;
+let github: Connected;
+let storyId: string;
+let held: { executionId: string; leaseToken: string };
+let life: PullLife;
+
+beforeEach(async () => {
+  ({ people, github } = await withGithub(world, { url: 'https://github.com/Acme/API.git' }));
+  ({ chloe } = people);
+  const { story } = await people.ana.stories.create({
+    projectId: 'WEB',
+    title: 'Land',
+    status: 'in_progress',
+  });
+  storyId = story.id;
+  held = await acquire(storyId);
+  life = {
+    ...{ repository: acmeApi, number: 7, branch: 'muster/web-1-e1-land', base: 'main' },
+    ...{ title: 'Land it', body: null },
+  };
+});
+
+async function acquire(targetId: string) {
+  const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({ targetType: 'story', targetId });
+  return { executionId: execution.id, leaseToken };
+}
+const handIn = (url = pullUrl(life)) =>
+  chloe.deliveryExecutions.complete({
+    ...held,
+    outcome: 'submitted',
+    pullRequest: { number: life.number, url },
+  });
+const send = (sent: Parameters<typeof deliver>[3], connection = github) =>
+  deliver(world, people, connection, sent);
+const executionNow = async () =>
+  (await people.ana.deliveryExecutions.get({ executionId: held.executionId })).execution;
+async function standing() {
+  const { state, needsRework } = await executionNow();
+  return [state, needsRework, (await people.ana.stories.get({ storyId })).story.status];
+}
+
+describe('a pull request is its repository and number', () => {
+  const web = {
+    id: 4_712,
+    html_url: 'https://github.com/acme/web',
+    full_name: 'acme/web',
+    default_branch: 'main',
+  };
+  const elsewhere = (more: Partial<PullLife> = {}) => ({ ...life, repository: web, ...more });
+  const linkWeb = () =>
+    people.ana.forges.repositories.link({
+      ...{ projectId: 'WEB', connectionId: github.id, url: 'git@github.com:Acme/web.git' },
+    });
+
+  it('so that facts of another linked repository change nothing, whatever their branch or number', async () => {
+    await linkWeb();
+    life = { ...life, branch: 'fix-1' };
+    await chloe.deliveryExecutions.update({ ...held, git: { branch: 'refs/heads/fix-1' } });
+    await send(pushEvent(life, a, 1));
+    await chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
+    const before = await executionNow();
+    const reason = 'the work is in another repository';
+    for (const event of [
+      pushEvent(elsewhere(), b, 2),
+      pullEvent(elsewhere(), 'opened', b, 2),
+      reviewEvent(elsewhere(), 'changes_requested', b, 3),
+      pullEvent(elsewhere(), 'closed', b, 4, { closed_at: second(4) }),
+      mergedEvent(elsewhere(), b, 5),
+    ])
+      expect((await send(event)).outcome).toMatchObject([{ result: 'noted', reason }]);
+    expect(await executionNow()).toMatchObject({ state: before.state, git: before.git, needsRework: false });
+    await send(mergedEvent(life, a, 6));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+  });
+
+  it('so that a merge does not land work of which no repository is known yet', async () => {
+    await linkWeb();
+    const { outcome } = await send(mergedEvent(elsewhere(), b, 5));
+    expect(outcome).toMatchObject([{ reason: 'it is not known yet which repository the work is in' }]);
+    await handIn();
+    await send(mergedEvent(elsewhere(), b, 5));
+    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+    await send(mergedEvent(life, a, 6));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+  });
+
+  it('so that a renamed or moved repository lands what was handed in before and after', async () => {
+    await send(pushEvent(life, a, 1));
+    await handIn();
+    const renamed = {
+      ...acmeApi,
+      html_url: 'https://github.com/acme-corp/core',
+      full_name: 'acme-corp/core',
+    };
+    await send(pullEvent({ ...life, repository: renamed }, 'edited', a, 3));
+    await send(mergedEvent({ ...life, repository: renamed }, a, 5));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+    const { story } = await people.ana.stories.create({
+      projectId: 'WEB',
+      title: 'Next',
+      status: 'in_progress',
+    });
+    storyId = story.id;
+    held = await acquire(storyId);
+    life = { ...life, number: 8, branch: 'topic' };
+    await handIn();
+    await send(mergedEvent({ ...life, repository: renamed }, b, 7));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+  });
+
+  it.each(['/files', '/', '#issuecomment-1', '?diff=split', `/commits/${shaOf('a')}`])(
+    'so that an address that ends with %s is the same',
+    async (end) => {
+      life = { ...life, branch: 'topic' };
+      await handIn(pullUrl(life).replace('https://github.com/acme', 'http://www.github.com/Acme') + end);
+      await send(mergedEvent(life, a, 5));
+      expect(await standing()).toEqual(['completed', false, 'done']);
+    },
+  );
+
+  it('and one of the same branch takes the place of one that was closed', async () => {
+    life = { ...life, branch: 'topic' };
+    await handIn();
+    await send(pullEvent(life, 'closed', a, 3, { closed_at: second(3) }));
+    expect(await standing()).toEqual(['available', true, 'in_review']);
+    const next = { ...life, number: 8 };
+    await send(pullEvent(next, 'opened', a, 4));
+    const other = await send(mergedEvent({ ...life, number: 9, branch: 'other' }, b, 5));
+    expect(other.outcome).toMatchObject([{ result: 'parked' }]);
+    await send(mergedEvent(next, a, 6));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+  });
+
+  it('and lands all work that was handed in with it', async () => {
+    const { story } = await people.ana.stories.create({
+      projectId: 'WEB',
+      title: 'Other',
+      status: 'in_progress',
+    });
+    const other = await acquire(story.id);
+    await handIn();
+    await chloe.deliveryExecutions.complete({
+      ...{ ...other, outcome: 'submitted' },
+      pullRequest: { number: life.number, url: `${pullUrl(life)}/files` },
+    });
+    const { outcome } = await send(mergedEvent(life, a, 5));
+    expect(outcome.map(({ result }) => result)).toEqual(['recorded', 'recorded']);
+    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect((await people.ana.stories.get({ storyId: story.id })).story.status).toBe('done');
+  });
+});
+
+describe('the head of work', () => {
+  const from = (sent: ReturnType<typeof pushEvent>, before: string) => ({
+    ...sent,
+    payload: { ...sent.payload, before },
+  });
+  const headNow = async () => (await executionNow()).git?.headSha;
+
+  it.each([
+    ['a', 'b'],
+    ['f', 'a'],
+  ])('is the newer of two pushes of one second, in whatever order they come: %s, %s', async (one, two) => {
+    const [older, newer] = [shaOf(one), shaOf(two)];
+    await send(from(pushEvent(life, older, 1), shaOf('9')));
+    await send(from(pushEvent(life, newer, 1), older));
+    expect(await headNow()).toBe(newer);
+    await send(from(pushEvent(life, shaOf('d'), 2), shaOf('c')));
+    await send(from(pushEvent(life, shaOf('c'), 2), newer));
+    expect(await headNow()).toBe(shaOf('d'));
+  });
+
+  it('is another code than what was approved before the second push of a second', async () => {
+    await people.ana.policy.update({ requiredApprovals: 1 });
+    await send(from(pushEvent(life, shaOf('f'), 1), shaOf('9')));
+    await people.ana.reviewers.add({ storyId, memberId: people.ben.me.memberId });
+    await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
+    await send(from(pushEvent(life, a, 1), shaOf('f')));
+    const { items } = await people.ana.reviewers.list({ storyId });
+    expect(items.map(({ stale }) => stale)).toEqual([true]);
+  });
+});

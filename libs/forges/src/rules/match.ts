@@ -1,0 +1,131 @@
+/**
+ * Decides which of the executions that a fact could be about it is about. A pull request is its repository and number, a
+ * branch is its repository and name; addresses and names of repositories change.
+ */
+import { pullAddressOf } from '@muster/registry';
+import { type Candidate, type Way, ways } from '../data/find-execution.ts';
+import { type LinkedRepository } from '../data/repositories.ts';
+import { type Fact } from './fact.ts';
+
+/** A repository of the project, with its addresses: the present one first, then former ones. */
+export interface RepositoryAddresses {
+  readonly id: string;
+  readonly addresses: readonly string[];
+}
+
+export interface Matching {
+  readonly matches: readonly Candidate[];
+  /** Executions that were found and that the fact is not about, with the reason. */
+  readonly others: readonly { readonly id: string; readonly reason: string }[];
+  /** The fact may be about them once more is known of them, so it waits. */
+  readonly waits: boolean;
+  /** More than one could be meant. */
+  readonly isDoubtful: boolean;
+}
+
+interface Place {
+  readonly fact: Fact;
+  readonly repository: LinkedRepository;
+  readonly links: readonly RepositoryAddresses[];
+}
+
+/** The linked repository that work is in; null: in one that is not linked, undefined: not known. */
+function repositoryOf({ handedIn, seen }: Candidate, { fact, repository, links }: Place) {
+  const address = handedIn === null ? undefined : pullAddressOf(handedIn.url);
+  if (address === undefined) return seen?.repositoryId;
+  const has = (link: RepositoryAddresses | undefined): boolean =>
+    link?.addresses.includes(address.repository) === true;
+  const known = links.find(({ id }) => id === seen?.repositoryId);
+  // The name of a repository may be given to another one after a rename.
+  if (known !== undefined && seen?.number === address.number && has(known)) return known.id;
+  if (fact.url !== null && pullAddressOf(fact.url)?.repository === address.repository) return repository.id;
+  return (links.find(({ addresses }) => addresses[0] === address.repository) ?? links.find(has))?.id ?? null;
+}
+
+/** True where the work was handed in with the pull request of the fact. */
+function isHandedIn(candidate: Candidate, place: Place): boolean {
+  const { fact, repository } = place;
+  const { handedIn } = candidate;
+  if (handedIn === null || fact.url === null) return false;
+  const address = pullAddressOf(handedIn.url);
+  if (address === undefined) return handedIn.url === fact.url;
+  return address.number === fact.number && repositoryOf(candidate, place) === repository.id;
+}
+
+/** True where the pull request of the fact took the place of one of the same branch that was closed. */
+export function isReplacement({ handedIn, seen, isClosed }: Candidate, fact: Fact): boolean {
+  if (handedIn === null || seen === null || fact.number === null || fact.isForeign) return false;
+  if (seen.replaces === handedIn.number && seen.number === fact.number) return true;
+  return isClosed && seen.branch !== null && seen.branch === fact.branch && fact.number > (seen.number ?? 0);
+}
+
+/** Kinds that tell where work is. The others only say what became of it. */
+const locating: ReadonlySet<Fact['kind']> = new Set([
+  'branch_pushed',
+  'pr_opened',
+  'pr_updated',
+  'pr_reopened',
+]);
+const explicit: ReadonlySet<Way> = new Set(['trailer', 'handedIn']);
+
+const unlocated = 'it is not known yet which repository the work is in';
+
+function otherRepository(candidate: Candidate, place: Place): string | undefined {
+  const home = repositoryOf(candidate, place);
+  if (home === null) return 'the work was handed in with another pull request';
+  if (home !== undefined)
+    return home === place.repository.id ? undefined : 'the work is in another repository';
+  const isCertain = place.links.length < 2 || explicit.has(candidate.way) || locating.has(place.fact.kind);
+  return isCertain ? undefined : unlocated;
+}
+
+/** Why a fact of the right repository is still not about this work. */
+function otherPull(candidate: Candidate, place: Place): string | undefined {
+  const { fact, repository } = place;
+  if (fact.url === null) return undefined;
+  if (candidate.handedIn !== null && !isHandedIn(candidate, place) && !isReplacement(candidate, fact)) {
+    return 'the work was handed in with another pull request';
+  }
+  const wanted = candidate.base ?? repository.defaultBranch ?? fact.defaultBranch;
+  return fact.base === null || wanted === null || fact.base === wanted
+    ? undefined
+    : `it goes into ${fact.base}, and the work goes into ${wanted}`;
+}
+
+/** Of each story or group the newest; candidates come in that order. */
+const newestOfTargets = (candidates: readonly Candidate[]): Candidate[] => [
+  ...new Map(candidates.toReversed().map((candidate) => [candidate.targetId, candidate])).values(),
+];
+
+/** The candidates of the surest way, and those that were handed in with this very pull request. */
+function surest(candidates: readonly Candidate[]): Candidate[] {
+  const way = ways.find((one) => candidates.some((candidate) => candidate.way === one));
+  const isSure = (candidate: Candidate): boolean => candidate.way === way || candidate.way === 'handedIn';
+  return newestOfTargets(candidates.filter(isSure));
+}
+
+export function matchesOf(candidates: readonly Candidate[], place: Place): Matching {
+  const found = candidates.filter(
+    (candidate) => candidate.way !== 'handedIn' || isHandedIn(candidate, place),
+  );
+  const here = found.filter((candidate) => otherRepository(candidate, place) === undefined);
+  if (here.length === 0) {
+    const others = surest(found).map((candidate) => ({
+      id: candidate.id,
+      reason: otherRepository(candidate, place) ?? unlocated,
+    }));
+    const waits = others.length === 0 || others.some(({ reason }) => reason === unlocated);
+    return { matches: [], others, waits, isDoubtful: false };
+  }
+  const judged = surest(here).map((candidate) => ({ candidate, reason: otherPull(candidate, place) }));
+  const matches = judged.filter(({ reason }) => reason === undefined).map(({ candidate }) => candidate);
+  const others = judged.flatMap(({ candidate, reason }) =>
+    reason === undefined ? [] : [{ id: candidate.id, reason }],
+  );
+  const isMeant = (match: Candidate): boolean =>
+    isHandedIn(match, place) || (match.way === 'trailer' && place.fact.url !== null);
+  return {
+    ...{ matches, others, waits: false },
+    isDoubtful: matches.length > 1 && !matches.every(isMeant),
+  };
+}
