@@ -53,6 +53,8 @@ const { world } = installation;
 let count = 0;
 let browser: Consenting['browser'];
 let form: Consenting['form'];
+let people: Consenting['people'];
+let email: string;
 beforeAll(async () => {
   server.listen(0, '0.0.0.0');
   await once(server, 'listening');
@@ -64,7 +66,7 @@ beforeEach(async () => {
   [document, leadsTo] = [{}, ''];
   asked.length = 0;
   count += 1;
-  ({ browser, form } = await arrangeConsent(installation));
+  ({ browser, form, people, email } = await arrangeConsent(installation));
 });
 const addressOf = (host: string, path = `/client-${count}.json`): string =>
   `https://${host}:${(server.address() as AddressInfo).port}${path}`;
@@ -189,11 +191,12 @@ describe('a client with a document of its own', () => {
 
 describe('a device', () => {
   const cli = () => clientOf(installation, 'muster-cli');
-  const begin = async () => {
-    const { body } = await cli().post('/oauth/device/authorize', {
-      client_id: 'muster-cli',
-      scope: 'read write',
-    });
+  const begin = async (scope = 'read write') => {
+    const { body } = await cli().post(
+      '/oauth/device/authorize',
+      { client_id: 'muster-cli', scope },
+      { 'user-agent': 'Never <b>' },
+    );
     return body as { device_code: string; user_code: string; verification_uri: string };
   };
   const poll = (code: string) =>
@@ -210,8 +213,15 @@ describe('a device', () => {
     ]);
     expect((await poll(code)).body['error']).toBe('authorization_pending');
     expect((await browser.open('/oauth/device')).text).toContain('Type the code');
-    const page = await browser.open(`/oauth/device?user_code=${shown.toLowerCase()}`);
-    expect(page.text).toContain('Muster on the command line');
+    const page = await browser.submit('/oauth/device', { user_code: shown.toLowerCase() });
+    for (const fact of [
+      'Muster on the command line',
+      shown,
+      '127.0.0.1',
+      'Never &#60;b&#62;',
+      'If someone sent you',
+    ])
+      expect(page.text).toContain(fact);
     const done = await browser.submit('/oauth/device', { ...form, user_code: shown, scope: 'read' });
     expect([done.status, done.text]).toEqual([200, expect.stringContaining('is connected')]);
     const { status, body } = await poll(code);
@@ -236,8 +246,40 @@ describe('a device', () => {
     await world.rows(
       `update sign_in.oauth_records set expires_at = now() - interval '1 second', payload = payload || '{"exp": 1}'::jsonb where model = 'DeviceCode'`,
     );
-    expect((await browser.open(`/oauth/device?user_code=${shown}`)).status).toBe(422);
+    expect((await browser.submit('/oauth/device', { user_code: shown })).status).toBe(422);
     expect((await poll(code)).body['error']).toBe('expired_token');
+  });
+
+  it('has its code typed by the person, even if the link carries it', async () => {
+    const { user_code: shown } = await begin();
+    const { status, text } = await browser.open(`/oauth/device?user_code=${shown}&org=${people.orgId}`);
+    expect([status, text]).toEqual([200, expect.stringContaining('Type the code')]);
+    expect(text).not.toContain(shown);
+    expect(text).not.toContain('value="connect"');
+  });
+
+  it('is offered read first, and never admin, to an admin either', async () => {
+    await world.rows(`update members set role = 'admin' where id = $1`, people.chloe.me.memberId);
+    const { device_code: code, user_code: shown } = await begin('read write admin');
+    const { text } = await browser.submit('/oauth/device', { user_code: shown });
+    expect(text).toMatch(/name="scope" value="read"\s+checked/);
+    expect(text).not.toContain('value="admin"');
+    const widened = await browser.submit('/oauth/device', { ...form, user_code: shown, scope: 'admin' });
+    expect(widened.status).toBe(422);
+    expect((await poll(code)).body['error']).toBe('authorization_pending');
+  });
+
+  it('is connected to the organization that a person of several chooses', async () => {
+    const other = await world.org();
+    await world.rows('update members set email = $2 where id = $1', other.ben.me.memberId, email);
+    const { device_code: code, user_code: shown } = await begin();
+    const choice = await browser.submit('/oauth/device', { user_code: shown });
+    expect(choice.text).toContain(`name="org" value="${other.orgId}"`);
+    const page = await browser.submit('/oauth/device', { user_code: shown, org: other.orgId });
+    expect(page.text).toContain('Choose another organization');
+    const chosen = { ...form, user_code: shown, org: other.orgId };
+    expect((await browser.submit('/oauth/device', chosen)).status).toBe(200);
+    expect((await poll(code)).status).toBe(200);
   });
 
   it.each([

@@ -12,7 +12,7 @@ it('lets no address try codes of devices, or register clients, without end', asy
   });
   const statuses: number[] = [];
   for (let index = 0; index < 25; index += 1)
-    statuses.push((await browser.open('/oauth/device?user_code=BBBBBBBB')).status);
+    statuses.push((await browser.submit('/oauth/device', { user_code: 'BBBBBBBB' })).status);
   expect([statuses[0], statuses.at(-1)]).toEqual([422, 429]);
   // Nor by sending the form at once.
   const code = String(body['user_code']);

@@ -27,7 +27,7 @@ export interface Client {
   /** The address of a request, with what is said otherwise; undefined leaves a parameter out. */
   authorizeUrl(over?: Record<string, string | undefined>): string;
   /** Asks the server, as a program does. */
-  post(path: string, form: Record<string, string>): Promise<Reply>;
+  post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Reply>;
   exchange(code: string, over?: Record<string, string>): Promise<Reply>;
   refresh(token: string, over?: Record<string, string>): Promise<Reply>;
 }
@@ -36,10 +36,10 @@ export function clientOf(installation: Installation, id: string): Client {
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const resource = `${installation.url()}/api/mcp`;
-  const post = async (path: string, form: Record<string, string>): Promise<Reply> => {
+  const post: Client['post'] = async (path, form, headers = {}) => {
     const answer = await request(new URL(path, installation.url()), {
       method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
       body: new URLSearchParams(form).toString(),
     });
     const text = await answer.body.text();

@@ -33,7 +33,7 @@ export interface Asked {
   readonly audience: string;
   /** The scopes that it asks for; none: what is usual. */
   readonly scopes: readonly string[];
-  /** Where the form goes, and what goes with it. */
+  /** The address that forms are sent to, and the fields that each of them carries. */
   readonly action: string;
   readonly hidden: Readonly<Record<string, string>>;
 }
@@ -60,13 +60,16 @@ export interface ConsentParts {
 
 const usualScopes: readonly GivenScope[] = ['read', 'write'];
 
-/** What was asked for and may be granted, the most last. */
-function grantable(asked: readonly string[], role: OwnOrganization['role']): GivenScope[] {
-  const wanted = clientScopes.filter((scope) => asked.includes(scope));
-  const most = wanted.length === 0 ? usualScopes : wanted;
-  // No scope that the member's role does not give.
+/**
+ * The requested scopes that can be granted, the widest last. `admin` needs the role, and is never granted to a device code:
+ * anyone can send such a code to an owner.
+ */
+function grantable({ scopes, client }: Asked, role: OwnOrganization['role']): GivenScope[] {
+  const wanted = clientScopes.filter((scope) => scopes.includes(scope));
+  const requested = wanted.length === 0 ? usualScopes : wanted;
+  const mayAdminister = client.device === null && (role === 'owner' || role === 'admin');
   return clientScopes.filter(
-    (scope) => scopeCovers(most, scope) && (scope !== 'admin' || role === 'owner' || role === 'admin'),
+    (scope) => scopeCovers(requested, scope) && (scope !== 'admin' || mayAdminister),
   );
 }
 
@@ -182,28 +185,30 @@ async function connect(
   return granted;
 }
 
-/** Shows what is asked for, or takes what the person answered to it: `form` is what was sent, null where the page is opened. */
+/** Handles a submitted form. Shows the consent page if the form does not contain the person's answer yet. */
 export async function consent(
   parts: ConsentParts,
   request: FastifyRequest,
   asked: Asked,
-  { org, form }: { readonly org: string | undefined; readonly form: Form | null },
+  form: Form,
 ): Promise<Answer> {
   const { pool, calls } = parts;
   const session = await personOf(parts, request);
   if ('goTo' in session) return session;
-  if (form !== null && form['answer'] !== 'connect') return { refused: true };
+  const { answer, org } = form;
+  if (answer === 'refuse') return { refused: true };
   const found = await organizationOf(pool, session.account.id, asked, org);
   if (!('organization' in found)) return found;
   const { organization } = found;
   const choices = await findChoices(calls, request, organization);
   if (!('agents' in choices)) return choices;
-  const offer: Offer = { ...found, ...choices, scopes: grantable(asked.scopes, organization.role) };
+  const offer: Offer = { ...found, ...choices, scopes: grantable(asked, organization.role) };
   const show = (problem: string | null): Answer => {
     const { client, action, hidden } = asked;
-    return { page: consentPage({ ...offer, client, action, hidden, typed: form ?? {}, problem }) };
+    const typed = answer === 'connect' ? form : {};
+    return { page: consentPage({ ...offer, client, action, hidden, typed, problem }) };
   };
-  if (form === null) return show(null);
+  if (answer !== 'connect') return show(null);
 
   const terms = termsIn(form, offer);
   if (typeof terms === 'string') return show(terms);

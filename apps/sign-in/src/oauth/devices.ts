@@ -16,6 +16,14 @@ export interface WaitingDevice {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly resource: string | null;
+  readonly origin: DeviceOrigin;
+}
+
+/** Where the request for the code came from. */
+export interface DeviceOrigin {
+  readonly ip: string | null;
+  /** Self-reported by the program, so it proves nothing. */
+  readonly userAgent: string | null;
 }
 
 /** The device that shows this code; undefined where none does, its time is over, or it has its answer. */
@@ -25,13 +33,17 @@ export async function findDevice(db: Db, code: string): Promise<WaitingDevice | 
       clientId: string | null;
       scope: string | null;
       resource: string | null;
-    }>`select payload ->> 'clientId' as "clientId", payload -> 'params' ->> 'scope' as scope, payload -> 'params' ->> 'resource' as resource
+      ip: string | null;
+      userAgent: string | null;
+    }>`select payload ->> 'clientId' as "clientId", payload -> 'params' ->> 'scope' as scope, payload -> 'params' ->> 'resource' as resource,
+         payload -> 'deviceInfo' ->> 'ip' as ip, payload -> 'deviceInfo' ->> 'userAgent' as "userAgent"
        from sign_in.oauth_records
        where model = 'DeviceCode' and user_code = ${code} and expires_at > now() and consumed_at is null
          and not payload ?| array['accountId', 'error']`,
   );
   if (row?.clientId == null) return undefined;
-  return { clientId: row.clientId, scopes: row.scope?.split(' ') ?? [], resource: row.resource };
+  const { clientId, scope, resource, ip, userAgent } = row;
+  return { clientId, scopes: scope?.split(' ') ?? [], resource, origin: { ip, userAgent } };
 }
 
 /** Tells a device; false where it has its answer already. */

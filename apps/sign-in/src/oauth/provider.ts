@@ -3,6 +3,7 @@
  * alone, tokens of our own shape in our own table, consent each time. It signs nothing: there are no ID tokens.
  */
 import { type Pool } from '@muster/database';
+import { userAgentOf } from '@muster/http';
 import { newTokenSecret } from '@muster/runtime';
 import { type Configuration, errors, interactionPolicy, type JWK, Provider } from 'oidc-provider';
 import { renderPage } from '../pages/layout.ts';
@@ -112,7 +113,11 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
     },
     registration: { enabled: allowsRegistration, issueRegistrationAccessToken: false },
     clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
-    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****' },
+    deviceFlow: {
+      ...{ enabled: true, charset: 'base-20', mask: '****-****' },
+      // Kept with the code, and shown to the person who is asked to approve it.
+      deviceInfo: (ctx) => ({ ip: ctx.ip, userAgent: userAgentOf(ctx.req) }),
+    },
     resourceIndicators: {
       enabled: true,
       // Clients of the eras before name none.

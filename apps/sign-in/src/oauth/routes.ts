@@ -1,11 +1,12 @@
 /** The addresses of the authorization server: what oidc-provider answers itself, and the pages on which people consent. */
 import { inSignIn } from '@muster/database';
-import { formOf, fromOwnPage, queryOf, type Service, takeForms } from '@muster/http';
+import { formOf, fromOwnPage, type Service, takeForms } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
 import { type Parts } from '../http/parts.ts';
 import { createThrottle } from '../http/requests.ts';
-import { type AskingClient, deviceDonePage, devicePage, goBackPage } from '../pages/consent.ts';
+import { type AskingClient, goBackPage } from '../pages/consent.ts';
+import { type AskingDevice, deviceDonePage, devicePage } from '../pages/devices.ts';
 import { sendPage } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
 import { hostOf } from './clients.ts';
@@ -99,11 +100,12 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
 
 const askingOf = (
   { clientName, clientId }: { readonly clientName?: string | undefined; readonly clientId: string },
-  redirectUri: string | null,
+  from: { readonly redirectUri: string } | { readonly device: AskingDevice },
 ): AskingClient => ({
   name: clientName?.slice(0, 120) ?? 'a program without a name',
   host: clientId === 'muster-cli' ? 'this installation' : hostOf(clientId),
-  backTo: redirectUri === null ? null : placeOf(redirectUri),
+  backTo: 'device' in from ? null : placeOf(from.redirectUri),
+  device: 'device' in from ? from.device : null,
 });
 
 /** Where an address leads, as people know it. */
@@ -130,7 +132,7 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
       const named = String([resource].flat()[0]);
       return {
         clientId: client.clientId,
-        client: askingOf(client, String(redirectUri)),
+        client: askingOf(client, { redirectUri: String(redirectUri) }),
         ...{ resource: named, audience: ownResource(config.baseUrl, named) ?? mcp },
         ...{ scopes: String(scope).split(' '), action: `/oauth/consent/${flow.uid}`, hidden: {} },
       };
@@ -143,8 +145,7 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
   app.get(path, async (request, reply) => {
     const asked = await askedIn(request, reply);
     if (asked === undefined) return sendPage(reply, overPage);
-    const { org } = queryOf(request);
-    const answer = await consent(parts, request, asked, { org, form: null });
+    const answer = await consent(parts, request, asked, {});
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     return sendPage(reply, 'page' in answer ? answer.page : overPage);
   });
@@ -152,8 +153,7 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
   app.post(path, { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
     const asked = await askedIn(request, reply);
     if (asked === undefined) return sendPage(reply, overPage);
-    const form = formOf(request);
-    const answer = await consent(parts, request, asked, { org: form['org'], form });
+    const answer = await consent(parts, request, asked, formOf(request));
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     if ('page' in answer) return sendPage(reply, answer.page);
     const result =
@@ -177,41 +177,37 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
   const { provider, config, pool, throttle } = parts;
   const action = '/oauth/device';
   const { api } = resourcesOf(config.baseUrl);
-  const unknown = 'The code does not fit, or is over. Look again, or have the program show another one.';
+  const unknown = 'This code is wrong or has expired. Check it, or let the program show a new one.';
 
   async function askedBy(typed: string): Promise<(Asked & { readonly code: string }) | undefined> {
     const code = userCodeOf(typed);
     const device = code === undefined ? undefined : await inSignIn(pool, (db) => findDevice(db, code));
     const client = device && (await provider.Client.find(device.clientId));
     if (code === undefined || device === undefined || client === undefined) return undefined;
-    const { scopes, resource } = device;
+    const { scopes, resource, origin } = device;
+    const asking = askingOf(client, { device: { code: shownCode(code), ...origin } });
     return {
-      ...{ code, clientId: client.clientId, client: askingOf(client, null), scopes, action },
+      ...{ code, clientId: client.clientId, client: asking, scopes, action },
       ...{ resource: resource ?? api, audience: ownResource(config.baseUrl, resource ?? api) ?? api },
       hidden: { user_code: shownCode(code) },
     };
   }
 
   app.get(action, async (request, reply) => {
-    const { user_code: typed = '', org } = queryOf(request);
     const person = await personOf(parts, request);
     if ('goTo' in person) return reply.redirect(person.goTo, 303);
-    if (typed === '') return sendPage(reply, devicePage('', null));
-    // Codes that are tried count.
-    await throttle(request);
-    const asked = await askedBy(typed);
-    if (asked === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
-    const answer = await consent(parts, request, asked, { org, form: null });
-    if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
-    return sendPage(reply, 'page' in answer ? answer.page : overPage);
+    // A link may carry the code, and an attacker may have sent the link: the person types it from their own device (RFC 8628, 5.4).
+    return sendPage(reply, devicePage('', null));
   });
 
   app.post(action, { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
+    // Each attempt at a code counts.
     await throttle(request);
     const form = formOf(request);
-    const asked = await askedBy(form['user_code'] ?? '');
-    if (asked === undefined) return sendPage(reply, devicePage('', unknown));
-    const answer = await consent(parts, request, asked, { org: form['org'], form });
+    const { user_code: typed = '' } = form;
+    const asked = await askedBy(typed);
+    if (asked === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
+    const answer = await consent(parts, request, asked, form);
     if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
     if ('page' in answer) return sendPage(reply, answer.page);
     const { resource, code } = asked;
@@ -222,6 +218,6 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
         'granted' in answer ? { ...answer.granted, resource } : { error: 'access_denied' },
       ),
     );
-    return sendPage(reply, isTold ? deviceDonePage(asked.client, 'granted' in answer) : overPage);
+    return sendPage(reply, isTold ? deviceDonePage(asked.client.name, 'granted' in answer) : overPage);
   });
 }

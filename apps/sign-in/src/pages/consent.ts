@@ -2,6 +2,7 @@
 import { type OwnOrganization } from '../data/accounts.ts';
 import { type Html, html } from '@muster/http';
 import { type OwnAgent, type OwnProject } from '../oauth/own-calls.ts';
+import { type AskingDevice, deviceOriginPart } from './devices.ts';
 import { type Page } from './layout.ts';
 
 /** Days that a connection can last. */
@@ -14,6 +15,8 @@ export interface AskingClient {
   readonly host: string | null;
   /** Where the answer goes, as people know it; null where a code was typed. */
   readonly backTo: string | null;
+  /** Set if the client is a device that shows a code. */
+  readonly device: AskingDevice | null;
 }
 
 export interface ConsentFacts {
@@ -32,7 +35,7 @@ export interface ConsentFacts {
   readonly problem: string | null;
 }
 
-const whoAsks = ({ name, host, backTo }: AskingClient): Html => html`
+const whoAsks = ({ name, host, backTo, device }: AskingClient): Html => html`
   <p class="wide">
     ${
       host === null
@@ -42,6 +45,7 @@ const whoAsks = ({ name, host, backTo }: AskingClient): Html => html`
     }
   </p>
   ${backTo === null ? null : html`<p class="quiet wide">The answer goes to ${backTo}.</p>`}
+  ${device === null ? null : deviceOriginPart(device)}
 `;
 
 const words: Readonly<Record<'read' | 'write' | 'admin', string>> = {
@@ -61,10 +65,16 @@ const choice = (
     ></label
   >`;
 
+const hiddenFields = (fields: Readonly<Record<string, string>>): Html[] =>
+  Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+  );
+
 export function consentPage(facts: ConsentFacts): Page {
   const { client, organization, agents, projects, scopes, typed, problem } = facts;
   const agent = typed['agent'] ?? agents[0]?.id ?? 'new';
-  const usual = scopes.findLast((scope) => scope !== 'admin') ?? scopes[0];
+  // A code may come from an attacker, so a device starts with the least.
+  const usual = client.device === null ? scopes.findLast((scope) => scope !== 'admin') : scopes[0];
   const scope = typed['scope'] ?? usual;
   const days = typed['days'] ?? '90';
   return {
@@ -74,12 +84,10 @@ export function consentPage(facts: ConsentFacts): Page {
       <h1>Connect ${client.name}</h1>
       ${whoAsks(client)} ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
       <form method="post" action="${facts.action}">
-        ${Object.entries(facts.hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        ${hiddenFields(facts.hidden)}
         <input type="hidden" name="org" value="${organization.id}" />
-        <p class="wide">
-          In <strong>${organization.name}</strong>
-          ${facts.hasOthers ? html`<a href="${facts.action}${queryOf(facts.hidden)}">Another organization</a>` : null}
-        </p>
+        <p class="wide">In <strong>${organization.name}</strong></p>
+        ${facts.hasOthers ? html`<p><button class="second" form="organizations">Choose another organization</button></p>` : null}
         <fieldset>
           <legend>As which agent of yours</legend>
           ${agents.map(({ id, name }) => choice({ name: 'agent', value: id }, agent === id, name))}
@@ -123,15 +131,11 @@ export function consentPage(facts: ConsentFacts): Page {
         <button name="answer" value="connect">Connect</button>
         <button class="second" name="answer" value="refuse">Do not connect</button>
       </form>
+      <form id="organizations" method="post" action="${facts.action}">${hiddenFields(facts.hidden)}</form>
       <p class="quiet">It never does more than you may, nor what is yours alone. You end it at any time.</p>
     </section>`,
   };
 }
-
-const queryOf = (fields: Readonly<Record<string, string>>): string => {
-  const query = new URLSearchParams(fields).toString();
-  return query === '' ? '' : `?${query}`;
-};
 
 /** Where a person is in several organizations. */
 export const organizationPage = (
@@ -144,16 +148,19 @@ export const organizationPage = (
     <h1>Connect ${client.name}</h1>
     ${whoAsks(client)}
     <h2>In which organization?</h2>
-    <ul>
-      ${organizations.map(
-        ({ id, name, slug, role }) =>
-          html`<li>
-            <a href="${action}${queryOf({ ...hidden, org: id })}"
-              >${name} <span class="quiet">${slug}, ${role}</span></a
-            >
-          </li>`,
-      )}
-    </ul>
+    <form method="post" action="${action}">
+      ${hiddenFields(hidden)}
+      <ul>
+        ${organizations.map(
+          ({ id, name, slug, role }) =>
+            html`<li>
+              <button class="second wide" name="org" value="${id}">
+                ${name} <span class="quiet">${slug}, ${role}</span>
+              </button>
+            </li>`,
+        )}
+      </ul>
+    </form>
   </section>`,
 });
 
@@ -163,42 +170,5 @@ export const goBackPage = (client: AskingClient, to: string, isConnected: boolea
   body: html`<section>
     <h1>${isConnected ? `${client.name} is connected` : 'Not connected'}</h1>
     <p><a class="button" href="${to}">Back to ${client.name}</a></p>
-  </section>`,
-});
-
-export const devicePage = (code: string, problem: string | null): Page => ({
-  title: 'Connect a device',
-  status: problem === null ? 200 : 422,
-  body: html`<section>
-    <h1>Connect a device</h1>
-    <p>
-      Type the code that the program shows. Type none that another person sent you: it would let them in as
-      you.
-    </p>
-    ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
-    <form method="get" action="/oauth/device">
-      <label for="user_code">The code</label>
-      <input
-        id="user_code"
-        class="code"
-        name="user_code"
-        required
-        maxlength="12"
-        autocomplete="off"
-        autocapitalize="characters"
-        spellcheck="false"
-        value="${code}"
-        autofocus
-      />
-      <button>Go on</button>
-    </form>
-  </section>`,
-});
-
-export const deviceDonePage = (client: AskingClient, isConnected: boolean): Page => ({
-  title: isConnected ? `${client.name} is connected` : 'Not connected',
-  body: html`<section>
-    <h1>${isConnected ? `${client.name} is connected` : 'Not connected'}</h1>
-    <p>You can close this page, and go back to the program.</p>
   </section>`,
 });

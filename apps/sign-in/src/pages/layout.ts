@@ -15,6 +15,9 @@ legend { margin-bottom: .35rem; padding: 0; font-weight: 600 }
 /* What scrolls clips: the ring of what has the focus needs the room. */
 .within { margin: 0 -5px 0 calc(1.8rem - 5px); padding: 5px; max-height: 15rem; overflow: auto }
 button + button { margin-top: .6rem }
+dl { margin: 0 0 1rem }
+dt { color: var(--muted); font-size: .925rem }
+dd { margin: 0 0 .35rem }
 ul { margin: 0 0 1rem; padding: 0; list-style: none }
 li + li { margin-top: .5rem }
 li > a, li > span, li > div { display: block; padding: .6rem .75rem; border: 1px solid var(--field-line); border-radius: 8px; overflow-wrap: anywhere }

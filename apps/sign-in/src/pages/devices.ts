@@ -1,0 +1,64 @@
+/** The pages on which a person types the code of a device. */
+import { type Html, html } from '@muster/http';
+import { type Page } from './layout.ts';
+
+/** A device that waits for its code to be approved. */
+export interface AskingDevice {
+  /** As the device shows it. */
+  readonly code: string;
+  readonly ip: string | null;
+  /** Self-reported by the program, so it proves nothing. */
+  readonly userAgent: string | null;
+}
+
+export const deviceOriginPart = ({ code, ip, userAgent }: AskingDevice): Html => html`
+  <dl class="wide">
+    <dt>Code</dt>
+    <dd><strong>${code}</strong></dd>
+    <dt>Requested from</dt>
+    <dd>${ip ?? 'an unknown address'}</dd>
+    <dt>Program, as it describes itself</dt>
+    <dd>${userAgent ?? 'unknown'}</dd>
+  </dl>
+  <p class="bad">
+    Connect only if you started this yourself, just now. If someone sent you the link or the code, choose “Do
+    not connect”: otherwise they get access to your organization.
+  </p>
+`;
+
+export const devicePage = (code: string, problem: string | null): Page => ({
+  title: 'Connect a device',
+  status: problem === null ? 200 : 422,
+  body: html`<section>
+    <h1>Connect a device</h1>
+    <p>
+      Type the code that your program shows. Never type a code that someone sent you: it would give them
+      access to your organization.
+    </p>
+    ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
+    <form method="post" action="/oauth/device">
+      <label for="user_code">Code</label>
+      <input
+        id="user_code"
+        class="code"
+        name="user_code"
+        required
+        maxlength="12"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck="false"
+        value="${code}"
+        autofocus
+      />
+      <button>Continue</button>
+    </form>
+  </section>`,
+});
+
+export const deviceDonePage = (clientName: string, isConnected: boolean): Page => ({
+  title: isConnected ? `${clientName} is connected` : 'Not connected',
+  body: html`<section>
+    <h1>${isConnected ? `${clientName} is connected` : 'Not connected'}</h1>
+    <p>You can close this page, and go back to the program.</p>
+  </section>`,
+});
