@@ -157,24 +157,36 @@ describe('the stream of events', () => {
     expect(reader.titles).toEqual(['One']);
   });
 
-  it('is four for a member, whatever tokens it has, and a place comes free when one is closed', async () => {
+  it('is four for a member, whatever tokens it has; a fifth takes the place of the oldest', async () => {
     const { token, memberId } = people.chloe.me;
     const others = await Promise.all([1, 2].map(() => api.world.token(people.orgId, memberId)));
     const tokens = [token, people.robo.me.token, ...others.map(({ me }) => me.token)];
-    const [first] = await Promise.all(tokens.map((one) => read({ token: one })));
-    const refused = await request('/api/events/stream', token);
-    expect(refused).toMatchObject({
-      status: 429,
-      body: { details: { reason: 'too_many_waiting' } },
-    });
+    const readers: Reader[] = [];
+    for (const one of tokens) readers.push(await read({ token: one }));
+    const ends: unknown[] = [];
+    readers[0]?.source.addEventListener('end', ({ data }) => ends.push(JSON.parse(data as string)));
     await read({ token: people.dan.me.token });
-    first?.source.close();
-    await until(() =>
-      read({ token }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    readers.push(await read({ token }));
+    await until(() => readers[0]?.said.includes('end') === true);
+    readers[0]?.source.close();
+    expect(ends).toMatchObject([
+      { code: 'conflict', details: { reason: 'stream_replaced', retryable: false } },
+    ]);
+    await write('After');
+    for (const reader of readers.slice(1)) await came(reader, 1);
+    expect(readers.map(({ titles }) => titles)).toEqual([[], ...Array.from({ length: 4 }, () => ['After'])]);
+  });
+
+  it('answers HEAD with its headers, and ends', async () => {
+    for (let count = 0; count < 6; count += 1) {
+      const head = await fetch(new URL('/api/events/stream', api.url()), {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${people.dan.me.token}` },
+      });
+      expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+        ...[200, 'text/event-stream; charset=utf-8', ''],
+      ]);
+    }
   });
 
   it.each([

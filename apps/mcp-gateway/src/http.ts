@@ -137,8 +137,9 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOp
       const view = readView([inPath, query].filter(Boolean).join('&'), request.headers);
       return receive(door, reply, { request, view, stopping: stopping.signal });
     };
-  for (const end of ['', ...Object.keys(pathForms)]) {
-    const url = mcpPath + end;
+  const ends = ['', ...Object.keys(pathForms)].flatMap((end) => [[end, ''] as const, [end, '/'] as const]);
+  for (const [end, slash] of ends) {
+    const url = mcpPath + end + slash;
     app.post(url, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, handlerOf(pathForms[end]));
     app.route({
       method: [...otherMethods],

@@ -19,8 +19,9 @@ export function instructionsFor(identity: Identity, view: View, tools: readonly 
   const first = has('session_identity', 'projects_list')
     ? 'First: session_identity says who you are, projects_list what there is.'
     : '';
+  const byName = view.isOpen ? ' Each can also be called as a tool of its own name.' : '';
   const find = has('search_operations')
-    ? 'More operations than are listed: search_operations finds them, describe_operation tells their parameters, call_read_operation and call_write_operation call them.'
+    ? `More operations than are listed: search_operations finds them, describe_operation tells their parameters, call_read_operation and call_write_operation call them.${byName}`
     : '';
   const loop = has('start_work', 'submit_work')
     ? 'To work: next_work, or start_work on a story you name (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also keeps the lease → submit_work, hand_off_work or release_work. ask_question asks, wait_for waits. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'

@@ -7,11 +7,27 @@ const views = createViews();
 const names = (view: View): string[] => everyTool.filter((tool) => view.lists(tool)).map(({ name }) => name);
 const listed = (query: string, headers: Record<string, string> = {}): string[] =>
   names(views(query, headers));
-const everything = new Set(listed(''));
+const everything = new Set(listed('mode=full'));
+const called = (query: string): string[] => {
+  const view = views(query, {});
+  return everyTool.filter((tool) => view.calls(tool)).map(({ name }) => name);
+};
 
 describe('narrowing', () => {
-  it('leaves the operations and the macros where nothing is asked for', () => {
+  it('lists the operations and the macros in full mode', () => {
     expect(everything.size).toBe(everyTool.filter(({ kind }) => kind !== 'meta').length);
+  });
+
+  it.each(['', 'project=WEB', 'exclude=stories_delete', 'readonly=1'])(
+    'lists core and takes calls of every operation where no mode is named: %s',
+    (query) => {
+      expect(listed(query)).toEqual(listed(`${query}&mode=core`.replace(/^&/, '')));
+      expect(called(query)).toEqual(expect.arrayContaining(listed(`${query}&mode=full`.replace(/^&/, ''))));
+    },
+  );
+
+  it.each(['core', 'search', 'full'])('takes calls of what is listed alone in mode %s', (mode) => {
+    expect(called(`mode=${mode}`)).toEqual(listed(`mode=${mode}`));
   });
 
   it('chooses by toolsets and by tools, in either spelling', () => {
@@ -26,7 +42,7 @@ describe('narrowing', () => {
   });
 
   it('takes away what is excluded, and macros that would do it', () => {
-    const left = listed('exclude=deliveryExecutions.acquire,stories_delete');
+    const left = listed('exclude=deliveryExecutions.acquire,stories_delete&mode=full');
     expect(left).not.toContain('stories_delete');
     expect(left).not.toContain('start_work');
     expect(left).toContain('submit_work');
@@ -45,14 +61,13 @@ describe('narrowing', () => {
       'tools=start_work',
       'exclude=epics_list',
       'readonly=true',
-      'mode=full',
       'project=WEB',
     ];
     for (const query of asked) {
-      const narrowed = listed(query);
+      const narrowed = listed(`${query}&mode=full`);
       expect(narrowed.filter((name) => !everything.has(name))).toEqual([]);
       for (const other of asked.filter((one) => one !== query)) {
-        const both = listed(`${query}&${other}`);
+        const both = listed(`${query}&${other}&mode=full`);
         if (other.startsWith('toolsets') || other.startsWith('tools')) continue;
         expect(both.filter((name) => !narrowed.includes(name) && !query.startsWith('to'))).toEqual([]);
       }

@@ -19,13 +19,17 @@ export interface View extends Bounds {
   /** Equal for those that show the same; which project it is decides nothing of that. */
   readonly key: string;
   readonly mode: Mode;
+  /** Whether operations that are not listed can be called by their own names. */
+  readonly isOpen: boolean;
   readonly isReadonly: boolean;
   readonly showsOutput: boolean;
   /** Whether tools name the views of their answers to a client that cannot say that it shows them. */
   readonly showsApps: boolean;
   allows(tool: AnyTool): boolean;
-  /** Whether it is in the list, and can be called by its own name. */
+  /** Whether the tool is in the list. */
   lists(tool: AnyTool): boolean;
+  /** Whether the tool can be called by its own name. */
+  calls(tool: AnyTool): boolean;
 }
 
 type Parameters = Readonly<Record<string, string>>;
@@ -65,8 +69,9 @@ class Reader {
     return Reader.refuse(parameter, `must be one of: ${listed(Object.keys(switchValues))}`);
   }
 
-  mode(): Mode {
-    const text = this.#given['mode'] ?? 'full';
+  mode(): Mode | undefined {
+    const text = this.#given['mode'];
+    if (text === undefined) return undefined;
     return isOneOf(modes, text) ? text : Reader.refuse('mode', `must be one of: ${listed(modes)}`);
   }
 
@@ -93,9 +98,12 @@ export function viewOf(given: Parameters): View {
   const chosen = resolved(reader.names('tools', isTool, toolNames));
   const excluded = resolved(reader.names('exclude', isTool, toolNames)) ?? new Set<AnyTool>();
   const isReadonly = reader.isOn('readonly');
-  const mode = reader.mode();
-  const project = reader.project();
+  const named = reader.mode();
   const showsOutput = reader.isOn('outputSchema');
+  // Who chooses tools wants to see them, and schemas of results are for programs; models get a short list.
+  const mode = named ?? (sets === null && chosen === null && !showsOutput ? 'core' : 'full');
+  const isOpen = named === undefined;
+  const project = reader.project();
   const showsApps = reader.isOn('apps');
 
   const isForbidden = (tool: AnyTool): boolean =>
@@ -110,20 +118,22 @@ export function viewOf(given: Parameters): View {
     sets?.has(tool.toolset) === true ||
     chosen?.has(tool) === true;
   const allows = (tool: AnyTool): boolean => isChosen(tool) && !isForbidden(tool);
+  const lists = (tool: AnyTool): boolean => {
+    if (!allows(tool)) return false;
+    if (tool.kind === 'macro') return true;
+    if (tool.kind === 'meta') return mode !== 'full';
+    return mode === 'full' || (mode === 'core' && isCore(tool));
+  };
 
   return {
     key: JSON.stringify([
       ...[mode, isReadonly, showsOutput, showsApps, project !== null],
       ...[sets === null ? null : [...sets].sort(), namesOf(chosen), namesOf(excluded)],
     ]),
-    ...{ mode, project, isReadonly, showsOutput, showsApps },
+    ...{ mode, isOpen, project, isReadonly, showsOutput, showsApps },
     allows,
-    lists: (tool) => {
-      if (!allows(tool)) return false;
-      if (tool.kind === 'macro') return true;
-      if (tool.kind === 'meta') return mode !== 'full';
-      return mode === 'full' || (mode === 'core' && isCore(tool));
-    },
+    lists,
+    calls: (tool) => lists(tool) || (isOpen && tool.kind === 'operation' && allows(tool)),
   };
 }
 
@@ -183,10 +193,10 @@ const remembered = { max: 500, maxSize: 1_000_000 };
 /** Reads what requests ask for; the same again costs a look. */
 export function createViews(): (query: string, headers: IncomingHttpHeaders) => View {
   const views = new LRUCache<string, View>({ ...remembered, sizeCalculation: (_, key) => key.length });
-  const full = viewOf({});
+  const usual = viewOf({});
   return (query, headers) => {
     const asked = given(query, headers);
-    if (Object.keys(asked).length === 0) return full;
+    if (Object.keys(asked).length === 0) return usual;
     const key = JSON.stringify(asked);
     const view = views.get(key) ?? viewOf(asked);
     views.set(key, view);

@@ -4,7 +4,6 @@ import { expect, it } from '@jest/globals';
 import { productVersion } from '@muster/registry';
 import { z } from 'zod';
 import { mcpPath } from './http.ts';
-import { pathForms } from './narrowing.ts';
 
 /** As the registries' schema of 2025-12-11 has it, as far as it is used. */
 const Described = z.strictObject({
@@ -31,6 +30,8 @@ it('server.json says what registries take, of this version, and addresses that a
   const text = await readFile(path.join(import.meta.dirname, '../server.json'), 'utf8');
   const { version, remotes } = Described.parse(JSON.parse(text));
   expect(version).toBe(productVersion);
-  expect(remotes.map(({ url }) => url.replace('https://{host}', ''))).toEqual([`${mcpPath}/core`, mcpPath]);
-  expect(pathForms).toHaveProperty(['/core']);
+  expect(remotes.map(({ url }) => url.replace('https://{host}', ''))).toEqual([
+    mcpPath,
+    `${mcpPath}?mode=full`,
+  ]);
 });

@@ -78,7 +78,7 @@ export function listFor(view: View, identity: Identity, hasViews = view.showsApp
 }
 
 function unknownTool(name: string, view: View): ProtocolError {
-  const known = everyTool.filter((tool) => view.lists(tool)).map((tool) => tool.name);
+  const known = everyTool.filter((tool) => view.calls(tool)).map((tool) => tool.name);
   const near = closestTo(name.replaceAll('.', '_'), known);
   const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
   const tool = findTool(name);
@@ -114,7 +114,7 @@ async function callTool(
   round: Round,
 ) {
   const tool = findTool(name);
-  if (tool === undefined || !session.view.lists(tool)) {
+  if (tool === undefined || !session.view.calls(tool)) {
     throw unknownTool(name, session.view);
   }
   try {

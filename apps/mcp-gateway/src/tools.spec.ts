@@ -115,7 +115,7 @@ describe('what a model reads', () => {
 
 describe('what it costs a model', () => {
   it('is at most 25,000 tokens for everything', () => {
-    expect(tokens(listFor(viewOf({}), everybody).tools)).toBeLessThanOrEqual(25_000);
+    expect(tokens(listFor(viewOf({ mode: 'full' }), everybody).tools)).toBeLessThanOrEqual(25_000);
   });
 
   it('is at most 3,000 tokens in core mode', () => {

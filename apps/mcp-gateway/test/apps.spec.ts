@@ -38,9 +38,12 @@ const viewsOf = async (token: string, era: 'rpc' | 'modern', options = {}) => {
   );
 };
 
-const all = {
+const core = {
   stories_list: 'ui://muster/board',
   storyCollaboration_context: 'ui://muster/story',
+};
+const all = {
+  ...core,
   agents_listActive: 'ui://muster/holders',
   locks_list: 'ui://muster/holders',
 };
@@ -49,7 +52,8 @@ describe('the list of tools', () => {
   it('names views to clients that say they show them, and to no other', async () => {
     const { ana } = await team();
     const { token } = ana.me;
-    expect(await viewsOf(token, 'modern', { meta: announced })).toEqual(all);
+    expect(await viewsOf(token, 'modern', { meta: announced, query: '?mode=full' })).toEqual(all);
+    expect(await viewsOf(token, 'modern', { meta: announced })).toEqual(core);
     expect(await viewsOf(token, 'modern')).toEqual({});
     expect(await viewsOf(token, 'rpc')).toEqual({});
     const otherKind = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/plain'] } } };
@@ -59,8 +63,8 @@ describe('the list of tools', () => {
 
   it('names them to a client of an older version, which says so once alone, by apps=1', async () => {
     const { ana } = await team();
-    expect(await viewsOf(ana.me.token, 'rpc', { query: '?apps=1' })).toEqual(all);
-    expect(await viewsOf(ana.me.token, 'rpc', { headers: { 'x-mcp-apps': '1' } })).toEqual(all);
+    expect(await viewsOf(ana.me.token, 'rpc', { query: '?apps=1&mode=full' })).toEqual(all);
+    expect(await viewsOf(ana.me.token, 'rpc', { headers: { 'x-mcp-apps': '1' } })).toEqual(core);
   });
 });
 

@@ -27,7 +27,8 @@ describe('a path', () => {
     const { ana } = await gateway.world.org();
     const { token } = ana.me;
     expect(await names(token, path)).toEqual(await names(token, query));
-    expect(await names(token, path)).not.toEqual(await names(token, ''));
+    expect(await names(token, `${path}/`)).toEqual(await names(token, path));
+    expect(await names(token, path)).not.toEqual(await names(token, '?mode=full'));
     const write = { operation: 'projects.create', params: { key: 'WEB', name: 'Web' } };
     if (!path.endsWith('/readonly')) return;
     const answer = await gateway.rpc(
@@ -55,6 +56,25 @@ describe('a path', () => {
     expect((await list('/core?project=WEB?readonly=1')).status).toBe(400);
     expect((await list('/cores')).status).toBe(404);
     expect(await names(ana.me.token, '/%72eadonly')).toEqual(await names(ana.me.token, '/readonly'));
+  });
+});
+
+describe('the plain address', () => {
+  it('lists core, finds the rest, and takes calls of it by its own name', async () => {
+    const ana = await board();
+    const { token } = ana.me;
+    expect(await names(token, '')).toEqual(await names(token, '?mode=core'));
+    expect(await names(token, '')).not.toContain('epics_create');
+    const found = await gateway.tool(token, 'search_operations', { query: 'create an epic' });
+    expect(JSON.stringify(found.structuredContent)).toContain('epics.create');
+    const epic = { projectId: 'WEB', title: 'Launch' };
+    for (const name of ['epics_create', 'epics.create']) {
+      const { isError } = await gateway.tool(token, name, epic);
+      expect([name, isError]).toEqual([name, undefined]);
+      const strict = { query: '?mode=core' };
+      const refused = await gateway.rpc(token, 'tools/call', { name, arguments: epic }, strict);
+      expect(refused.body.error?.message).toContain('call_write_operation');
+    }
   });
 });
 
@@ -243,7 +263,7 @@ describe('rights', () => {
     const operator = await world.token(orgId, ana.me.memberId, { scopes: ['platform'] });
     const reader = await world.token(orgId, ana.me.memberId, { scopes: ['read'] });
     const [all, viewers, readers, operators] = await Promise.all(
-      [ana, dan, reader, operator].map(({ me }) => names(me.token, '')),
+      [ana, dan, reader, operator].map(({ me }) => names(me.token, '?mode=full')),
     );
     expect(all).toContain('orgs_delete');
     expect(all).not.toContain('admin_platform_metrics');

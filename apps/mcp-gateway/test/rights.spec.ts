@@ -9,7 +9,7 @@ import { useGateway } from './gateway.ts';
 const gateway = useGateway();
 
 const listed = async ({ me }: Person): Promise<Set<string>> => {
-  const { body } = await gateway.rpc(me.token, 'tools/list');
+  const { body } = await gateway.rpc(me.token, 'tools/list', {}, { query: '?mode=full' });
   return new Set((body.result?.['tools'] as { name: string }[]).map(({ name }) => name));
 };
 /** Of what models are offered. */

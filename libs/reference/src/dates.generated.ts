@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/errors': {
-    sha256: '6ccd315bd7227b0e30bfab64120e308f4cc1f44858bb44b5147f79f4d475e52d',
+    sha256: '828378657897edb9940d1504534977357628b6657ddb64ce762fe6c93071f72b',
     since: '2026-11-29',
   },
   'reference/event-kinds': {

@@ -186,9 +186,9 @@ describe('events and refusals', () => {
     const saidElsewhere = ['invitation.accepted', 'lease.expired'];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
-    // The pipeline gives these, the acceptance of an invitation, the MCP gateway, and the license service.
+    // The pipeline gives these, the acceptance of an invitation, the event stream, the MCP gateway, and the license service.
     const fromElsewhere = [
-      ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked'],
+      ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked', 'stream_replaced'],
       ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
     ];
     expect(

@@ -43,6 +43,8 @@ type Told =
 
 /** Where the stream ends for good, so much later it is begun anew. */
 const againMillis = 2_000;
+/** Delay before a window whose stream was replaced takes a place from another window again. */
+const replacedMillis = 60_000;
 /** A window that is looked at asks so often whether the one with the stream is there, and waits so long for its answer. */
 const askMillis = 20_000;
 const answerMillis = 8_000;
@@ -147,8 +149,9 @@ async function lead(station: Station, signal: AbortSignal): Promise<void> {
         tell({ type: 'unknown' });
         if (await isOver()) return;
       }
-      become({ state: 'lost', since: timeNow() });
-      await new Promise((resolve) => setTimeout(resolve, againMillis));
+      const isReplaced = isRefusal(error, 'stream_replaced');
+      become(isReplaced ? { state: 'crowded' } : { state: 'lost', since: timeNow() });
+      await new Promise((resolve) => setTimeout(resolve, isReplaced ? replacedMillis : againMillis));
     }
   }
   station.isMine = false;

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
-import { ApiError, badRequest, type Event, internal, maxLimit, registry } from '@muster/registry';
+import { ApiError, badRequest, type Event, internal, maxLimit, refusal, registry } from '@muster/registry';
 import {
   type AuthenticatedToken,
   type Environment,
@@ -19,7 +19,7 @@ import { type Authenticate } from './authenticate.ts';
 import { type CallLimits } from './limits.ts';
 import { type Wait } from './operationRoutes.ts';
 import { createPersonalEvents } from './personalEvents.ts';
-import { byMember, createShares, streamsAtOnce } from './shares.ts';
+import { createNewestStreams, type StreamPlace } from './newestStreams.ts';
 
 export interface EventStreamOptions {
   readonly pool: Pool;
@@ -39,6 +39,8 @@ const quietSeconds = 15;
 const unreadMillis = 30_000;
 /** When callers of a process that stops come again: not all at once. */
 const comeAgainMillis = { least: 500, most: 2_500 };
+/** A browser whose stream was replaced opens it again after this delay, unless its page closes it. */
+const replacedRetryMillis = 60_000;
 
 /** What a page of events.list is, as it came out of the pipeline. */
 interface Page {
@@ -166,11 +168,12 @@ interface Stream {
   readonly inbox: ReturnType<typeof openInbox> | null;
   /** The process stops. */
   readonly stopping: AbortSignal;
+  readonly replaced: StreamPlace['replaced'];
 }
 
 /** Writes page after page, and waits where one is empty, until the reader, the right to it or the process is gone. */
 async function goOn(
-  { token, request, out, params, ask, inbox, stopping }: Stream,
+  { token, request, out, params, ask, inbox, stopping, replaced }: Stream,
   { wait, aside }: Pick<EventStreamOptions, 'wait' | 'aside'>,
   { first, text: begun }: Awaited<ReturnType<typeof begin>>,
 ): Promise<void> {
@@ -194,11 +197,12 @@ async function goOn(
         if (awaited === null) return;
         // A timer is early by up to a millisecond.
         const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
-        const signals = [left, stopping, ...(inbox === null ? [] : [inbox.news()])];
+        const signals = [left, stopping, replaced, ...(inbox === null ? [] : [inbox.news()])];
         await wait(token.identity, { ...awaited, seconds }, AbortSignal.any(signals));
       });
       text = '';
       if (isGone()) return;
+      if (replaced.aborted) throw refusal('stream_replaced');
       if (stopping.aborted) {
         await write(out, `retry: ${comeAgain()}\n\n`);
         return;
@@ -206,7 +210,8 @@ async function goOn(
       ({ page, awaits } = await read(ask, { ...params, after: page.cursor }));
     } catch (error) {
       const known = toApiError(error);
-      await write(out, `event: end\ndata: ${JSON.stringify(known.toBody(request.id))}\n\n`);
+      const retry = replaced.aborted ? `retry: ${replacedRetryMillis}\n` : '';
+      await write(out, `${retry}event: end\ndata: ${JSON.stringify(known.toBody(request.id))}\n\n`);
       return;
     }
   }
@@ -214,7 +219,7 @@ async function goOn(
 
 export function addEventStream(app: FastifyInstance, options: EventStreamOptions): void {
   const { authenticate, limits, followInbox, leave } = options;
-  const shares = createShares(streamsAtOnce, 'stream', 'too_many_waiting', byMember);
+  const takePlace = createNewestStreams();
   const stop = new AbortController();
   app.addHook('preClose', async () => {
     stop.abort();
@@ -224,12 +229,23 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
     const { params, isPersonal } = wantedBy(request);
     const ask = createAsk(options, token, request);
     const begun = await begin(ask, params);
+    if (request.method === 'HEAD') {
+      writeHead(request, reply).end();
+      return;
+    }
+    const { replaced, leave: leavePlace } = takePlace(token.identity);
     const out = writeHead(request, reply);
+    // A reader that takes nothing would not come to the end.
+    replaced.addEventListener('abort', () => {
+      if (out.writableNeedDrain) out.destroy();
+    });
     const inbox = isPersonal ? openInbox(followInbox, token, ask) : null;
     try {
-      await goOn({ token, request, out, params, ask, inbox, stopping: stop.signal }, options, begun);
+      const stopping = stop.signal;
+      await goOn({ token, request, out, params, ask, inbox, stopping, replaced }, options, begun);
     } finally {
       inbox?.close();
+      leavePlace();
     }
     out.end();
   }
@@ -242,11 +258,9 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
     },
     handler: async (request, reply) => {
       if (request.caller === null) throw internal();
-      const giveBack = shares.enter(request.caller.identity);
       try {
         await stream(request.caller, request, reply);
       } finally {
-        giveBack();
         leave(request);
       }
       return reply;

@@ -20,7 +20,7 @@ interface Options {
 
 const path = '/api/mcp';
 /** The gateway's own: what the path narrows, it knows. */
-const urls = [path, `${path}/core`, `${path}/readonly`, `${path}/core/readonly`];
+const urls = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [path + end, `${path}${end}/`]);
 /** What the gateway answers by saying that it takes POST alone. */
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'];
 const otherBodyLimit = 1_024;

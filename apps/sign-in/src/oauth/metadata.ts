@@ -21,6 +21,9 @@ export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void
         JSON.stringify({
           ...{ resource, authorization_servers: [baseUrl], scopes_supported: usualScopes },
           ...{ bearer_methods_supported: ['header'], resource_name: 'Muster' },
+          ...(resource !== api && {
+            mcp_tools: { listed: 'core', callable: 'all', all: `${mcp}?mode=full` },
+          }),
         }),
       );
   /** Names the resource as it was asked for, with what narrows it: clients hold it to the address that they were given. */

@@ -47,6 +47,10 @@ export const conflict = {
     remedy: 'Wait until they are released or expire, or lock less.',
     retryable: true,
   },
+  stream_replaced: {
+    meaning: 'A newer event stream of yours took the place of this one.',
+    remedy: 'Close streams that you do not read, then open this one again.',
+  },
   run_ended: {
     meaning: 'The run has ended; what goes on is another run, with an id of its own.',
     remedy: 'Begin another run, with an id of its own.',

@@ -53,6 +53,16 @@ export const sitemap = ({ baseUrl }: Addresses, pages: readonly SitePage[]): str
 export const robots = ({ baseUrl }: Addresses): string =>
   ['User-agent: *', 'Disallow: /api/', 'Allow: /', `Sitemap: ${baseUrl}/sitemap.xml`, ''].join('\n');
 
+/** The MCP endpoint. The plain address lists few tools and takes calls of all. */
+const toolsOf = (url: string | null): unknown => ({
+  ...{ protocol: 'mcp', transport: 'streamable-http', url },
+  ...(url !== null && {
+    listed: 'core',
+    callable: 'all',
+    modes: { core: `${url}?mode=core`, search: `${url}?mode=search`, full: `${url}?mode=full` },
+  }),
+});
+
 /** Where everything is, for a program that knows nothing but the address. */
 export function agentsJson(addresses: Addresses): unknown {
   const { baseUrl, docsUrl, licenseUrl } = addresses;
@@ -67,7 +77,7 @@ export function agentsJson(addresses: Addresses): unknown {
       dispatcher: `${baseUrl}/api/query`,
       reference: `${baseUrl}/reference`,
     },
-    tools: { protocol: 'mcp', transport: 'streamable-http', url: mcpUrlOf(addresses) },
+    tools: toolsOf(mcpUrlOf(addresses)),
     authentication: {
       type: 'http',
       scheme: 'bearer',

@@ -15,7 +15,11 @@ export function homePage(addresses: Addresses, reference: readonly Page[]): Page
     '[OpenAPI 3.1](/openapi.json): the same for generators',
     '[llms.txt](/llms.txt) and [llms-full.txt](/llms-full.txt): the same for models',
     '[agents.json](/.well-known/agents.json): where everything is, for programs',
-    ...(mcpUrl === null ? [] : [`\`${mcpUrl}\`: every operation as a tool, over the Model Context Protocol`]),
+    ...(mcpUrl === null
+      ? []
+      : [
+          `\`${mcpUrl}\`: every operation as a tool, over the Model Context Protocol; it lists the core tools, \`?mode=full\` lists all`,
+        ]),
     ...(licenseUrl === null ? [] : [`\`${licenseUrl}\`: activation of licenses, for installers`]),
   ];
   const call = [

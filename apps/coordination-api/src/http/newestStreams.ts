@@ -1,0 +1,42 @@
+/** The event streams of each member. A stream beyond the share ends the member's oldest one and takes its place. */
+import { type Identity } from '@muster/database';
+import { byMember, createShares, streamsAtOnce } from './shares.ts';
+
+export interface StreamPlace {
+  /** Aborts when a newer stream takes the place. */
+  readonly replaced: AbortSignal;
+  readonly leave: () => void;
+}
+
+interface Open {
+  readonly replaced: AbortController;
+  readonly leave: () => void;
+}
+
+/** Throws 429 where the organization has its share, and 503 where the process has. */
+export function createNewestStreams(most = streamsAtOnce): (caller: Identity) => StreamPlace {
+  const shares = createShares(most, 'stream', 'too_many_waiting', byMember);
+  /** Oldest first. */
+  const streams = new Map<string, Set<Open>>();
+  return (caller) => {
+    const { memberId } = caller;
+    const own = streams.get(memberId) ?? new Set();
+    const [oldest] = own;
+    if (oldest !== undefined && own.size >= most.each) {
+      oldest.leave();
+      oldest.replaced.abort();
+    }
+    const giveBack = shares.enter(caller);
+    const open: Open = {
+      replaced: new AbortController(),
+      leave: () => {
+        giveBack();
+        own.delete(open);
+        if (own.size === 0 && streams.get(memberId) === own) streams.delete(memberId);
+      },
+    };
+    own.add(open);
+    streams.set(memberId, own);
+    return { replaced: open.replaced.signal, leave: open.leave };
+  };
+}
