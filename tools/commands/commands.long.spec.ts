@@ -58,7 +58,7 @@ beforeAll(async () => {
   instance = begin(process.execPath, [run, 'start']);
   const isUp = new Promise<void>((resolve) => {
     instance.child.stdout.on('data', () => {
-      if (instance.said().includes('Ctrl-C stops all of it')) resolve();
+      if (instance.said().includes('Ctrl-C stops everything')) resolve();
     });
   });
   await Promise.race([isUp, instance.ended]);

@@ -6,7 +6,7 @@ import { prettyFactory } from 'pino-pretty';
 import { type AppName } from './ports.ts';
 import { logFolder, makePrivate, repositoryRoot } from './repository.ts';
 
-/** What becomes of an app's output: always a file of JSON lines, on a terminal also lines for people. */
+/** Receives an app's output: all of it goes to a file, and warnings also to the terminal. */
 export interface AppLog {
   readonly stdio: StdioOptions;
   /** From the root of the repository. */
@@ -19,15 +19,27 @@ export interface AppLog {
 let shownFrom = Infinity;
 
 /**
- * From now on what apps write is shown on the terminal too. What they write while all comes up, the hundred calls that
- * make the demo among it, would bury the steps and the page; a start that fails shows the end of the log anyway.
+ * From now on warnings of apps are also shown on the terminal. While the apps start, their output would bury the list of
+ * steps; a start that fails prints the end of the log anyway.
  */
 export function beginShowingLogs(): void {
   shownFrom = Date.now();
 }
 
-/** A line may arrive late: what counts is when it was written, where it says so. */
-function isShown(line: string): boolean {
+/** The level of warnings in logs of pino. */
+const warningLevel = 40;
+
+/**
+ * Whether a line of an app is shown on the terminal: warnings and errors, and anything on stderr that is not a log line.
+ * All other lines are only in the log file, so that the addresses printed by the start stay visible.
+ */
+export function isWarning(line: string, stream: 'stdout' | 'stderr'): boolean {
+  const level = /^\{.*?"level":(\d+)/.exec(line)?.[1];
+  return level === undefined ? stream === 'stderr' && line.trim() !== '' : Number(level) >= warningLevel;
+}
+
+/** A line may arrive late: its own time counts if it has one. */
+function isRecent(line: string): boolean {
   const writtenAt = /"time":(\d+)/.exec(line)?.[1];
   return (writtenAt === undefined ? Date.now() : Number(writtenAt)) >= shownFrom;
 }
@@ -52,11 +64,12 @@ export async function openAppLog(name: AppName): Promise<AppLog> {
     process.stdout.write(text.replace(/^(?=.)/gm, prefix));
   };
   const follow = (child: ChildProcess): void => {
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream === null) continue;
-      createInterface({ input: stream }).on('line', (line) => {
+    for (const name of ['stdout', 'stderr'] as const) {
+      const input = child[name];
+      if (input === null) continue;
+      createInterface({ input }).on('line', (line) => {
         void handle.appendFile(`${line}\n`).catch(() => undefined);
-        if (isShown(line)) show(line);
+        if (isWarning(line, name) && isRecent(line)) show(line);
       });
     }
   };

@@ -3,11 +3,13 @@ import { demoPeople } from './demo.ts';
 import { devFilePath, type DevFile, type Tokens } from './dev-file.ts';
 import { dataFolder, logFolder, mailFolder, repositoryRoot } from './repository.ts';
 
+const fromRoot = (file: string): string => path.relative(repositoryRoot, file);
+
 /** A demo of this machine alone lets anyone at it in. */
 const oneClick = ({ signInUrl, tokens }: DevFile): string =>
   signInUrl === null || tokens === null ? '' : `  (one click signs in as ${demoPeople.owner})`;
 
-/** What a person sees when all is up. */
+/** The text printed when everything is up. The addresses come last, so that they stay in view on a terminal of 80 by 24. */
 export function renderPage(facts: DevFile): string {
   const addresses: [string, string | null][] = [
     ['Console', facts.consoleUrl && `${facts.consoleUrl}${oneClick(facts)}`],
@@ -18,24 +20,20 @@ export function renderPage(facts: DevFile): string {
     ['PostgreSQL', facts.databaseUrl],
     ['Redis', facts.redisUrl],
     ['Metrics', 'at /metrics, on ports ten beyond those of the services'],
-    ['Queues', facts.workerUrl && `${facts.workerUrl}/queues (any name, the platform token as password)`],
-    [
-      'Mails',
-      facts.workerUrl &&
-        (process.env['SMTP_URL'] ? 'by SMTP_URL' : path.relative(repositoryRoot, mailFolder)),
-    ],
+    ['Queues', facts.workerUrl && `${facts.workerUrl}/queues (password: the platform token)`],
+    ['Mails', facts.workerUrl && (process.env['SMTP_URL'] ? 'by SMTP_URL' : fromRoot(mailFolder))],
   ];
   return [
+    '',
+    ...renderTokens(facts),
+    ...renderLicense(facts),
     '',
     'Muster is up.',
     '',
     ...addresses.flatMap(([name, url]) => (url === null ? [] : [`  ${name.padEnd(11)}${url}`])),
     '',
-    ...renderTokens(facts),
-    ...renderLicense(facts),
-    '',
-    `The same facts for scripts: ${path.relative(repositoryRoot, devFilePath)}; logs: ${path.relative(repositoryRoot, logFolder)}; a fresh start: rm -r ${path.relative(repositoryRoot, dataFolder)}`,
-    'Ctrl-C stops all of it; the data stay.',
+    `All of this for scripts: ${fromRoot(devFilePath)}. Logs: ${fromRoot(logFolder)}; only warnings appear here.`,
+    `Ctrl-C stops everything and keeps the data; rm -r ${fromRoot(dataFolder)} deletes them.`,
     '',
     '',
   ].join('\n');

@@ -30,7 +30,8 @@ await main(async () => {
   if (!isMadeHere) return;
   // From the sources it makes them first, in a process of their own, which needs four times the memory of serving them.
   const builder = spawn(process.execPath, [path.join(import.meta.dirname, 'build.ts'), folder], {
-    stdio: 'inherit',
+    // Its progress is no warning: what it prints goes to stdout.
+    stdio: ['ignore', 1, 1],
     signal: stopping.signal,
   });
   try {

@@ -26,6 +26,7 @@ const guides: Readonly<Record<string, Items>> = {
     ['Working as an agent', 'working-as-an-agent'],
     ['Connect MCP clients', 'mcp-clients'],
     ['Run agents on your machine', 'running-agents'],
+    ['Finish work without a forge', 'finishing-work'],
   ],
   Integrate: [
     ['Errors and retries', 'errors-and-retries'],
@@ -98,6 +99,8 @@ export default defineConfig({
   lang: 'en',
   srcDir: path.resolve(pages),
   cleanUrls: true,
+  // Diagrams and the search index are large, and are loaded only where they are needed.
+  vite: { build: { chunkSizeWarningLimit: 2_000 } },
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(mark)}` }]],
   // Nothing is fetched from elsewhere: it works where there is no way out.
   themeConfig: {
