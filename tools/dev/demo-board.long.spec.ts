@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { type AppProcess, startApp, useWorld } from '@muster/testing';
 import { makeDemoBoard } from './demo-board.ts';
+import { demoStories } from './demo-stories.ts';
 
 const world = useWorld({});
 let api: AppProcess;
@@ -29,4 +33,53 @@ it('makes a board on which one of each kind waits for its owner', async () => {
   await world.rows(`update leases set expires_at = now() - interval '1 second' where holder is not null`);
   const { items: stalled } = await client.deliveryExecutions.list({ state: ['stalled'] });
   expect(stalled.map(({ story }) => story?.title)).toEqual(['Offer a passkey on the thank-you page']);
+});
+
+it('is made although the API refuses calls for a moment, each call once', async () => {
+  const { ana, ben, chloe, dan, robo } = await world.org();
+  const refused = new Set<string>();
+  // Refuses the first try of each call with 503, and forwards the others.
+  const busy = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const key = String(request.headers['idempotency-key'] ?? request.url);
+      if (!refused.has(key)) {
+        refused.add(key);
+        const error = { code: 'unavailable', message: 'The database is away; try again.', status: 503 };
+        response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '0' });
+        response.end(
+          JSON.stringify({ ...error, requestId: 'r', details: { reason: 'away', retryable: true } }),
+        );
+        return;
+      }
+      const { authorization = '' } = request.headers;
+      const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': key };
+      void fetch(`${api.url}${request.url ?? ''}`, {
+        method: 'POST',
+        headers,
+        body: Buffer.concat(chunks),
+      }).then(async (answer) => {
+        response.writeHead(answer.status, { 'Content-Type': 'application/json' });
+        response.end(await answer.text());
+      });
+    });
+  });
+  await once(busy.listen(0, '127.0.0.1'), 'listening');
+  try {
+    await makeDemoBoard(`http://127.0.0.1:${(busy.address() as AddressInfo).port}`, {
+      ...{ owner: ana.me.token, admin: ben.me.token, member: chloe.me.token, viewer: dan.me.token },
+      ...{ agent: robo.me.token, platform: '' },
+    });
+  } finally {
+    busy.close();
+  }
+  expect(refused.size).toBeGreaterThan(demoStories.length);
+  const { items } = await createClient(httpTransport({ baseUrl: api.url, token: ana.me.token })).stories.list(
+    {
+      projectId: 'WEB',
+      limit: 200,
+    },
+  );
+  expect(items.length).toBe(demoStories.length);
 });

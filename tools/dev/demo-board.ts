@@ -1,4 +1,4 @@
-import { createClient, httpTransport, type Client } from '@muster/client';
+import { type Client, connect } from '@muster/client';
 import { type StoryStatus } from '@muster/registry';
 import { demoEpics, demoStories, type DemoComment, type DemoStory, type Person } from './demo-stories.ts';
 import { makeWaiting } from './demo-waiting.ts';
@@ -18,7 +18,7 @@ const wayTo: Record<StoryStatus, readonly StoryStatus[]> = {
 
 /** Makes the project and its board with the operations that everybody uses, each as the person who would do it. */
 export async function makeDemoBoard(baseUrl: string, tokens: Tokens): Promise<void> {
-  const as = (token: string): Client => createClient(httpTransport({ baseUrl, token }));
+  const as = (token: string): Client => connect({ baseUrl, token });
   const people: Record<Person, Client> = {
     ana: as(tokens.owner),
     ben: as(tokens.admin),

@@ -1,4 +1,4 @@
-import { createClient, httpTransport, MusterError } from '@muster/client';
+import { connect, MusterError } from '@muster/client';
 import { createPool, type Pool } from '@muster/database';
 import {
   addMember,
@@ -121,7 +121,7 @@ async function makeTokens(pool: Pool): Promise<Tokens> {
 async function allWork(baseUrl: string, tokens: Tokens): Promise<boolean> {
   const answers = await Promise.all(
     Object.values(tokens).map((token) =>
-      createClient(httpTransport({ baseUrl, token }))
+      connect({ baseUrl, token })
         .session.identity({})
         .then(
           () => true,
@@ -137,12 +137,12 @@ async function allWork(baseUrl: string, tokens: Tokens): Promise<boolean> {
 }
 
 async function findProjectKey(baseUrl: string, { owner: token }: Tokens): Promise<string | null> {
-  const { items } = await createClient(httpTransport({ baseUrl, token })).projects.list({});
+  const { items } = await connect({ baseUrl, token }).projects.list({});
   return (items.find(({ key }) => key === demoProjectKey) ?? items[0])?.key ?? null;
 }
 
 async function removeUnfinishedBoard(baseUrl: string, { owner: token }: Tokens): Promise<void> {
-  const { projects } = createClient(httpTransport({ baseUrl, token }));
+  const { projects } = connect({ baseUrl, token });
   const { items } = await projects.list({ includeArchived: true });
   if (!items.some(({ key }) => key === demoProjectKey)) return;
   await projects.delete({ projectId: demoProjectKey, confirmKey: demoProjectKey });
