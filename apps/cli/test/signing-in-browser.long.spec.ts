@@ -85,6 +85,7 @@ describe('muster login with a browser', () => {
       expect(await page.getByText('a program on this computer').count()).toBe(1);
       await page.getByLabel('A new one, called:').check();
       await page.locator('input[name=agentName]').fill(`Terminal ${scheme}`);
+      await page.getByLabel('All projects').check();
       await page.getByRole('button', { name: 'Connect', exact: true }).click();
       await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
       for (const width of [1440, 1024, 390]) {

@@ -80,6 +80,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
         await connect.waitFor();
         await lookAt(page, 'consent', colorScheme);
         await page.locator('input[name=agentName]').fill('Helper');
+        await page.getByLabel('All projects').check();
         await connect.click();
         await page.getByText('Back at the program').waitFor();
         const back = new URL(page.url()).searchParams;

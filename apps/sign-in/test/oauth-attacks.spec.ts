@@ -281,6 +281,29 @@ describe('consent', () => {
     expect((await client.exchange(back.get('code') ?? '')).body['scope']).toBe('read write admin');
   });
 
+  it('preselects few projects, at most write, and 30 days', async () => {
+    const role = `update members set role = 'admin' where id = $1`;
+    await world.rows(role, people.chloe.me.memberId);
+    const make = async (key: string): Promise<string> => {
+      const { body } = await call(people.ana.me.token, 'projects.create', { key, name: key });
+      return (body['project'] as { id: string }).id;
+    };
+    const address = client.authorizeUrl({ scope: 'admin' });
+    const empty = await openRequest(browser, address);
+    expect(empty.text).toMatch(/name="in" value="all"\s+checked/);
+    const first = await make('ONE');
+    const few = await openRequest(browser, address);
+    for (const chosen of ['name="in" value="some"', `name="project-${first}" value="on"`, 'value="write"'])
+      expect(few.text).toMatch(new RegExp(`${chosen}\\s+checked`));
+    expect(few.text).toMatch(/value="30"\s+selected/);
+    for (const key of ['TWO', 'THREE', 'FOUR', 'FIVE', 'SIX']) await make(key);
+    const many = await openRequest(browser, address);
+    expect(many.text).not.toMatch(/name="(in|project-[^"]+)" value="\w+"\s+checked/);
+    const { in: _in, ...undecided } = form;
+    const refused = await browser.submit(many.at, undecided);
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('Choose the projects')]);
+  });
+
   it('gives no scope that was not asked for', async () => {
     const { at } = await openRequest(browser, client.authorizeUrl({ scope: 'read' }));
     expect((await browser.submit(at, { ...form, scope: 'write' })).status).toBe(422);

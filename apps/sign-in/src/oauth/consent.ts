@@ -152,6 +152,7 @@ function termsIn(
   const most = scopes.find((scope) => scope === form['scope']);
   const days = connectionDays.find((one) => String(one) === form['days']);
   if (most === undefined || days === undefined) return 'Say what it may do, and for how long.';
+  if (form['in'] !== 'some' && form['in'] !== 'all') return 'Choose the projects that it may work in.';
   const isBound = form['in'] === 'some';
   const chosen = projects.filter(({ id }) => form[`project-${id}`] !== undefined).map(({ id }) => id);
   if (isBound && chosen.length === 0) return 'Choose at least one project, or all of them.';

@@ -51,17 +51,28 @@ const whoAsks = ({ name, host, backTo, device }: AskingClient): Html => html`
 const words: Readonly<Record<'read' | 'write' | 'admin', string>> = {
   read: 'Read',
   write: 'Read and write',
-  admin: 'Read, write and administrate',
+  admin: 'Read, write and administer',
 };
+
+const scopeHints: Readonly<Record<'read' | 'write' | 'admin', string>> = {
+  read: 'It can view the chosen projects but cannot change anything.',
+  write: 'It can also create and change stories, comment, and take on work.',
+  admin: 'It can also manage projects, teams and organization settings.',
+};
+
+/** Up to this many projects are preselected; with more, the person has to choose. */
+const fewProjects = 5;
+const defaultDays = '30';
 
 const choice = (
   { type = 'radio', name, value }: { type?: 'radio' | 'checkbox'; name: string; value: string },
   isChosen: boolean,
   text: Html | string,
+  hint?: string,
 ): Html =>
   html`<label class="choice"
     ><input type="${type}" name="${name}" value="${value}" ${isChosen ? html`checked` : null} /><span
-      >${text}</span
+      >${text} ${hint === undefined ? null : html`<small>${hint}</small>`}</span
     ></label
   >`;
 
@@ -70,13 +81,34 @@ const hiddenFields = (fields: Readonly<Record<string, string>>): Html[] =>
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
   );
 
+function projectsPart({ projects, typed }: ConsentFacts): Html {
+  const areFew = projects.length > 0 && projects.length <= fewProjects;
+  const fallback = areFew ? 'some' : undefined;
+  const chosen = typed['in'] ?? (projects.length === 0 ? 'all' : fallback);
+  const isPreselected = areFew && typed['in'] === undefined;
+  return html`<fieldset>
+    <legend>In which projects</legend>
+    ${projects.length === 0 ? null : choice({ name: 'in', value: 'some' }, chosen === 'some', 'Only these projects', 'It cannot see any other project.')}
+    <div class="within">
+      ${projects.map(({ id, key, name }) =>
+        choice(
+          { type: 'checkbox', name: `project-${id}`, value: 'on' },
+          isPreselected || typed[`project-${id}`] !== undefined,
+          html`${name} <span class="quiet">${key}</span>`,
+        ),
+      )}
+    </div>
+    ${choice({ name: 'in', value: 'all' }, chosen === 'all', 'All projects', 'It can use every project that you can see, including future ones.')}
+  </fieldset>`;
+}
+
 export function consentPage(facts: ConsentFacts): Page {
-  const { client, organization, agents, projects, scopes, typed, problem } = facts;
+  const { client, organization, agents, scopes, typed, problem } = facts;
   const agent = typed['agent'] ?? agents[0]?.id ?? 'new';
   // A code may come from an attacker, so a device starts with the least.
   const usual = client.device === null ? scopes.findLast((scope) => scope !== 'admin') : scopes[0];
   const scope = typed['scope'] ?? usual;
-  const days = typed['days'] ?? '90';
+  const days = typed['days'] ?? defaultDays;
   return {
     title: `Connect ${client.name}`,
     status: problem === null ? 200 : 422,
@@ -90,8 +122,8 @@ export function consentPage(facts: ConsentFacts): Page {
         ${facts.hasOthers ? html`<p><button class="second" form="organizations">Choose another organization</button></p>` : null}
         <fieldset>
           <legend>As which agent of yours</legend>
-          ${agents.map(({ id, name }) => choice({ name: 'agent', value: id }, agent === id, name))}
-          ${choice({ name: 'agent', value: 'new' }, agent === 'new', 'A new one, called:')}
+          ${agents.map(({ id, name }) => choice({ name: 'agent', value: id }, agent === id, name, 'Its work appears under the name of this agent.'))}
+          ${choice({ name: 'agent', value: 'new' }, agent === 'new', 'A new one, called:', 'Muster creates this agent for you, and its work appears under this name.')}
           <div class="within">
             <input
               name="agentName"
@@ -101,26 +133,13 @@ export function consentPage(facts: ConsentFacts): Page {
             />
           </div>
         </fieldset>
-        <fieldset>
-          <legend>In which projects</legend>
-          ${choice({ name: 'in', value: 'all' }, typed['in'] !== 'some', 'All that I see, later ones too')}
-          ${projects.length === 0 ? null : choice({ name: 'in', value: 'some' }, typed['in'] === 'some', 'These alone:')}
-          <div class="within">
-            ${projects.map(({ id, key, name }) =>
-              choice(
-                { type: 'checkbox', name: `project-${id}`, value: 'on' },
-                typed[`project-${id}`] !== undefined,
-                html`${name} <span class="quiet">${key}</span>`,
-              ),
-            )}
-          </div>
-        </fieldset>
+        ${projectsPart(facts)}
         <fieldset>
           <legend>To do what</legend>
-          ${scopes.map((one) => choice({ name: 'scope', value: one }, scope === one, words[one]))}
+          ${scopes.map((one) => choice({ name: 'scope', value: one }, scope === one, words[one], scopeHints[one]))}
         </fieldset>
         <label for="days">For how long</label>
-        <select id="days" name="days">
+        <select id="days" name="days" aria-describedby="days-hint">
           ${connectionDays.map(
             (one) =>
               html`<option value="${one}" ${String(one) === days ? html`selected` : null}>
@@ -128,6 +147,7 @@ export function consentPage(facts: ConsentFacts): Page {
               </option>`,
           )}
         </select>
+        <p id="days-hint" class="quiet">After that, it has to ask you again.</p>
         <button name="answer" value="connect">Connect</button>
         <button class="second" name="answer" value="refuse">Do not connect</button>
       </form>

@@ -11,6 +11,7 @@ select { width: 100%; min-height: 2.75rem; margin-bottom: 1rem; padding: .5rem .
 fieldset { margin: 0 0 1rem; padding: 0; border: 0 }
 legend { margin-bottom: .35rem; padding: 0; font-weight: 600 }
 .choice { display: flex; gap: .6rem; align-items: flex-start; margin: 0; padding: .35rem 0; font-weight: 400; overflow-wrap: anywhere }
+.choice small { display: block; color: var(--muted); font-size: .875rem }
 .choice input { flex: none; width: 1.2rem; min-height: 1.2rem; margin: .15rem 0 0; accent-color: var(--accent) }
 /* What scrolls clips: the ring of what has the focus needs the room. */
 .within { margin: 0 -5px 0 calc(1.8rem - 5px); padding: 5px; max-height: 15rem; overflow: auto }

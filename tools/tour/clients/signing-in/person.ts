@@ -27,6 +27,7 @@ export async function openPerson(baseUrl: string): Promise<SigningPerson> {
         if (await trouble.isVisible()) return await page.locator('main').innerText();
         await page.getByLabel('A new one, called:').check();
         await page.locator('input[name=agentName]').fill(agentName);
+        await page.getByLabel('All projects').check();
         await connect.click();
         await page.waitForURL(({ origin }) => origin !== baseUrl);
         await page.waitForLoadState();
