@@ -1498,6 +1498,7 @@ CREATE INDEX executions_opened_number ON public.executions USING btree (org_id, 
 CREATE INDEX executions_opened_url ON public.executions USING btree (org_id, project_id, opened_url_hash, id) WHERE (opened_url_hash IS NOT NULL);
 CREATE INDEX executions_project ON public.executions USING btree (org_id, project_id, id) WHERE (state <> 'completed'::text);
 CREATE INDEX executions_state ON public.executions USING btree (org_id, project_id, state, needs_rework, id);
+CREATE INDEX executions_stopped ON public.executions USING btree (org_id, target_type, target_id) WHERE (stop_requested IS NOT NULL);
 CREATE INDEX executions_submitted_number ON public.executions USING btree (org_id, project_id, submitted_number, id) WHERE (submitted_number IS NOT NULL);
 CREATE INDEX executions_submitted_url ON public.executions USING btree (org_id, project_id, submitted_url_hash, id) WHERE (submitted_url_hash IS NOT NULL);
 CREATE INDEX executions_target ON public.executions USING btree (org_id, target_type, target_id, id DESC);

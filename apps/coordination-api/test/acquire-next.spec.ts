@@ -273,6 +273,22 @@ describe('a run', () => {
     await expect(next(robo, { runId: 'r1' })).rejects.toMatchObject({ reason: 'stop_requested' });
   });
 
+  it('passes over a stopped story in any run, also for members, until the stop is lifted', async () => {
+    const { ana, robo } = people;
+    await stories({});
+    const first = await next(robo, { runId: 'r1' });
+    const executionId = first.execution?.id ?? '';
+    await robo.deliveryExecutions.release(heldOf(first));
+    await ana.deliveryExecutions.update({ executionId, requestStop: true });
+    await ana.stories.updateStatus({ storyId: 'WEB-1', status: 'ready' });
+    for (const who of [robo, ana]) {
+      const { execution, skipped } = await next(who, { runId: 'r2' });
+      expect([execution, skipped]).toMatchObject([null, [{ key: 'WEB-1', reasons: ['stop_requested'] }]]);
+    }
+    await ana.deliveryExecutions.update({ executionId, requestStop: false });
+    expect(await keyOf(await next(robo, { runId: 'r3' }))).toBe('WEB-1');
+  });
+
   it('that calls twice at once is given one story', async () => {
     const { robo } = people;
     await stories({}, {}, {});

@@ -219,13 +219,13 @@ describe('work on a story', () => {
     expect(others.readiness?.reasons).toContain('lease_held');
   });
 
-  it('holds back after a request to stop the holder that was asked, and no other', async () => {
+  it('keeps agents away after a request to stop, and lets a member lift it', async () => {
     const held = await acquire();
     await people.ana.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
     await people.chloe.deliveryExecutions.release(held);
     const reasonsOf = async ({ storyCollaboration }: Person) =>
       (await storyCollaboration.context({ storyId: 'WEB-1' })).readiness?.reasons;
-    expect(await reasonsOf(people.chloe)).toContain('stop_requested');
+    expect(await reasonsOf(people.robo)).toContain('stop_requested');
     expect(await reasonsOf(people.ana)).not.toContain('stop_requested');
     expect((await people.ana.deliveryExecutions.acquire(target)).execution.state).toBe('leased');
   });

@@ -32,7 +32,12 @@ const groups: Readonly<Record<Group, readonly EventKind[]>> = {
   ],
   work: [
     ...(['execution.acquired', 'execution.superseded', 'execution.checkpointed'] as const),
-    ...(['execution.updated', 'execution.stopRequested', 'execution.offered'] as const),
+    ...([
+      'execution.updated',
+      'execution.stopRequested',
+      'execution.stopLifted',
+      'execution.offered',
+    ] as const),
     ...(['execution.released', 'execution.submitted', 'execution.completed', 'lease.expired'] as const),
     ...(['execution.observed', 'run.started', 'run.completed', 'run.failed', 'run.canceled'] as const),
   ],

@@ -85,6 +85,7 @@ const words: Readonly<Record<EventKind, string>> = {
   'execution.checkpointed': 'wrote a checkpoint of',
   'execution.updated': 'went on with',
   'execution.stopRequested': 'asked to stop the work on',
+  'execution.stopLifted': 'lifted the stop of',
   'execution.offered': 'offered',
   'execution.released': 'let go of',
   'execution.submitted': 'handed in',

@@ -17,6 +17,8 @@ export interface Acquiring {
   readonly rivalRows: readonly LeaseRow[];
   /** The target's execution that is not completed. */
   readonly execution: ExecutionRow | undefined;
+  /** The target's completed execution that carries a stop. */
+  readonly stopped: ExecutionRow | undefined;
   /** Those of the rivals. */
   readonly rivalExecutions: readonly ExecutionRow[];
 }
@@ -43,7 +45,7 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
   // A list that is there before any row is locked. Joined instead, a row that changed while it was waited for is looked
   // for again in the join, and by some plans not found: then it is neither locked nor read.
   const ids = sql.part`any (array(select u.id from ${units} u))`;
-  const [target, , , leases, executions, now] = await Promise.all([
+  const [target, , , leases, executions, stopped, now] = await Promise.all([
     lockTarget(db, type, id),
     type === 'story'
       ? []
@@ -63,6 +65,11 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
         where ${of('e')} and ${isOpenSql} and e.target_type in ('story', 'delivery_group') and e.target_id = ${ids}
         order by e.id /*guard: the executions of an acquire are locked*/for no key update/*end*/`,
     ),
+    db.find(
+      sql<ExecutionRow>`select ${executionList} from executions e
+        where ${of('e')} and e.target_type = ${type} and e.target_id = ${id} and e.stop_requested is not null
+          and e.state = 'completed' order by e.id desc limit 1 for no key update`,
+    ),
     readClock(db),
   ]);
   const lease = leases.find((row) => row.unit_id === target.id && row.unit_type === type);
@@ -75,17 +82,16 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
     rivalRows,
     rivals: rivalRows.map(heldLease).filter((held) => held !== null),
     execution: executions.find((row) => row.target_id === target.id),
+    stopped,
     rivalExecutions: executions.filter((row) => row.target_id !== target.id),
   };
 }
 
 /** For the rules. */
 export const toOpenExecution = (
-  row: Pick<ExecutionRow, 'state' | 'offer' | 'stop_requested'> | undefined,
+  row: Pick<ExecutionRow, 'state' | 'offer'> | undefined,
 ): OpenExecution | null =>
-  row === undefined || row.state === 'completed'
-    ? null
-    : { state: row.state, offer: row.offer, stopped: row.stop_requested?.holder ?? null };
+  row === undefined || row.state === 'completed' ? null : { state: row.state, offer: row.offer };
 
 /** A first execution of a target, with nothing done yet. */
 export const newExecution = (target: Target, now: string): ExecutionRow => ({

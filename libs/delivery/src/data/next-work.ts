@@ -13,7 +13,7 @@ export interface WorkOnStory {
   /** Of the execution that is not completed; null where there is none. */
   readonly state: ExecutionRow['state'] | null;
   readonly offer: ExecutionRow['offer'];
-  readonly stop_requested: ExecutionRow['stop_requested'];
+  readonly is_stopped: boolean;
   /** It was handed in, and nothing has to be done about it but by the forge. */
   readonly awaits_forge: boolean;
   readonly now: string;
@@ -26,7 +26,8 @@ const storyUnit = (id: Part) => ({ type: sql.part`'story'`, id });
 /** Of the execution `e` of the story `id`, and the open group `m` that it is in. */
 const workOn = (id: Part): Part =>
   sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyUnit(id))} as lease,
-    e.state, e.offer, e.stop_requested, coalesce(${awaitsForge}, false) as awaits_forge, ${clock}`;
+    e.state, e.offer, exists (select from executions x where ${of('x')} and x.target_type = 'story'
+      and x.target_id = ${id} and x.stop_requested is not null) as is_stopped, coalesce(${awaitsForge}, false) as awaits_forge, ${clock}`;
 
 const groupOf = (id: Part): Part =>
   sql.part`left join lateral (select m.group_id from delivery_group_stories m
@@ -57,7 +58,7 @@ export function findBegun(
   const id = sql.part`e.target_id`;
   return db.all(
     sql<WorkOnStory>`with begun as materialized (
-         select e.target_id, e.state, e.offer, e.stop_requested, e.needs_rework, l.granted_at, e.id from executions e
+         select e.target_id, e.state, e.offer, e.needs_rework, l.granted_at, e.id from executions e
          left join leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id
          where ${of('e')} and e.project_id = ${project} and ${isOpenSql} and e.target_type = 'story' and ${which}
          order by l.granted_at desc nulls last, e.id limit ${sql.literal(limit)})

@@ -26,7 +26,7 @@ it('signals cost what is new, however much a holder was told before', async () =
   const told = 2_000;
   await world.rows(
     `insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
-     select $1, $2, seq, 'stop_requested', '{}', '{}', now() from generate_series(10, $3::int) seq`,
+     select $1, $2, seq, 'story_changed', '{}', '{}', now() from generate_series(10, $3::int) seq`,
     orgId,
     execution.id,
     told + 1,
@@ -41,7 +41,7 @@ it('signals cost what is new, however much a holder was told before', async () =
   await inOrganizationAsSystem(world.database.app, orgId, async (db) => {
     const before = await rowsRead(db);
     const row = { id: execution.id, told_seq: told, last_event_seq: told + 1 };
-    expect(await listSignals(db, row)).toMatchObject([{ kind: 'stop_requested', seq: told + 1 }]);
+    expect(await listSignals(db, row)).toMatchObject([{ kind: 'story_changed', seq: told + 1 }]);
     expect((await rowsRead(db)) - before).toBe(1);
   });
   const { signals } = await people.chloe.deliveryExecutions.renew({

@@ -49,7 +49,7 @@ export async function listSignals(
   return rows.reverse();
 }
 
-/** Those that the holder did not cause; a stop stands until it is followed. */
+/** Those that the holder did not cause; a stop as long as it is in force. */
 export function signalsFor(
   holder: { readonly memberId: string; readonly agentId: string | null },
   execution: ExecutionRow,
@@ -57,10 +57,10 @@ export function signalsFor(
 ): Signal[] {
   const isOwn = ({ memberId, agentId }: Actor): boolean =>
     memberId === holder.memberId && agentId === holder.agentId;
-  const news = events
-    .filter((event) => event.kind === 'stop_requested' || !isOwn(event.actor))
-    .map(({ kind, seq, at, data }): Signal => ({ kind, seq, at, data }));
   const stop = execution.stop_requested;
+  const news = events
+    .filter(({ kind, actor }) => (kind === 'stop_requested' ? stop !== null : !isOwn(actor)))
+    .map(({ kind, seq, at, data }): Signal => ({ kind, seq, at, data }));
   if (stop === null || news.some(({ kind }) => kind === 'stop_requested')) return news;
   return [
     { kind: 'stop_requested', seq: stop.seq, at: stop.at, data: { reason: stop.reason, by: stop.by } },

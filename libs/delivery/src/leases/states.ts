@@ -17,6 +17,7 @@ export type ExecutionEventKind =
   | 'checkpointed'
   | 'updated'
   | 'expired'
+  | 'stop_lifted'
   | 'offered'
   | 'released'
   | 'submitted'
@@ -59,6 +60,7 @@ const open = [...held, ...unheld] as const;
 
 const remark = { to: null, clears: [], endsLease: false, locks: 'stay' } as const;
 const renewal = { ...remark, renews: true } as const;
+/** A grant under a stop is a member's own, which lifts it. */
 const granted = {
   to: 'leased',
   event: 'acquired',
@@ -66,11 +68,11 @@ const granted = {
   endsLease: false,
 } as const;
 const givenUp = { event: 'released', endsLease: true, locks: 'free' } as const;
-/** Nothing is left to do: no question, offer or stop stands, and no holder has to take it up again. */
+/** Nothing is left to do: no question or offer is open, and no holder has to take it up again. A stop stays in force. */
 const over = {
   to: 'completed',
   event: 'completed',
-  clears: ['offer', 'waiting_for', 'stop_requested', 'failure', 'needs_rework'],
+  clears: ['offer', 'waiting_for', 'failure', 'needs_rework'],
 } as const;
 
 const table = {
@@ -124,7 +126,8 @@ const table = {
   observeMerge: { ...over, from: unheld, outcome: 'succeeded', endsLease: false, locks: 'free' },
   /** A pull request that is closed unmerged sends back what was handed in with it. */
   sendBack: { ...remark, from: ['submitted'], to: 'available', event: 'forge' },
-  requestStop: { ...remark, from: held, event: 'stop_requested' },
+  requestStop: { ...remark, from: [...held, 'completed'], event: 'stop_requested' },
+  liftStop: { ...remark, from: [...open, 'completed'], event: 'stop_lifted', clears: ['stop_requested'] },
   /** A stop of what has no holder, or the story canceled, the group abandoned, the project deleted. */
   cancel: { ...over, from: open, outcome: 'canceled', endsLease: true, locks: 'free' },
   /** With its group. */

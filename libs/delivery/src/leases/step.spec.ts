@@ -37,7 +37,7 @@ describe('a step of an execution', () => {
       }
   });
 
-  it('that completes leaves nothing open, whoever completes: no question, offer or stop, and nothing to be taken up again', () => {
+  it('that completes leaves nothing open, whoever completes: no question or offer, and nothing to be taken up again', () => {
     const completing = transitionNames.filter((transition) => transitions[transition].to === 'completed');
     expect(completing).toEqual(['finish', 'observeMerge', 'cancel', 'land']);
     for (const transition of completing) {
@@ -45,7 +45,7 @@ describe('a step of an execution', () => {
       if (from === undefined) throw new Error('it can be done to nothing');
       const { row } = step(executionIn(from), transition, { now: at });
       expect(row).toMatchObject({
-        ...{ waiting_for: null, offer: null, stop_requested: null },
+        ...{ waiting_for: null, offer: null },
         ...{ needs_rework: false, failure: null, completed_at: at },
       });
     }

@@ -29,10 +29,12 @@ const decide = (facts: Partial<AcquireFacts>) =>
     rivals: [],
     rivalExecutions: [],
     execution: null,
+    isStopped: false,
+    liftsStop: false,
     ...facts,
   });
 const offeredTo = (toMemberId: string | null, toAgentId: string | null, expiresAt = future) =>
-  ({ state: 'offered', offer: { toMemberId, toAgentId, expiresAt }, stopped: null }) as const;
+  ({ state: 'offered', offer: { toMemberId, toAgentId, expiresAt } }) as const;
 
 describe('who may have a lease', () => {
   it('is whoever asks first', () => {
@@ -80,11 +82,17 @@ describe('who may have a lease', () => {
     expect(decide({ ...taken, isLead: true })).toMatchObject({ kind: 'grant', offered: false });
   });
 
-  it('is not whoever was asked to stop', () => {
-    const execution = { state: 'available', offer: null, stopped: chloe } as const;
-    expect(decide({ execution })).toMatchObject({ reason: 'stop_requested' });
-    expect(decide({ execution, own: lease(chloe, future) })).toMatchObject({ reason: 'stop_requested' });
-    expect(decide({ execution, caller: { ...chloe, runId: 'another' } })).toMatchObject({ kind: 'grant' });
+  it('is no one under a stop, in any run, but for whoever lifts it', () => {
+    const execution = { state: 'available', offer: null } as const;
+    const stopped = { execution, isStopped: true };
+    expect(decide(stopped)).toMatchObject({ reason: 'stop_requested' });
+    expect(decide({ ...stopped, own: lease(chloe, future) })).toMatchObject({ reason: 'stop_requested' });
+    expect(decide({ ...stopped, execution: null })).toMatchObject({ reason: 'stop_requested' });
+    expect(decide({ ...stopped, liftsStop: true })).toMatchObject({ kind: 'grant' });
+    expect(decide({ ...stopped, liftsStop: true, own: lease(chloe, past) })).toEqual({ kind: 'extend' });
+    expect(decide({ ...stopped, liftsStop: true, own: lease(ben, future) })).toMatchObject({
+      reason: 'lease_held',
+    });
   });
 
   it('is nobody beside a live lease of the group, but for its holder; an expired one is set free', () => {

@@ -57,8 +57,6 @@ export interface OpenExecution {
     readonly toAgentId: string | null;
     readonly expiresAt: string;
   } | null;
-  /** The holder that was asked to stop, and has to be another now. */
-  readonly stopped: Holder | null;
 }
 
 export interface AcquireFacts {
@@ -72,6 +70,10 @@ export interface AcquireFacts {
   /** The leases of units that exclude this one: a story's group, a group's stories. */
   readonly rivals: readonly HeldLease[];
   readonly execution: OpenExecution | null;
+  /** A stop is in force on the target. */
+  readonly isStopped: boolean;
+  /** The caller is a member who names the target: this lifts a stop. */
+  readonly liftsStop: boolean;
   /** What is open of those units: an offer of one reserves the other as well. */
   readonly rivalExecutions: readonly OpenExecution[];
 }
@@ -98,9 +100,7 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const isLive = (lease: HeldLease): boolean => lease.expiresAt > now;
   const isOurs = (lease: HeldLease): boolean => isSameHolder(lease.holder, caller);
 
-  if (execution?.stopped != null && isSameHolder(execution.stopped, caller)) {
-    return { kind: 'refuse', reason: 'stop_requested' };
-  }
+  if (facts.isStopped && !facts.liftsStop) return { kind: 'refuse', reason: 'stop_requested' };
   if (own !== null && isOurs(own)) return { kind: 'extend' };
 
   const others = rivals.filter((lease) => !isOurs(lease));

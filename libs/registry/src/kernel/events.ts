@@ -121,6 +121,7 @@ export const events = {
   'execution.checkpointed': z.object({ executionId: Id, seq: z.int() }),
   'execution.updated': z.object({ executionId: Id, fields: z.array(z.string()) }),
   'execution.stopRequested': z.object({ executionId: Id }),
+  'execution.stopLifted': z.object({ executionId: Id }),
   'execution.offered': z.object({
     executionId: Id,
     toMemberId: Id.nullable(),

@@ -88,8 +88,8 @@ export const unprocessable = {
   },
   expired: { meaning: 'Its time is over; ask for a new one.', remedy: 'Ask for a new one.' },
   stop_requested: {
-    meaning: 'This run was asked to stop; another one may go on.',
-    remedy: 'Stop this run; details.stopRequested says why.',
+    meaning: 'A stop is in force on this work, and agents cannot take it.',
+    remedy: 'Take other work; a member can lift the stop. details.stopRequested says why.',
   },
   checkpoint_required: {
     meaning: 'There is no checkpoint to go on from; write one first.',

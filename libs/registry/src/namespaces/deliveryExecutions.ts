@@ -78,7 +78,7 @@ export const deliveryExecutions = {
       'wip_limit',
       'archived',
     ],
-    emits: ['execution.acquired', 'execution.superseded', 'story.statusChanged'],
+    emits: ['execution.acquired', 'execution.superseded', 'execution.stopLifted', 'story.statusChanged'],
     secret: 'leaseToken',
     example: { targetType: 'story', targetId: 'WEB-1', runId: 'run-1', ttlSeconds: 900 },
   }),
@@ -161,7 +161,7 @@ export const deliveryExecutions = {
     summary: 'Say where the work stands, or ask its holder to stop',
     keywords:
       'progress percent phase wait for an answer waiting blocked stop somebody cancel abort another agent branch',
-    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null clears each, and goes on where it waited. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work without a holder ends as canceled, and so does work past its lease's time on what is done or landed, which no other can take.`,
+    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null clears each, and goes on where it waited. Without one, requestStop: true is in force until a member lifts it, also after release, expiry and a new runId: the holder sees it as a signal, agents cannot acquire the target, and acquireNext passes it over. Work without a holder ends as canceled, and so does work past its lease's time on what is done or landed, which no other can take. A member lifts the stop by requestStop: false, on the newest execution of the target, completed or not, or by acquiring the target.`,
     access: project('contributor'),
     params: z
       .strictObject({
@@ -171,11 +171,11 @@ export const deliveryExecutions = {
         progress: z.int().min(0).max(100).nullish(),
         git: GitMeta.nullish(),
         waitingFor: z.strictObject({ questionId: Id }).nullable().optional(),
-        requestStop: z.literal(true).optional(),
+        requestStop: z.boolean().optional(),
         reason: text(2000, 1).optional(),
       })
       .refine(({ leaseToken, requestStop }) => leaseToken !== undefined || requestStop !== undefined, {
-        error: 'is needed, unless a stop is requested',
+        error: 'is needed, unless a stop is requested or lifted',
         path: ['leaseToken'],
       })
       .refine(
@@ -189,7 +189,7 @@ export const deliveryExecutions = {
       }),
     result: ExecutionAndSignals,
     refusals: [...holderRefusals, 'invalid_transition'],
-    emits: ['execution.updated', 'execution.stopRequested', 'execution.completed'],
+    emits: ['execution.updated', 'execution.stopRequested', 'execution.stopLifted', 'execution.completed'],
     example: { executionId: execution, requestStop: true, reason: 'The design changed' },
   }),
   handoff: operation({

@@ -187,6 +187,14 @@ const stops = onExecution(
   verdicts.requestStop,
 );
 
+const lifts = onExecution(
+  'liftStop',
+  'deliveryExecutions.update',
+  fc.constant({}),
+  () => ({ requestStop: false }),
+  verdicts.liftStop,
+);
+
 const onStory = <Args>(
   name: string,
   args: fc.Arbitrary<Args>,
@@ -387,5 +395,5 @@ export const commands: fc.Arbitrary<Command>[] = [
   ...[acquires, acquires, acquires, acquires, acquires, acquires, expiries, expiries, lapses],
   ...[locks, locks, locks, locksBeside, locksBeside],
   ...[renews, checkpoints, checkpoints, checkpoints, updates, updates, handoffs, handoffs, releases],
-  ...[completions, completions, facts, facts, stops, stops, moves, answers, answers, reads],
+  ...[completions, completions, facts, facts, stops, stops, lifts, moves, answers, answers, reads],
 ];

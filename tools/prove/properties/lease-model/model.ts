@@ -33,7 +33,7 @@ export interface Execution {
   offer: { readonly to: Name; lapsed: boolean } | null;
   /** The story whose question is waited for. */
   waitingFor: StoryName | null;
-  /** Who was asked to stop. */
+  /** Who had it, or else who asked, when a stop came into force; null: none is. */
   stop: Holder | null;
   hasBranch: boolean;
   /** The newest of its pull request, by the time at which it was seen; a merge is for good. */
@@ -141,7 +141,7 @@ export function tell(model: Model, story: StoryName, kind: string, by: Name): vo
 /** The holder's work ends for good. */
 export function finish(execution: Execution, outcome: string): void {
   Object.assign(execution, {
-    ...{ state: 'completed', outcome, offer: null, waitingFor: null, stop: null, lock: null },
+    ...{ state: 'completed', outcome, offer: null, waitingFor: null, lock: null },
     // Nobody has to take up again what is over.
     needsRework: false,
   });

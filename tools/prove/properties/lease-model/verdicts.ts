@@ -71,7 +71,7 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
   const { lease } = target;
   const reasons: string[] = [];
   if (isOver(model, call.target)) reasons.push('invalid_transition');
-  if (open?.stop != null && isSame(open.stop, holder)) reasons.push('stop_requested');
+  if (target.execution?.stop != null && isAgent(holder.person)) reasons.push('stop_requested');
   const isOwn = lease !== null && isSame(lease.holder, holder);
   const rivals = rivalsOf(call.target)
     .map((name) => model.targets[name])
@@ -89,6 +89,8 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
 
   return done((result) => {
     const isNew = open === null;
+    // The agents were refused: this is a member's, and lifts the stop.
+    if (target.execution !== null) target.execution.stop = null;
     const signals: string[] = [];
     const ttl = grantedTtl(call.ttl);
     const value = String(result['leaseToken']);
@@ -112,7 +114,7 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
     } else {
       Object.assign(execution, {
         ...{ state: 'leased', attempt: execution.attempt + 1, epoch: target.epoch, outcome: null },
-        ...{ offer: null, waitingFor: null, stop: null, news: [] },
+        ...{ offer: null, waitingFor: null, news: [] },
         lock: isAddressee && execution.lock !== null ? { holder, lapsed: false } : null,
       });
     }
@@ -149,7 +151,7 @@ function begin(target: Target, result: Record<string, unknown>): Execution {
 /** What the holder hears: what others did since it was last told, and a stop for as long as it stands. */
 function hear(execution: Execution, person: Name): string[] {
   const kinds = execution.news
-    .filter(({ kind, by }) => kind === 'stop_requested' || by !== person)
+    .filter(({ kind, by }) => (kind === 'stop_requested' ? execution.stop !== null : by !== person))
     .map(({ kind }) => kind);
   if (execution.stop !== null && !kinds.includes('stop_requested')) kinds.push('stop_requested');
   execution.news = [];
@@ -308,15 +310,33 @@ export function requestStop(model: Model, person: Name, executionId: string): Ve
   const found = ownerOf(model, executionId);
   if (found === undefined) return refused('not_found');
   const { target, execution } = found;
+  const isCompleted = execution.state === 'completed';
+  const isLeft = isCompleted && (isOver(model, target.name) || execution.stop !== null);
+  if (isCompleted && !isLeft && target.execution !== execution) return refused('invalid_transition');
   return done(() => {
-    if (execution.state === 'completed') return shown(target, execution);
-    if (target.lease !== null && !(target.lease.expired && isOver(model, target.name))) {
+    if (isLeft) return shown(target, execution);
+    const asker = { person, run: null };
+    if (isCompleted) execution.stop = asker;
+    else if (target.lease !== null && !(target.lease.expired && isOver(model, target.name))) {
       execution.stop = target.lease.holder;
       execution.news.push({ kind: 'stop_requested', by: person });
     } else {
       finish(execution, 'canceled');
+      execution.stop = asker;
       target.lease = null;
     }
+    return shown(target, execution);
+  });
+}
+
+export function liftStop(model: Model, person: Name, executionId: string): Verdict {
+  if (onlyLooks(person) || isAgent(person)) return refused('forbidden');
+  const found = ownerOf(model, executionId);
+  if (found === undefined) return refused('not_found');
+  const { target, execution } = found;
+  if (execution.state === 'completed' && target.execution !== execution) return refused('invalid_transition');
+  return done(() => {
+    execution.stop = null;
     return shown(target, execution);
   });
 }

@@ -1,4 +1,4 @@
-/** Whether the caller can begin: what the rules ask of the board, who works on the story now, and whether the caller was asked to stop. */
+/** Whether the caller can begin: what the rules ask of the board, who works on the story now, and whether agents have to stay away. */
 import { of, sql } from '@muster/database';
 import { readinessOf } from '../../rules/readiness.ts';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables, toBoardFacts } from '../readiness-facts.ts';
@@ -18,9 +18,8 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyId, pol
                  where ${of('d')} and d.story_id = s.id and d.open)
              and l.state = 'held' and l.expires_at > clock_timestamp()
              and (l.member_id, l.agent_id) is distinct from (${caller.memberId}::uuid, ${caller.agentId}::uuid)) as lease_held,
-           exists (select from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
-             and e.state <> 'completed' and (e.stop_requested #>> '{holder,memberId}', e.stop_requested #>> '{holder,agentId}')
-               is not distinct from (${caller.memberId}::text, ${caller.agentId}::text)) as stop_requested
+           ${caller.agentId}::uuid is not null and exists (select from executions e where ${of('e')}
+             and e.target_type = 'story' and e.target_id = s.id and e.stop_requested is not null) as stop_requested
          from stories s ${boardFactsTables}
          where ${of('s')} and s.id = ${storyId}`,
     ),

@@ -110,9 +110,10 @@ describe('deliveryExecutions.acquire', () => {
     expect(signals).toMatchObject([{ kind: 'stop_requested', data: { reason: null, by: { name: 'Ana' } } }]);
     expect(await people.ben.deliveryExecutions.renew(heldByBen)).toMatchObject({ signals });
     await people.ben.deliveryExecutions.release(heldByBen);
-    await expect(people.ben.deliveryExecutions.acquire(target)).rejects.toMatchObject({
+    await expect(people.robo.deliveryExecutions.acquire(target)).rejects.toMatchObject({
       body: { details: { reason: 'stop_requested' } },
     });
+    await people.ben.deliveryExecutions.update({ executionId: execution.id, requestStop: false });
     const robo = await people.robo.deliveryExecutions.acquire(target);
     const done = await people.robo.deliveryExecutions.complete({
       executionId: execution.id,

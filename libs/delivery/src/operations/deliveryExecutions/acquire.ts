@@ -5,7 +5,8 @@ import { reissuedToken } from './reissue.ts';
 
 export const acquire = handle(
   registry.deliveryExecutions.acquire,
-  (context) => acquireTarget(context, context.params.targetType, context.targetId, context.params),
+  (context) =>
+    acquireTarget(context, context.params.targetType, context.targetId, { ...context.params, isNamed: true }),
   {
     reissue: async (context, kept) => ({
       ...kept,

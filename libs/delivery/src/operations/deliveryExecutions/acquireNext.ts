@@ -19,7 +19,7 @@ const begunStatuses: StoryStatus[] = ['in_progress', 'in_review'];
 export const acquireNext = handle(
   registry.deliveryExecutions.acquireNext,
   async (context) => {
-    const wanted: Wanted = { ...context.params, takeOver: false };
+    const wanted: Wanted = { ...context.params, takeOver: false, isNamed: false };
     const { db, caller, targetId } = context;
     const me = holderOf(context, wanted);
     const [, , ready, begun, held] = await Promise.all([

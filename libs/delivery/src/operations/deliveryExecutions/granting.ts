@@ -12,7 +12,7 @@ import {
 import { type ApiError, forbidden, type HandlerContext } from '@muster/runtime';
 import { type Acquiring, lockForAcquire, newExecution, toOpenExecution } from '../../data/acquiring.ts';
 import { lockClaimant } from '../../data/claimants.ts';
-import { addContributor, insertExecution, toExecution } from '../../data/executions.ts';
+import { addContributor, type ExecutionRow, insertExecution, toExecution } from '../../data/executions.ts';
 import { grantedRow, grantLease, heldLease, later, newGrant } from '../../data/leases.ts';
 import { keepLocks } from '../../data/locks.ts';
 import { passLocks } from '../../data/passing-locks.ts';
@@ -38,6 +38,8 @@ export interface Wanted {
   readonly phase?: ResultOf<Acquire>['execution']['phase'] | undefined;
   readonly start: boolean;
   readonly takeOver: boolean;
+  /** The caller names the target; otherwise it was found for the caller. */
+  readonly isNamed: boolean;
 }
 
 /** The caller as the holder of a lease. */
@@ -92,9 +94,15 @@ export function decide(context: Granting, facts: Acquiring, wanted: Wanted, rank
     own: heldLease(lease),
     rivals: facts.rivals,
     execution: toOpenExecution(facts.execution),
+    isStopped: stoppedIn(facts) !== undefined,
+    liftsStop: context.caller.agentId === null && wanted.isNamed,
     rivalExecutions: facts.rivalExecutions.map(toOpenExecution).filter((rival) => rival !== null),
   });
 }
+
+/** The execution that carries the target's stop. */
+const stoppedIn = ({ execution, stopped }: Acquiring): ExecutionRow | undefined =>
+  [execution, stopped].find((row) => row !== undefined && row.stop_requested !== null);
 
 type Decided<Kind> = Extract<AcquireDecision, { readonly kind: Kind }>;
 
@@ -109,7 +117,7 @@ function refusalOf(
   }
   if (decision.reason === 'lease_held') return refuse('lease_held', heldDetails(decision.by));
   if (decision.reason === 'reserved') return refuse('reserved', { offer: decision.offer });
-  const { stop_requested: stop } = facts.execution ?? {};
+  const { stop_requested: stop } = stoppedIn(facts) ?? {};
   return refuse('stop_requested', {
     stopRequested: stop && { by: stop.by, reason: stop.reason, at: stop.at },
   });
@@ -135,7 +143,8 @@ export async function grant(
     now,
   });
 
-  const before = facts.execution ?? newExecution(target, now);
+  const stopped = stoppedIn(facts);
+  const before = { ...(facts.execution ?? newExecution(target, now)), stop_requested: null };
   const isNew = facts.execution === undefined;
   const signals = extends_ ? signalsFor(me, before, await listSignals(db, before)) : [];
   const taken = extends_ ? null : decision.superseded;
@@ -145,6 +154,7 @@ export async function grant(
   const taking = step(before, transition, {
     now,
     sets: {
+      ...(stopped !== undefined && { stop_requested: null }),
       ...(wanted.phase !== undefined && { phase: wanted.phase }),
       ...(wanted.deviceId !== undefined && { device_id: wanted.deviceId }),
       ...(!extends_ && {
@@ -155,7 +165,12 @@ export async function grant(
         spec_version: target.specVersion,
       }),
     },
-    earlier: taken === null ? [] : [{ kind: 'taken_over', data: { from: taken.actor, live: takenOverLive } }],
+    earlier: [
+      ...(stopped === undefined || isNew ? [] : [{ kind: 'stop_lifted', data: {} } as const]),
+      ...(taken === null
+        ? []
+        : [{ kind: 'taken_over', data: { from: taken.actor, live: takenOverLive } } as const]),
+    ],
     data: { epoch: granted.newEpoch, attempt, runId },
     tellsHolder: true,
   });
@@ -166,6 +181,10 @@ export async function grant(
     await endInTheWay(context, { freed: decision.freed, leases, executions, now, joining: false });
   }
   db.later(grantLease(granted));
+  if (stopped !== undefined) {
+    if (isNew) writeStep(context, step(stopped, 'liftStop', { now }), undefined);
+    emit('execution.stopLifted', aboutTarget(target), { executionId: stopped.id });
+  }
   if (isNew) db.later(insertExecution(taking, caller.actor));
   else writeStep(context, taking, lease);
   db.later(addContributor(changed.id, caller, changed.attempt));

@@ -153,7 +153,7 @@ export class NextSearch {
 
   private judge({ candidate: { status, reasons }, work }: Known): NextVerdict {
     if (work === undefined) return { kind: 'ignore' };
-    const { state, offer, stop_requested } = work;
+    const { state, offer, is_stopped: isStopped } = work;
     return judgeNext({
       status,
       reasons,
@@ -168,7 +168,9 @@ export class NextSearch {
         takeOver: false,
         own: heldLease(work.lease ?? undefined),
         rivals: [],
-        execution: toOpenExecution(state === null ? undefined : { state, offer, stop_requested }),
+        execution: toOpenExecution(state === null ? undefined : { state, offer }),
+        isStopped,
+        liftsStop: false,
         rivalExecutions: [],
       }),
     });

@@ -1,36 +1,74 @@
 import { type registry } from '@muster/registry';
-import { type HandlerContext } from '@muster/runtime';
-import { toExecution } from '../../data/executions.ts';
+import { forbidden, type HandlerContext } from '@muster/runtime';
+import { findForTarget, toExecution } from '../../data/executions.ts';
 import { heldLease } from '../../data/leases.ts';
-import { lockExecution } from '../../data/locked-executions.ts';
+import { type LockedExecution, lockExecution } from '../../data/locked-executions.ts';
 import { aboutTarget, isOver } from '../../data/targets.ts';
 import { can } from '../../leases/states.ts';
 import { step, type Step } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 
-/** Asks the holder to stop. Work that no holder will end ends at once, as canceled; what has ended stays as it is. */
-export async function requestStop(context: HandlerContext<typeof registry.deliveryExecutions.update>) {
+type Context = HandlerContext<typeof registry.deliveryExecutions.update>;
+
+const answerWith = ({ lease, now }: LockedExecution, { row }: Pick<Step, 'row'>) => ({
+  execution: toExecution(row, lease, now),
+  signals: [],
+});
+
+/** A stop belongs to the target. The newest execution carries it, also after its end. */
+async function requireNewest({ db, refuse }: Context, { execution }: LockedExecution): Promise<void> {
+  if (execution.state !== 'completed') return;
+  const newest = await findForTarget(db, execution.target_type, execution.target_id);
+  if (newest?.execution.id !== execution.id) throw refuse('invalid_transition', { status: execution.state });
+}
+
+/**
+ * Stops the work until a member lifts the stop. The holder is asked to stop; work that no holder will end is canceled
+ * immediately. Work on a finished target stays as it is.
+ */
+export async function requestStop(context: Context) {
   const { params, caller, db, emit } = context;
   const { executionId } = params;
-  const { lease, execution, now, target } = await lockExecution(db, executionId);
-  const after = ({ row }: Pick<Step, 'row'>) => ({ execution: toExecution(row, lease, now), signals: [] });
-  if (!can('cancel', execution.state)) return after({ row: execution });
+  const unit = await lockExecution(db, executionId);
+  const { lease, execution, now, target } = unit;
+  const isCompleted = execution.state === 'completed';
+  if (isCompleted && (isOver(target) || execution.stop_requested !== null))
+    return answerWith(unit, { row: execution });
+  await requireNewest(context, unit);
 
   const reason = params.reason ?? null;
+  const seq = execution.last_event_seq + 1;
+  const said = { reason, by: caller.actor };
+  const sets = { stop_requested: { seq, ...said, at: now } };
   const held = heldLease(lease);
   // Past its time on what is over, no other can take it, and none may be left to complete it.
   const isLeft = held !== null && held.expiresAt <= now && isOver(target);
-  if (held !== null && !isLeft && can('requestStop', execution.state)) {
-    const seq = execution.last_event_seq + 1;
-    const said = { reason, by: caller.actor };
-    const stop = { seq, ...said, at: now, holder: held.holder };
-    const taken = step(execution, 'requestStop', { now, sets: { stop_requested: stop }, data: said });
-    writeStep(context, taken, lease);
-    emit('execution.stopRequested', aboutTarget(target), { executionId });
-    return after(taken);
-  }
-  const taken = step(execution, 'cancel', { now, data: { reason } });
+  const isAsked = isCompleted || (held !== null && !isLeft && can('requestStop', execution.state));
+  const taken = isAsked
+    ? step(execution, 'requestStop', { now, sets, data: said })
+    : step(execution, 'cancel', {
+        now,
+        sets,
+        data: { reason },
+        earlier: [{ kind: 'stop_requested', data: said }],
+      });
   writeStep(context, taken, lease);
-  emit('execution.completed', aboutTarget(target), { executionId, outcome: 'canceled' });
-  return after(taken);
+  emit('execution.stopRequested', aboutTarget(target), { executionId });
+  if (!isAsked) emit('execution.completed', aboutTarget(target), { executionId, outcome: 'canceled' });
+  return answerWith(unit, taken);
+}
+
+/** Lets agents take the work again. */
+export async function liftStop(context: Context) {
+  const { params, caller, db, emit } = context;
+  const { executionId } = params;
+  if (caller.agentId !== null) throw forbidden('agents_may_not');
+  const unit = await lockExecution(db, executionId);
+  const { lease, execution, now, target } = unit;
+  await requireNewest(context, unit);
+  if (execution.stop_requested === null) return answerWith(unit, { row: execution });
+  const taken = step(execution, 'liftStop', { now, data: { reason: params.reason ?? null } });
+  writeStep(context, taken, lease);
+  emit('execution.stopLifted', aboutTarget(target), { executionId });
+  return answerWith(unit, taken);
 }

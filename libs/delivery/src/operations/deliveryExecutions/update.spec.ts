@@ -115,7 +115,7 @@ describe('a request to stop', () => {
   const expire = () =>
     world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, people.orgId);
 
-  it('stands for a holder whose time is over, until another takes the work', async () => {
+  it('is in force for a holder whose time is over', async () => {
     await expire();
     expect((await requestStop()).execution).toMatchObject({ state: 'stalled', stopRequested: {} });
   });
@@ -133,7 +133,7 @@ describe('a request to stop', () => {
       await expect(who.deliveryExecutions.acquire(again)).rejects.toMatchObject({
         reason: 'invalid_transition',
       });
-    const ended = { state: 'completed', outcome: 'canceled', lease: null, stopRequested: null };
+    const ended = { state: 'completed', outcome: 'canceled', lease: null, stopRequested: {} };
     expect((await requestStop()).execution).toMatchObject(ended);
     await expect(people.chloe.deliveryExecutions.renew(held)).rejects.toMatchObject({
       reason: 'stale_lease',

@@ -4,15 +4,16 @@ import { changedFields, changedGit, cleared, handle, type HandlerContext, nothin
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { aboutTarget } from '../../data/targets.ts';
 import { asHolder, renewAndAnswer } from '../../leases/execution-holder.ts';
-import { requestStop } from './request-stop.ts';
+import { liftStop, requestStop } from './request-stop.ts';
 
 type Context = HandlerContext<typeof registry.deliveryExecutions.update>;
 
 const noCodeKnown = { headSha: null, diffHash: null };
 
 export const update = handle(registry.deliveryExecutions.update, async (context) => {
-  const { leaseToken } = context.params;
-  return leaseToken === undefined ? requestStop(context) : sayWhereItStands(context, leaseToken);
+  const { leaseToken, requestStop: stops } = context.params;
+  if (leaseToken !== undefined) return sayWhereItStands(context, leaseToken);
+  return stops === false ? liftStop(context) : requestStop(context);
 });
 
 async function sayWhereItStands(context: Context, leaseToken: string) {

@@ -43,6 +43,8 @@ export const acquireLease = handle(
       own: heldLease(lease),
       rivals: [],
       execution: null,
+      isStopped: false,
+      liftsStop: false,
       rivalExecutions: [],
     });
     if (decision.kind === 'refuse') {
