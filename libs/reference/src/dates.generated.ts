@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '4dec30041bbac7dfeb2825c27d258864565708b57a1e964501de1506c52409c7',
+    sha256: 'b68d06c07c4e0d5f7421020aec2ab56c1309cf72c85252579040a5ff641b757e',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -148,12 +148,12 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/activity': {
-    sha256: '48a35d940bfec5ab0ee56f0370da2df940cf6287aee5d9f219d429727dd5d521',
-    since: '2026-11-26',
+    sha256: '983a30676a25120bc75c7f4e777f95fbdd37c0b08157f047e915ca9db4e0d780',
+    since: '2026-11-29',
   },
   'reference/events': {
-    sha256: '0b88ca91ffc44e5e97c803edcfecb34fdf7de3432861f628784b13089b074809',
-    since: '2026-11-26',
+    sha256: 'a0db094a39d761b598c374abcd0e5e19a299fecda157b50e8fe99b32b44b31fa',
+    since: '2026-11-29',
   },
   'reference/forges': {
     sha256: 'f68702cf441b47161ba1d45a2c2510bb166d8d159a492b59493f7b6b247befcb',
@@ -180,8 +180,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/webhooks': {
-    sha256: '3e49e7efe45d232d0eb710d2dc7dfc66a0b8af47de2430d21230f26f563eb01b',
-    since: '2026-11-26',
+    sha256: '9e6c86fbd94f3e42047adaf2096bdad92b493f2b9f05aa2fedce3c4d4152a3bb',
+    since: '2026-11-29',
   },
   'reference/webhooks.deliveries': {
     sha256: '1cf88ce1b8617f22f5677acfc525dbe9d4f370d35d3d49ec24f4d458b9ee63e6',
@@ -204,11 +204,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/errors': {
-    sha256: '828378657897edb9940d1504534977357628b6657ddb64ce762fe6c93071f72b',
+    sha256: '3cddae74c93f4d792d55cf6cb448f6cbd9728a9791e0ab40372c7f6557d8aab3',
     since: '2026-11-29',
   },
   'reference/event-kinds': {
-    sha256: '4bad1b83edd038c8e9708231911c523ac56254a30084ac40383476ec42af76e3',
-    since: '2026-11-27',
+    sha256: 'e86fced8dd96f21cbf4ff49faef79178923f3ad2412195d1a01c574b3b2cf8b2',
+    since: '2026-11-29',
   },
 };
