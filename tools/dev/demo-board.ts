@@ -1,5 +1,7 @@
 import { type Client, connect } from '@muster/client';
+import { type Pool } from '@muster/database';
 import { type StoryStatus } from '@muster/registry';
+import { makeDemoHistory } from './demo-history.ts';
 import { demoEpics, demoStories, type DemoComment, type DemoStory, type Person } from './demo-stories.ts';
 import { makeWaiting } from './demo-waiting.ts';
 import { type Tokens } from './dev-file.ts';
@@ -17,7 +19,7 @@ const wayTo: Record<StoryStatus, readonly StoryStatus[]> = {
 };
 
 /** Makes the project and its board with the operations that everybody uses, each as the person who would do it. */
-export async function makeDemoBoard(baseUrl: string, tokens: Tokens): Promise<void> {
+export async function makeDemoBoard(baseUrl: string, tokens: Tokens, pool: Pool): Promise<void> {
   const as = (token: string): Client => connect({ baseUrl, token });
   const people: Record<Person, Client> = {
     ana: as(tokens.owner),
@@ -43,6 +45,7 @@ export async function makeDemoBoard(baseUrl: string, tokens: Tokens): Promise<vo
     const made = await people.ana.epics.create({ projectId: demoProjectKey, ...epic });
     epicIds.set(name, made.epic.id);
   }
+  await makeDemoHistory(people, pool, demoProjectKey);
   const storyIds = new Map<string, string>();
   for (const story of demoStories)
     storyIds.set(story.title, await makeStory(people, story, epicIds, storyIds));

@@ -82,7 +82,7 @@ export async function provideDemo(
     const tokens = lastOnesWork ? lastTokens : await makeTokens(pool);
     if (existsSync(unfinished)) {
       await removeUnfinishedBoard(baseUrl, tokens);
-      await makeDemoBoard(baseUrl, tokens);
+      await makeDemoBoard(baseUrl, tokens, pool);
       rmSync(unfinished);
     }
     return { orgSlug: demoOrgSlug, projectKey: await findProjectKey(baseUrl, tokens), tokens };
