@@ -81,7 +81,13 @@ function ofSqlState(
       return unavailable('database');
     default:
   }
-  if (sqlState.startsWith('08') || sqlState.startsWith('57P') || sqlState.startsWith('25P')) {
+  // Class 53: the disk is full, memory is exhausted, or another limit of the server is reached.
+  if (
+    sqlState.startsWith('53') ||
+    sqlState.startsWith('08') ||
+    sqlState.startsWith('57P') ||
+    sqlState.startsWith('25P')
+  ) {
     return unavailable('database');
   }
   if (/^(22|42|54)/.test(sqlState)) {
