@@ -118,6 +118,18 @@ describe('a delivery', () => {
     expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type']);
   });
 
+  it('that nests too deep or has too many values is 400, and nothing is kept', async () => {
+    for (const body of [
+      '['.repeat(5_000_000),
+      `${'['.repeat(65)}${']'.repeat(65)}`,
+      `[${'0,'.repeat(200_000)}0]`,
+    ]) {
+      const { status, body: refused } = await deliver(body);
+      expect([status, refused.details?.reason]).toEqual([400, 'invalid_json']);
+    }
+    expect(await kept()).toEqual([]);
+  });
+
   it('without an id or an event is 400, and says which headers there are', async () => {
     for (const [event, id] of [
       ['', 'one'],

@@ -306,6 +306,23 @@ describe('nothing changes by', () => {
     const { state, outcome } = await send({ event: 'pull_request', payload: { action: 'closed' } });
     expect([state, outcome[0]?.result]).toEqual(['failed', 'ignored']);
   });
+
+  it('a body that nests too deep, which was kept before the hook refused such bodies', async () => {
+    const { headers, body, deliveryId } = signed(github, { event: 'push', payload: {} });
+    await receiveDelivery(world.database.app, seals, {
+      ...{ connectionId: github.id, headers, body: Buffer.from(body) },
+    });
+    await world.rows(
+      `update forge_deliveries set payload = repeat('[', 200000) || repeat(']', 200000)
+       where org_id = $1 and delivery_id = $2`,
+      ...[people.orgId, deliveryId],
+    );
+    await readAll(world, people.orgId);
+    const { items } = await people.ana.forges.deliveries.list({ connectionId: github.id, state: 'failed' });
+    expect(items.find((item) => item.deliveryId === deliveryId)?.outcome[0]?.reason).toContain(
+      'nests deeper',
+    );
+  });
 });
 
 it('reads a delivery again when it is asked to, once its repository is linked', async () => {

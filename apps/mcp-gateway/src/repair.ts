@@ -4,7 +4,7 @@
  * of them required. Where that has one meaning it is taken; everything else stays as it came, and the API says what is
  * wrong with it.
  */
-import { badRequest } from '@muster/registry';
+import { badRequest, parseUntrustedJson } from '@muster/registry';
 import { type Answer } from './answers.ts';
 import { nameMeant, textMeant, valueNamed } from './names.ts';
 import { clearParam, isOpen, type JsonSchema, type ObjectSchema, withoutNull } from './schemas.ts';
@@ -33,7 +33,7 @@ const isSingle = (schema: JsonSchema): boolean =>
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseUntrustedJson(text);
   } catch {
     return undefined;
   }

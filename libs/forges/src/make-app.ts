@@ -1,6 +1,6 @@
 /** The keys of a GitHub App that was made of our manifest: fetched once, by the code that GitHub gave for them. */
 import { getOrganizationKey, type PlainDb, systemFacts } from '@muster/database';
-import { forgeApiRoot } from '@muster/registry';
+import { forgeApiRoot, parseUntrustedJson } from '@muster/registry';
 import { asSystem } from '@muster/runtime';
 import { z } from 'zod';
 import { githubHeaders } from './calls/authorize.ts';
@@ -29,7 +29,7 @@ type App = z.infer<typeof App>;
 
 function appIn(text: string): App {
   try {
-    return App.parse(JSON.parse(text));
+    return App.parse(parseUntrustedJson(text));
   } catch (error) {
     const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'no JSON';
     const message = `GitHub answered what it does not document: ${said}`;

@@ -1,7 +1,7 @@
 /** The way in of what forges deliver: who sent it is decided at once, what it says by a job. */
 import { findForgeDoor, inOrganizationAsSystem, outboxRow, type Pool } from '@muster/database';
 import { type Seals } from '@muster/outbound';
-import { type ForgeKind, isUuid } from '@muster/registry';
+import { type ForgeKind, isUuid, malformed, parseUntrustedJson } from '@muster/registry';
 import { badRequest, notFound, unauthorized } from '@muster/runtime';
 import { noteDelivery, secretOwner } from './data/connections.ts';
 import { insertDelivery } from './data/deliveries.ts';
@@ -22,10 +22,11 @@ function textOf(body: Buffer): string {
   let text: string;
   try {
     text = utf8.decode(body);
-    JSON.parse(text);
+    parseUntrustedJson(text);
   } catch {
-    throw badRequest(
-      'The body must be JSON in UTF-8: choose application/json as the content type of the webhook.',
+    throw malformed(
+      'invalid_json',
+      'The body must be JSON in UTF-8, nested at most 64 levels deep: choose application/json as the content type of the webhook.',
     );
   }
   return text;

@@ -10,6 +10,7 @@ import {
   type PlainDb,
   type Pool,
 } from '@muster/database';
+import { parseUntrustedJson } from '@muster/registry';
 import { z } from 'zod';
 import { type NamedAtForge, pullUrl, repositoryUrlAt } from './calls/api.ts';
 import { expectGood, type ForgeAnswer, ForgeRefusal, patienceOf } from './calls/call.ts';
@@ -45,7 +46,7 @@ const deliveryIdFor = (url: string, says: readonly unknown[]): string =>
 /** What a reader makes of an answer; refused where the answer is not as documented. */
 function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown) => Told): Told {
   try {
-    return reader(JSON.parse(text));
+    return reader(parseUntrustedJson(text));
   } catch (error) {
     const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'no JSON';
     const message = `the forge answered what it does not document: ${said}`;

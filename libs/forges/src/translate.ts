@@ -7,6 +7,7 @@ import {
   type ForgeDeliveryState,
   type ForgeKind,
   type ForgeOutcome,
+  parseUntrustedJson,
 } from '@muster/registry';
 import { asSystem, type Environment } from '@muster/runtime';
 import { z } from 'zod';
@@ -42,8 +43,11 @@ const clean = (_key: string, value: unknown): unknown =>
 
 function readSafely(kind: ForgeKind, event: string, payload: string): Reading | { readonly failed: string } {
   try {
-    return read(kind, event, JSON.parse(payload, clean));
+    return read(kind, event, parseUntrustedJson(payload, clean));
   } catch (error) {
+    // Retrying cannot make such a body readable.
+    if (error instanceof SyntaxError || error instanceof RangeError)
+      return { failed: `the body cannot be read: ${error.message}` };
     if (!(error instanceof z.ZodError)) throw error;
     const [issue] = error.issues;
     return { failed: `not what the forge documents: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}` };

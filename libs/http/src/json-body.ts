@@ -4,7 +4,7 @@
  * the stack when written out again, and values by the million, each of which takes many times the bytes that it came in.
  */
 import { isUtf8 } from 'node:buffer';
-import { type ApiError, isCleanText, malformed, tooLarge } from '@muster/registry';
+import { type ApiError, exceededJsonLimit, isCleanText, malformed, tooLarge } from '@muster/registry';
 
 /** Deeper than any parameter of the contract; 500,000 levels parse and then overflow JSON.stringify. */
 export const deepest = 32;
@@ -23,28 +23,12 @@ const usualBytes = 256 * 1024;
 
 const badJson = (message: string): ApiError => malformed('invalid_json', message);
 
-const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
-const openers: ReadonlySet<number> = new Set([0x5b, 0x7b]);
-const closers: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-
-/** Counts, outside of strings, how deep brackets nest and how many values there are, without making any. Throws 400 and 413. */
-function requireModest(bytes: Buffer, allowed: number): void {
-  let depth = 0;
-  let values = 1;
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index] ?? 0;
-    if (byte === quote) {
-      for (index += 1; index < bytes.length && bytes[index] !== quote; index += 1)
-        if (bytes[index] === backslash) index += 1;
-    } else if (openers.has(byte)) {
-      depth += 1;
-      values += 1;
-      if (depth > deepest) throw badJson(`The body nests deeper than ${deepest} levels.`);
-    } else if (closers.has(byte)) depth -= 1;
-    else if (byte === comma) values += 1;
-    // guard: values of a body
-    if (values > allowed) throw tooLarge('too_many_values', `The body has more than ${allowed} values.`);
-  }
+/** Checks depth and number of values before the body is parsed. Throws 400 and 413. */
+function requireModest(text: string, allowed: number): void {
+  const limit = exceededJsonLimit(text, { depth: deepest, values: allowed });
+  if (limit === 'depth') throw badJson(`The body nests deeper than ${deepest} levels.`);
+  // guard: values of a body
+  if (limit === 'values') throw tooLarge('too_many_values', `The body has more than ${allowed} values.`);
 }
 
 /** Every key and text in the value. Only escapes can bring NUL or lone surrogates into checked UTF-8. */
@@ -61,8 +45,8 @@ function isClean(value: unknown): boolean {
 export function parseJsonBody(bytes: Buffer, mostValues: MostValues = usualMostValues): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw badJson('The body is not valid UTF-8.');
-  requireModest(bytes, bytes.length > usualBytes ? mostValues.large : mostValues.usual);
   const text = bytes.toString('utf8');
+  requireModest(text, bytes.length > usualBytes ? mostValues.large : mostValues.usual);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,4 +1,5 @@
 /** `fetch`, for libraries that ask by it, over connections that are guarded as those of webhooks are. Nothing is followed. */
+import { exceededJsonLimit } from '@muster/registry';
 import { type Sender } from './sender.ts';
 
 interface Asked {
@@ -7,7 +8,7 @@ interface Asked {
   readonly body?: unknown;
 }
 
-/** Throws what the sender throws; and for methods and bodies that it does not send. */
+/** Throws what the sender throws; for methods and bodies that it does not send; and for JSON beyond the limits, which callers would parse. */
 export const guardedFetch =
   (sender: Sender) =>
   async (url: string | URL, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Response> => {
@@ -24,6 +25,8 @@ export const guardedFetch =
       ...{ method, url: String(url), headers: sent },
       ...(body != null && { body: String(body) }),
     });
+    if (/^[[{]/.test(text.trimStart()) && exceededJsonLimit(text) !== undefined)
+      throw new SyntaxError('The answer is JSON that nests too deep or has too many values.');
     const kept = Object.entries(answered).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, [value].flat().join(', ')] as [string, string]],
     );

@@ -8,6 +8,7 @@ export * from './kernel/path.ts';
 export * from './kernel/reasons.ts';
 export * from './kernel/rights.ts';
 export * from './kernel/short-lists.ts';
+export * from './kernel/untrusted-json.ts';
 export * from './inside.ts';
 export { Id, isCleanText, isUuid } from './kernel/values.ts';
 export * from './records/access.ts';

@@ -2,7 +2,7 @@
  * Who may ask for a connection: clients whose address is a document that says what they are (client id metadata documents), those that
  * registered themselves, where the operator lets them, and our own command line.
  */
-import { isCleanText } from '@muster/registry';
+import { isCleanText, parseUntrustedJson } from '@muster/registry';
 import { type Sender } from '@muster/outbound/sender';
 import { type ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ const mostBytes = 5 * 1024;
 function tidied(text: string): string | undefined {
   if (Buffer.byteLength(text) > mostBytes) return undefined;
   try {
-    const { token_endpoint_auth_method: method, ...document } = Document.parse(JSON.parse(text));
+    const { token_endpoint_auth_method: method, ...document } = Document.parse(parseUntrustedJson(text));
     const known = document.grant_types.filter((type) => grantTypes.some((own) => own === type));
     return JSON.stringify({
       ...{ ...document, grant_types: known, application_type: 'native' },

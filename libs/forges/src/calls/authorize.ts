@@ -1,6 +1,6 @@
 /** What a forge is called with: a token as it is, or the one of a GitHub App's installation, which is asked for. */
 import { createHash } from 'node:crypto';
-import { forgeApiRoot, ForgeCredentials, type ForgeKind } from '@muster/registry';
+import { forgeApiRoot, ForgeCredentials, type ForgeKind, parseUntrustedJson } from '@muster/registry';
 import githubAppJwt from 'universal-github-app-jwt';
 import { z } from 'zod';
 import { pathOf } from './api.ts';
@@ -75,10 +75,10 @@ export function createAuthorize(ask: AskForge): { readonly authorize: Authorize;
     const root = forgeApiRoot(kind, baseUrl);
     const url = `${root}/repos/${pathOf(fullName)}/installation`;
     const found = expectGood(url, await ask({ method: 'GET', url, headers }));
-    const { id } = Installation.parse(JSON.parse(found.text));
+    const { id } = Installation.parse(parseUntrustedJson(found.text));
     const tokenUrl = `${root}/app/installations/${id}/access_tokens`;
     const made = expectGood(tokenUrl, await ask({ method: 'POST', url: tokenUrl, headers }));
-    const { token, expires_at: until } = InstallationToken.parse(JSON.parse(made.text));
+    const { token, expires_at: until } = InstallationToken.parse(parseUntrustedJson(made.text));
     if (tokens.size >= mostTokens) tokens.clear();
     tokens.set(tokenKey(called), { token, until: Date.parse(until) });
     return token;

@@ -1,5 +1,5 @@
 /** One call of a forge: with its credentials, and what its answer means. */
-import { type ForgeFailure } from '@muster/registry';
+import { type ForgeFailure, parseUntrustedJson } from '@muster/registry';
 import { header } from '../rules/signatures.ts';
 
 export interface ForgeRequest {
@@ -66,7 +66,7 @@ export function patienceOf(answer: ForgeAnswer, now: number): string | null {
 /** What forges put into their errors: `message`, or `error`. */
 function wordsOf({ text }: ForgeAnswer): string {
   try {
-    const { message, error } = JSON.parse(text) as { message?: unknown; error?: unknown };
+    const { message, error } = parseUntrustedJson(text) as { message?: unknown; error?: unknown };
     const said = message ?? error;
     return typeof said === 'string' ? said : said === undefined ? '' : JSON.stringify(said);
   } catch {

@@ -1,5 +1,5 @@
 import { newId } from '@muster/database';
-import { registry, WebPushSubscription } from '@muster/registry';
+import { parseUntrustedJson, registry, WebPushSubscription } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import {
   countDevices,
@@ -56,7 +56,7 @@ export const register = handle(registry.devices.register, async ({ params, calle
 
 function isSubscription(text: string): boolean {
   try {
-    return WebPushSubscription.safeParse(JSON.parse(text)).success;
+    return WebPushSubscription.safeParse(parseUntrustedJson(text)).success;
   } catch {
     return false;
   }

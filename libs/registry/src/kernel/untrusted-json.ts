@@ -1,0 +1,54 @@
+/**
+ * Limits of JSON text from outside, checked before JSON.parse. Parsing millions of brackets blocks the process for
+ * seconds, and code that walks a deep result overflows the stack.
+ */
+
+export interface JsonLimits {
+  readonly depth: number;
+  readonly values: number;
+}
+
+/** Deliveries of forges nest about ten levels deep; the largest one has a value for every 25 bytes. */
+export const untrustedJsonLimits: JsonLimits = { depth: 64, values: 200_000 };
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const openers: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const closers: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** The limit that the text exceeds, counting brackets and commas outside of strings. The text need not be valid JSON. */
+export function exceededJsonLimit(
+  text: string,
+  { depth: maxDepth, values: maxValues }: JsonLimits = untrustedJsonLimits,
+): keyof JsonLimits | undefined {
+  let depth = 0;
+  let values = 1;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
+      for (index += 1; index < text.length && text.charCodeAt(index) !== quote; index += 1)
+        if (text.charCodeAt(index) === backslash) index += 1;
+    } else if (openers.has(code)) {
+      depth += 1;
+      values += 1;
+      if (depth > maxDepth) return 'depth';
+    } else if (closers.has(code)) depth -= 1;
+    else if (code === comma) values += 1;
+    if (values > maxValues) return 'values';
+  }
+  return undefined;
+}
+
+/** Parses JSON text from outside. Throws SyntaxError if it is not JSON or exceeds the limits, without parsing the latter. */
+export function parseUntrustedJson(
+  text: string,
+  reviver?: (key: string, value: unknown) => unknown,
+): unknown {
+  const limit = exceededJsonLimit(text);
+  if (limit !== undefined)
+    throw new SyntaxError(
+      limit === 'depth'
+        ? `The JSON nests deeper than ${untrustedJsonLimits.depth} levels.`
+        : `The JSON has more than ${untrustedJsonLimits.values} values.`,
+    );
+  return JSON.parse(text, reviver) as unknown;
+}
