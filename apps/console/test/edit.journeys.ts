@@ -158,6 +158,7 @@ export function editJourneys(house: House): void {
     expect((await storyNow()).description).toBe('Guests pay by invoice.');
     // Whoever leaves finds what was typed again.
     await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave page' }).click();
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await page.goBack();
     expect(await field(page, 'Description').inputValue()).toBe('Guests pay by card, at once.');

@@ -95,6 +95,24 @@ journey('asks for a fresh proof in a window beside, and goes on with what was ty
   await expect(house.client(secret).session.identity()).rejects.toThrow('unauthorized');
 });
 
+journey('asks to sign in again when the session has expired, and saves what was typed', async () => {
+  const chloe = 'chloe@example.com';
+  const { page } = kept(await house.signIn(chloe, at('/s/WEB-1')));
+  const comment = page.getByRole('textbox', { name: 'Comment' });
+  await comment.fill('Do we keep the card?');
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Comment' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your session has expired' });
+  const [beside] = await Promise.all([
+    page.waitForEvent('popup'),
+    dialog.getByRole('button', { name: 'Sign in again' }).click(),
+  ]);
+  await goTo(beside, await house.askForLink(beside, chloe));
+  await beside.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('.said').getByText('Do we keep the card?').waitFor();
+  expect([await dialog.count(), await comment.inputValue()]).toEqual([0, '']);
+});
+
 journey('shows the browsers in which one is signed in, and ends another', async () => {
   const { page } = kept(await house.signIn('ben@example.com', at('/settings/sessions')));
   const other = kept(await house.signIn('ben@example.com', at('/'))).page;

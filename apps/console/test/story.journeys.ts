@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { intercept, journey } from './browser.ts';
+import { goTo, intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -114,13 +114,46 @@ export function storyJourneys(house: House): void {
     await writeSpec(page, content);
     await page.keyboard.type('?c/');
     await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
+    await editor(page).getByText('?c/').waitFor();
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave page' }).click();
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await page.goBack();
+    await page.getByText('Draft restored').waitFor();
     await editor(page).getByText('?c/').waitFor();
+    await editor(page).focus();
     await page.keyboard.press('Control+s');
     await page.locator('.prose', { hasText: 'by invoice' }).waitFor();
     const { spec } = await house.client(people.chloe.me.token).storySpec.get({ storyId });
     expect([spec.version, spec.content]).toEqual([1, `${content}?c/`]);
+  });
+
+  journey('restores a comment that was not sent in a new page of the same person', async () => {
+    const token = people.ana.me.token;
+    const page = await open(token, `/s/${storyId}`);
+    const comment = page.getByRole('textbox', { name: 'Comment' });
+    await comment.fill('Do we keep the card?');
+    await goTo(page, page.url());
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByText('Draft restored').waitFor();
+    expect(await comment.inputValue()).toBe('Do we keep the card?');
+    // What is typed while it is saved stays in the field.
+    await page.route('**/api/comments/create', async (route) => {
+      await comment.fill('Do we keep the card? For how long?');
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Comment' }).click();
+    await page.locator('.said').getByText('Do we keep the card?', { exact: true }).waitFor();
+    await until(async () => (await comment.inputValue()) === 'For how long?');
+    // Someone else signs in: the draft is no longer in the browser.
+    await goTo(page, page.url());
+    await page.getByLabel('Token').fill(people.ben.me.token);
+    await page.keyboard.press('Enter');
+    await page.getByText('Do we keep the card?').waitFor();
+    expect(await comment.inputValue()).toBe('');
+    await until(async () => !String(await page.evaluate(`Object.keys(localStorage)`)).includes('draft'));
   });
 
   journey('shows a version that another wrote beside mine, and loses neither', async () => {

@@ -8,9 +8,12 @@ import { type Console, ConsoleContext } from '../data/context.ts';
 import { startLive } from '../data/live.ts';
 import { refresh } from '../data/refresh.ts';
 import { staleBy } from '../data/stale.ts';
+import { untilSignedIn } from '../data/proof.ts';
 import { stoppedBy } from '../data/stops.ts';
+import { hasUnsaved } from '../data/unsaved.ts';
 import { enter, type Entered, type Session } from '../data/session.ts';
 import { isStillIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
+import { fetchEarly } from '../parts/lazily.ts';
 import { Empty } from '../parts/states.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { t } from '../texts/index.ts';
@@ -92,9 +95,16 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
   const { signedIn, identity } = session;
   const orgId = identity.org.id;
   const onSignedOut = useCallback(async (): Promise<boolean> => {
-    if (signedIn !== null && (await isStillIn(signedIn.account.id, orgId))) return false;
-    if (signedIn === null) onTokenOver();
-    else leaveToSignIn();
+    if (signedIn === null) {
+      onTokenOver();
+      return true;
+    }
+    if (await isStillIn(signedIn.account.id, orgId)) return false;
+    if (hasUnsaved()) {
+      await untilSignedIn(signedIn);
+      return false;
+    }
+    leaveToSignIn();
     return true;
   }, [signedIn, orgId, onTokenOver]);
   const queries = useMemo(
@@ -137,6 +147,10 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
       },
       signedOut: onSignedOut,
     });
+    // Loaded later: the drafts of others are not read in any case.
+    fetchEarly(async () =>
+      (await import('../data/drafts.ts')).draftsOf(session.person, localStorage).deleteOthers(),
+    );
     setInside({ session, live, boards, signOut: signedIn === null ? onTokenOver : signOut });
     return () => live.stop();
   }, [session, signedIn, queries, onSignedOut, onTokenOver]);

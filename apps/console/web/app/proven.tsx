@@ -6,15 +6,15 @@ import { t } from '../texts/index.ts';
 
 /** Where a fresh proof leads: it tells the window that waits for it, and closes itself where it may. */
 export function Proven() {
-  useTitle(t.proof.done);
+  useTitle(t.proven.title);
   useEffect(() => {
     sayProven();
     window.close();
   }, []);
   return (
     <main className="gate">
-      <Empty title={t.proof.done}>
-        <p>{t.proof.back}</p>
+      <Empty title={t.proven.title}>
+        <p>{t.proven.why}</p>
       </Empty>
     </main>
   );

@@ -12,7 +12,7 @@ import { lazily } from '../parts/lazily.ts';
 import { Menu } from '../parts/menu.tsx';
 import { announceQuietly, Notices } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
-import { ProofDialog } from '../parts/proof-dialog.tsx';
+import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
 import { t } from '../texts/index.ts';
 import { Palette } from './palette.tsx';
@@ -306,7 +306,7 @@ export function Shell() {
           <Help onClose={() => closed('help')} />
         </Suspense>
       )}
-      <ProofDialog />
+      <QuestionDialog />
       <Notices />
     </div>
   );

@@ -147,6 +147,7 @@ async function lead(station: Station, signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (error instanceof UnauthorizedError) {
         tell({ type: 'unknown' });
+        become({ state: 'lost', since: timeNow() });
         if (await isOver()) return;
       }
       const isReplaced = isRefusal(error, 'stream_replaced');

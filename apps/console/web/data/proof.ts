@@ -1,61 +1,70 @@
 /**
- * A call that needs a fresh proof of who calls (403 `proof_needed`) waits for it and is made again: the proof is given in a
- * window of its own, so that the page stays as it is, with whatever was typed.
+ * Calls that need their caller to sign in again, because the organization asks for a fresh proof (403 `proof_needed`) or the
+ * session has expired (401). They wait while that is done in another window, and are then made again: the page stays as it is,
+ * with all text in it.
  */
-import { isRefusal, type Transport } from '@muster/client';
-import { askSignIn } from './sign-in.ts';
+import { isRefusal, type Transport, UnauthorizedError } from '@muster/client';
+import { ask } from './questions.ts';
+import { askSignIn, type SignedIn } from './sign-in.ts';
+import { hasUnsaved } from './unsaved.ts';
 
 /** Where the other window ends. */
 export const provenPath = '/console/proven';
 const channelName = 'muster.proof';
 
-export interface ProofAsked {
-  readonly done: (isProven: boolean) => void;
+/** Asks until `isDone` is true of the sign-in. Another person than before gets the page reloaded. */
+async function askUntil(
+  kind: 'proof' | 'expired',
+  { account }: SignedIn,
+  isDone: (now: SignedIn) => boolean,
+): Promise<boolean> {
+  const listening = new AbortController();
+  const channel = new BroadcastChannel(channelName);
+  try {
+    return await ask(kind, ({ answer }) => {
+      const look = async (): Promise<void> => {
+        const now = await askSignIn().catch(() => null);
+        if (now === null || (kind === 'expired' && now === 'outside')) return;
+        if (typeof now === 'string' || now.account.id !== account.id) globalThis.location.reload();
+        else if (isDone(now)) answer(true);
+      };
+      channel.addEventListener('message', () => void look());
+      globalThis.addEventListener('focus', () => void look(), { signal: listening.signal });
+    });
+  } finally {
+    channel.close();
+    listening.abort();
+  }
 }
 
-let asked: ProofAsked | null = null;
-const watchers = new Set<() => void>();
-export const subscribe = (changed: () => void): (() => void) => {
-  watchers.add(changed);
-  return () => watchers.delete(changed);
-};
-export const proofAsked = (): ProofAsked | null => asked;
-
-const tell = (next: ProofAsked | null): void => {
-  asked = next;
-  for (const changed of watchers) changed();
-};
-
-let underWay: Promise<boolean> | undefined;
-
-/** Calls that wait at the same time wait for one proof. */
-const prove = (): Promise<boolean> =>
-  (underWay ??= waitForProof().finally(() => {
-    underWay = undefined;
-  }));
+let proving: Promise<boolean> | undefined;
 
 async function waitForProof(): Promise<boolean> {
   const before = await askSignIn();
   if (typeof before === 'string') return false;
-  return new Promise((resolve) => {
-    const channel = new BroadcastChannel(channelName);
-    const look = async (): Promise<void> => {
-      const now = await askSignIn().catch(() => before);
-      // Whoever proved who they are may be another person, whose page this is not.
-      if (typeof now === 'string' || now.account.id !== before.account.id) globalThis.location.reload();
-      else if (now.session.provenAt !== before.session.provenAt) done(true);
-    };
-    const hear = (): void => void look();
-    const done = (isProven: boolean): void => {
-      channel.close();
-      globalThis.removeEventListener('focus', hear);
-      tell(null);
-      resolve(isProven);
-    };
-    channel.addEventListener('message', hear);
-    globalThis.addEventListener('focus', hear);
-    tell({ done });
-  });
+  return askUntil('proof', before, ({ session }) => session.provenAt !== before.session.provenAt);
+}
+
+let renewing: Promise<boolean> | undefined;
+const waiting = new Set<() => void>();
+
+async function waitForSignIn(before: SignedIn): Promise<boolean> {
+  if ((await askSignIn()) !== 'outside') return true;
+  const isBack = await askUntil('expired', before, () => true);
+  if (isBack) for (const resume of waiting) resume();
+  return isBack;
+}
+
+/** Asks the person to sign in again; false where they declined. Calls that wait at the same time ask once. */
+export const signInAgain = (before: SignedIn): Promise<boolean> =>
+  (renewing ??= waitForSignIn(before).finally(() => {
+    renewing = undefined;
+  }));
+
+/** Asks, and after a no waits until another call's question was answered with a yes. */
+export async function untilSignedIn(before: SignedIn): Promise<void> {
+  if (await signInAgain(before)) return;
+  await new Promise<void>((resolve) => waiting.add(resolve));
 }
 
 /** Says in the other window that it is done. */
@@ -65,14 +74,23 @@ export function sayProven(): void {
   channel.close();
 }
 
-/** Makes a call again once its caller has given the proof that it needs. */
-export const proving =
-  (transport: Transport): Transport =>
+/** Makes a call again once its caller has signed in again. `signedIn` is null for a token, which cannot. */
+export const signingIn =
+  (transport: Transport, signedIn: SignedIn | null): Transport =>
   async (operation, params, options) => {
     try {
       return await transport(operation, params, options);
     } catch (error) {
-      if (!isRefusal(error, 'proof_needed') || !(await prove())) throw error;
+      const isAgain = isRefusal(error, 'proof_needed')
+        ? await (proving ??= waitForProof().finally(() => {
+            proving = undefined;
+          }))
+        : signedIn !== null &&
+          error instanceof UnauthorizedError &&
+          // A page without unsaved text leaves for the sign-in when it reads.
+          (operation.effect === 'write' || hasUnsaved()) &&
+          (await signInAgain(signedIn));
+      if (!isAgain) throw error;
       return transport(operation, params, options);
     }
   };

@@ -10,7 +10,7 @@ import {
   UnauthorizedError,
 } from '@muster/client';
 import { type Registry, type ResultOf } from '@muster/registry';
-import { proving } from './proof.ts';
+import { signingIn } from './proof.ts';
 import { askSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
 import { hearTime } from './time.ts';
 
@@ -24,6 +24,8 @@ export interface Session {
   readonly cursor: string;
   /** Who is signed in; null for a token. */
   readonly signedIn: SignedIn | null;
+  /** Id of the person, or of the agent, whose drafts are kept. */
+  readonly person: string;
   /** The same in all windows of this browser that may see the same: they share one stream. */
   readonly audience: string;
 }
@@ -77,7 +79,7 @@ export const openByToken = (token: string): Promise<Session | undefined> =>
   });
 
 async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<Session> {
-  const client = createClient(proving(retrying(httpTransport(http), { forSeconds })));
+  const client = createClient(signingIn(retrying(httpTransport(http), { forSeconds }), signedIn));
   const asked = Date.now();
   const [identity, { cursor }] = await Promise.all([
     client.session.identity().then((answer) => {
@@ -87,8 +89,9 @@ async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promis
     client.events.list({ after: 'latest', limit: 1 }),
   ]);
   const audience = signedIn === null ? identity.token.id : `${signedIn.account.id}.${identity.org.id}`;
+  const person = signedIn?.account.id ?? identity.agent?.id ?? identity.member.id;
   return {
-    ...{ identity, client, cursor, signedIn, audience },
+    ...{ identity, client, cursor, signedIn, audience, person },
     stream: (wish) => followStream({ ...http, ...wish, forSeconds: Number.POSITIVE_INFINITY }),
   };
 }

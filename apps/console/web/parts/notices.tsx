@@ -1,6 +1,6 @@
 /** What the console has to say: to the eye as a notice, to a screen reader by one live region. */
 import { type ReactNode, useSyncExternalStore } from 'react';
-import { MusterError } from '@muster/client';
+import { MusterError, UnauthorizedError } from '@muster/client';
 import { t } from '../texts/index.ts';
 import { Icon } from './icons.tsx';
 
@@ -60,8 +60,10 @@ export function announceQuietly(text: string): void {
 }
 
 /** Why a call did not succeed, for people. */
-export const reasonFor = (error: unknown): string =>
-  error instanceof MusterError ? error.body.message : t.failed.noAnswer;
+export function reasonFor(error: unknown): string {
+  if (error instanceof UnauthorizedError) return t.failed.signedOut;
+  return error instanceof MusterError ? error.body.message : t.failed.noAnswer;
+}
 
 export function Notices(): ReactNode {
   const notices = useSyncExternalStore(subscribe, () => shown);

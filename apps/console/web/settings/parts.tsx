@@ -4,6 +4,7 @@ import { cloneElement, type ReactElement, type ReactNode, useId, useState } from
 import { useFormFocus } from '../parts/focus.ts';
 import { notify } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
 import { useWriteOf, type Write } from '../parts/write.ts';
 import { t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
@@ -186,14 +187,19 @@ export function Form({
   readonly children: ReactNode;
 }) {
   const form = useFormFocus(onCancel !== undefined);
+  const [isDirty, setDirty] = useState(false);
+  useAskBeforeLeaving(isDirty);
   return (
     <form
       ref={form}
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBusy) onSubmit();
+        if (isBusy) return;
+        setDirty(false);
+        onSubmit();
       }}
+      onInput={() => setDirty(true)}
     >
       {children}
       <div className="form-foot">

@@ -10,10 +10,12 @@ import { w } from '../texts/story.ts';
 import { Talk, Write } from './threads.tsx';
 
 export function Lines({
+  storyId,
   storyKey,
   spec,
   canWrite,
 }: {
+  readonly storyId: string;
   readonly storyKey: string;
   readonly spec: Pick<Spec, 'version' | 'content'>;
   readonly canWrite: boolean;
@@ -59,6 +61,7 @@ export function Lines({
                 )}
                 {canWrite && here.length === 0 && (
                   <Write
+                    place={`line.${storyId}.${spec.version}.${line}`}
                     label={w.commentOn(line)}
                     placeholder={t.story.commentHint}
                     act={t.story.comment}

@@ -1,28 +1,30 @@
 /** Writing a spec: what is typed is kept until it is saved, and never goes over what another wrote meanwhile. */
 import { useQueryClient } from '@tanstack/react-query';
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { lazily } from '../parts/lazily.ts';
-import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { nameOf } from '../parts/people.tsx';
 import { Loading } from '../parts/states.tsx';
+import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 
 const Editor = lazily(() => import('./editor.tsx'));
 const WordDiff = lazily(() => import('./word-diff.tsx'));
 
-/** What a draft began from, and what was made of it: whoever leaves the page finds it again. */
-interface Draft {
+/** The text in the editor, and the version that it changes. */
+interface Edited {
   readonly base: Pick<Spec, 'version' | 'content'>;
   readonly text: string;
 }
-const drafts = new Map<string, Draft>();
 
-export const hasDraft = (storyKey: string): boolean => drafts.has(storyKey);
+const placeOf = (storyId: string): string => `spec.${storyId}`;
+
+/** Whether the spec has a draft with which its editor begins. */
+export const useHasSpecDraft = (storyId: string): boolean => useDraft(placeOf(storyId)).found !== undefined;
 
 function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec }) {
   return (
@@ -37,20 +39,26 @@ function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec
   );
 }
 
-/** What is typed, asked about before one leaves it. */
-function useDraft(storyKey: string, spec: Draft['base']) {
-  const [draft, setDraft] = useState<Draft>(() => drafts.get(storyKey) ?? { base: spec, text: spec.content });
-  const isDirty = draft.text !== draft.base.content;
+function useEdited(storyId: string, spec: Edited['base']) {
+  const draft = useDraft(placeOf(storyId));
+  const [edited, setEdited] = useState<Edited>(() => ({
+    ...{ base: draft.found?.base ?? spec, text: draft.found?.text ?? spec.content },
+  }));
+  /** The newest text, for calls that were begun before it was typed. */
+  const latest = useRef(edited);
+  const isDirty = edited.text !== edited.base.content;
   useAskBeforeLeaving(isDirty);
-  useEffect(() => {
-    if (isDirty) drafts.set(storyKey, draft);
-    else drafts.delete(storyKey);
-  }, [storyKey, draft, isDirty]);
-  return { draft, isDirty, write: (text: string) => setDraft((last) => ({ ...last, text })) };
+  const change = (next: Edited): void => {
+    latest.current = next;
+    setEdited(next);
+    if (next.text === next.base.content) draft.clear();
+    else draft.keep(next.text, next.base);
+  };
+  return { ...{ edited, isDirty, latest, change }, found: draft.found, clear: draft.clear };
 }
 
 /** Where another wrote meanwhile, theirs is read, and to save again saves on top of it. */
-function useSaving(storyKey: string, draft: Draft, onSaved: () => void) {
+function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => void) {
   const client = useClient();
   const queries = useQueryClient();
   const [theirs, setTheirs] = useState<Spec | null>(null);
@@ -61,12 +69,13 @@ function useSaving(storyKey: string, draft: Draft, onSaved: () => void) {
     try {
       try {
         const { spec: saved } = await client.storySpec.update({
-          ...{ storyId: storyKey, content: draft.text, baseVersion: theirs?.version ?? draft.base.version },
+          ...{ storyId: storyKey, content: edited.text, baseVersion: theirs?.version ?? edited.base.version },
           ...(note !== '' && { note }),
         });
         await queries.invalidateQueries({ queryKey: ['story', storyKey] });
         notify({ tone: 'good', title: w.saved(saved.version) });
-        onSaved();
+        setTheirs(null);
+        onSaved(saved);
       } catch (error) {
         if (!isRefusal(error, 'version_mismatch')) throw error;
         setTheirs((await client.storySpec.get({ storyId: storyKey })).spec);
@@ -81,21 +90,28 @@ function useSaving(storyKey: string, draft: Draft, onSaved: () => void) {
 }
 
 export function SpecEditor({
+  storyId,
   storyKey,
   spec,
   onClose,
 }: {
+  readonly storyId: string;
   readonly storyKey: string;
-  readonly spec: Draft['base'];
+  readonly spec: Edited['base'];
   readonly onClose: () => void;
 }) {
-  const { draft, isDirty, write } = useDraft(storyKey, spec);
+  const { edited, isDirty, latest, change, found, clear } = useEdited(storyId, spec);
   const [note, setNote] = useState('');
   const close = (): void => {
-    drafts.delete(storyKey);
+    clear();
     onClose();
   };
-  const { theirs, isBusy, save } = useSaving(storyKey, draft, close);
+  const { theirs, isBusy, save } = useSaving(storyKey, edited, ({ version, content }) => {
+    setNote('');
+    if (latest.current.text === content) close();
+    // What was typed while it was saved changes the new version.
+    else change({ base: { version, content }, text: latest.current.text });
+  });
   return (
     <form
       className="write-spec"
@@ -104,6 +120,7 @@ export function SpecEditor({
         void save(note);
       }}
     >
+      {found !== undefined && isDirty && <Restored draft={found} onDiscard={close} />}
       {theirs !== null && (
         <div className="conflict" role="alert">
           <strong>
@@ -113,11 +130,16 @@ export function SpecEditor({
         </div>
       )}
       <div className="sides" data-two={theirs !== null || undefined}>
-        {theirs !== null && <Theirs base={draft.base.content} theirs={theirs} />}
+        {theirs !== null && <Theirs base={edited.base.content} theirs={theirs} />}
         <div className="beside">
           {theirs !== null && <h3>{w.mine}</h3>}
           <Suspense fallback={<Loading label={t.story.loading} rows={4} />}>
-            <Editor label={w.editor} text={draft.text} onText={write} onSave={() => void save(note)} />
+            <Editor
+              label={w.editor}
+              text={edited.text}
+              onText={(text) => change({ ...latest.current, text })}
+              onSave={() => void save(note)}
+            />
           </Suspense>
         </div>
       </div>

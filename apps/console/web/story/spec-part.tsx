@@ -12,23 +12,25 @@ import { Failed, Loading } from '../parts/states.tsx';
 import { ago, t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { Lines } from './lines.tsx';
-import { hasDraft, SpecEditor } from './spec-editor.tsx';
+import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
 
 const WordDiff = lazily(() => import('./word-diff.tsx'));
 const route = getRouteApi('/s/$storyKey');
 
 export function SpecPart({
+  storyId,
   storyKey,
   spec,
   canWrite,
 }: {
+  readonly storyId: string;
   readonly storyKey: string;
   readonly spec: StoryContext['spec'];
   readonly canWrite: boolean;
 }) {
   const search = route.useSearch();
-  // A draft that was left is gone on with.
-  const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft(storyKey) ? 'edit' : 'text');
+  const hasDraft = useHasSpecDraft(storyId);
+  const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft ? 'edit' : 'text');
   const now = spec ?? { version: 0, content: '', author: null, createdAt: null };
   const isWritten = now.version > 0;
   const isComparing = search.from !== undefined && mode !== 'edit';
@@ -61,13 +63,13 @@ export function SpecPart({
       </div>
       {now.version > 1 && mode !== 'edit' && <Versions storyKey={storyKey} newest={now.version} />}
       {mode === 'edit' ? (
-        <SpecEditor storyKey={storyKey} spec={now} onClose={() => setMode('text')} />
+        <SpecEditor storyId={storyId} storyKey={storyKey} spec={now} onClose={() => setMode('text')} />
       ) : isComparing ? (
         <Changes storyKey={storyKey} from={search.from ?? 0} to={search.to ?? now.version} />
       ) : !isWritten ? (
         <p className="muted">{t.story.noSpec}</p>
       ) : mode === 'lines' ? (
-        <Lines storyKey={storyKey} spec={now} canWrite={canWrite} />
+        <Lines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
         <Markdown text={now.content} />
       )}

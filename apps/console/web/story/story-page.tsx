@@ -95,8 +95,8 @@ function Whole({
           <article className="story-main">
             <Title edits={edits} canWrite={canWrite} />
             <Description edits={edits} canWrite={canWrite} />
-            <SpecPart storyKey={storyKey} spec={context.spec} canWrite={canWrite} />
-            <Threads storyKey={storyKey} />
+            <SpecPart storyId={story.id} storyKey={storyKey} spec={context.spec} canWrite={canWrite} />
+            <Threads storyId={story.id} storyKey={storyKey} />
           </article>
           <Side edits={edits} context={context} canWrite={canWrite} />
         </div>

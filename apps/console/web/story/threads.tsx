@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { type Comment, type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
@@ -7,6 +7,7 @@ import { Markdown } from '../parts/markdown.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
+import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
 import { ago, exactly, t } from '../texts/index.ts';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
@@ -48,26 +49,42 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
   </div>
 );
 
-/** What is written stays in the field until it is said. */
+/** The text that remains in the field after `sent` was saved: what was typed since. */
+const restOf = (text: string, sent: string): string =>
+  text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;
+
+/** A field for a comment. Its text stays until it is saved, as a draft also when the page is left. */
 export function Write({
+  place,
   label,
   placeholder,
   act,
   send,
 }: {
+  /** Names the draft. */
+  readonly place: string;
   readonly label: string;
   readonly placeholder: string;
   readonly act: string;
   readonly send: (body: string) => Promise<unknown>;
 }) {
-  const [body, setBody] = useState('');
+  const { found, keep, clear } = useDraft(place);
+  const [body, setBody] = useState(found?.text ?? '');
+  const latest = useRef(body);
   const [isBusy, setBusy] = useState(false);
+  useAskBeforeLeaving(body.trim() !== '');
+  const change = (text: string): void => {
+    latest.current = text;
+    setBody(text);
+    if (text.trim() === '') clear();
+    else keep(text);
+  };
   const say = async (): Promise<void> => {
     if (body.trim() === '' || isBusy) return;
     setBusy(true);
     try {
       await send(body);
-      setBody('');
+      change(restOf(latest.current, body));
     } catch (error) {
       notify({ tone: 'bad', title: t.story.notSaid, body: reasonFor(error) });
     }
@@ -81,14 +98,16 @@ export function Write({
         void say();
       }}
     >
+      {found !== undefined && body === found.text && <Restored draft={found} onDiscard={() => change('')} />}
       <textarea
         className="field"
+        dir="auto"
         rows={body === '' ? 1 : 4}
         value={body}
         maxLength={20_000}
         aria-label={label}
         placeholder={placeholder}
-        onChange={({ target }) => setBody(target.value)}
+        onChange={({ target }) => change(target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
             event.preventDefault();
@@ -125,6 +144,7 @@ export function Talk({ thread, again }: { readonly thread: Thread; readonly agai
       {thread.repliesCursor !== null && <p className="muted">{t.story.moreReplies}</p>}
       <div className="talk-foot">
         <Write
+          place={`reply.${thread.id}`}
           label={t.story.replyTo(nameOf(thread.author))}
           placeholder={t.story.reply}
           act={t.story.reply}
@@ -152,7 +172,7 @@ export function Talk({ thread, again }: { readonly thread: Thread; readonly agai
   );
 }
 
-export function Threads({ storyKey }: { readonly storyKey: string }) {
+export function Threads({ storyId, storyKey }: { readonly storyId: string; readonly storyKey: string }) {
   const client = useClient();
   const queries = useQueryClient();
   const threads = useQuery(threadsQuery(client, storyKey));
@@ -168,6 +188,7 @@ export function Threads({ storyKey }: { readonly storyKey: string }) {
         ))}
       </ul>
       <Write
+        place={`comment.${storyId}`}
         label={t.story.comment}
         placeholder={t.story.commentHint}
         act={t.story.comment}

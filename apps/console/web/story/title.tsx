@@ -1,27 +1,25 @@
 /** What the story is called, and about: changed in its place. */
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import { type Story } from '@muster/registry';
 import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
 import { lazily } from '../parts/lazily.ts';
-import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { Met } from '../parts/met.tsx';
 import { Loading } from '../parts/states.tsx';
+import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
 const WordDiff = lazily(() => import('./word-diff.tsx'));
 
-interface Draft {
-  /** What one began from. */
+interface Edited {
+  /** The story that the text changes. */
   readonly base: Story;
   readonly text: string;
 }
-/** Descriptions that were begun: a writer who leaves the page finds them again. */
-const drafts = new Map<string, Draft>();
 
 interface Props {
   readonly edits: StoryEdits;
@@ -30,7 +28,8 @@ interface Props {
 
 export function Title({ edits, canWrite }: Props) {
   const { shown, meetings, save, keepTheirs } = edits;
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const [draft, setDraft] = useState<Edited | null>(null);
+  useAskBeforeLeaving(draft !== null && draft.text !== draft.base.title);
   const opener = useFocusBack(draft !== null);
   const open = (): void => setDraft({ base: shown, text: shown.title });
   usePageKeys(canWrite && draft === null ? { e: open } : {});
@@ -42,12 +41,18 @@ export function Title({ edits, canWrite }: Props) {
     if (draft === null || draft.text.trim() === '') return;
     const title = draft.text.trim();
     if (title === draft.base.title && meetings.title === undefined) close();
-    else if (await save({ title }, draft.base)) setDraft(null);
+    else if (await save({ title }, draft.base))
+      // What was typed while it was saved stays.
+      setDraft((last) =>
+        last === null || last.text === draft.text
+          ? null
+          : { base: { ...draft.base, title }, text: last.text },
+      );
   };
   if (draft === null)
     return (
       <div className="story-title">
-        <h1>{shown.title}</h1>
+        <h1 dir="auto">{shown.title}</h1>
         {canWrite && <Pencil opener={opener} label={w.editTitle} onOpen={open} />}
       </div>
     );
@@ -63,6 +68,7 @@ export function Title({ edits, canWrite }: Props) {
       <textarea
         className="field story-title-field"
         rows={2}
+        dir="auto"
         autoFocus
         required
         maxLength={300}
@@ -153,24 +159,45 @@ const Change = ({ before, after }: { readonly before: string | null; readonly af
 
 export function Description({ edits, canWrite }: Props) {
   const { shown, meetings, save, keepTheirs } = edits;
-  const { key } = shown;
-  const [draft, setDraft] = useState<Draft | null>(() => drafts.get(key) ?? null);
+  const { id } = shown;
+  const { found, keep, clear } = useDraft(`description.${id}`);
+  const [draft, setDraft] = useState<Edited | null>(() =>
+    found?.base === undefined
+      ? null
+      : {
+          base: { ...shown, version: found.base.version, description: found.base.content || null },
+          text: found.text,
+        },
+  );
+  /** The newest text, for a save that was begun before it was typed. */
+  const latest = useRef(draft);
   const opener = useFocusBack(draft !== null);
   const met = meetings.description;
   const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');
   useAskBeforeLeaving(isDirty);
-  useEffect(() => {
-    if (draft !== null && isDirty) drafts.set(key, draft);
-    else drafts.delete(key);
-  }, [key, draft, isDirty]);
+  const change = (next: Edited | null): void => {
+    latest.current = next;
+    setDraft(next);
+    const content = next?.base.description ?? '';
+    if (next === null || next.text === content) clear();
+    else keep(next.text, { version: next.base.version, content });
+  };
   const close = (): void => {
     keepTheirs('description');
-    setDraft(null);
+    change(null);
   };
   const send = async (): Promise<void> => {
     if (draft === null) return;
     if (!isDirty && met === undefined) close();
-    else if (await save({ description: draft.text || null }, draft.base)) setDraft(null);
+    else {
+      const description = draft.text || null;
+      if (!(await save({ description }, draft.base))) return;
+      const text = latest.current?.text;
+      // What was typed while it was saved stays, and so does its draft.
+      change(
+        text === undefined || text === draft.text ? null : { base: { ...draft.base, description }, text },
+      );
+    }
   };
   if (draft === null)
     return (
@@ -178,7 +205,7 @@ export function Description({ edits, canWrite }: Props) {
         text={shown.description}
         canWrite={canWrite}
         opener={opener}
-        onOpen={() => setDraft({ base: shown, text: shown.description ?? '' })}
+        onOpen={() => change({ base: shown, text: shown.description ?? '' })}
       />
     );
   return (
@@ -189,15 +216,17 @@ export function Description({ edits, canWrite }: Props) {
         void send();
       }}
     >
+      {found !== undefined && isDirty && <Restored draft={found} onDiscard={close} />}
       <textarea
         className="field story-description-field"
+        dir="auto"
         rows={Math.min(16, Math.max(5, draft.text.split('\n').length + 1))}
         autoFocus
         maxLength={20_000}
         aria-label={w.description}
         placeholder={w.describe}
         value={draft.text}
-        onChange={({ target }) => setDraft({ ...draft, text: target.value })}
+        onChange={({ target }) => change({ ...draft, text: target.value })}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
           else if (event.key === 'Escape' && !isDirty) close();

@@ -35,14 +35,30 @@ export const en = {
     homeless: 'You are in no organization yet',
     homelessWhy: (email: string) => `An invitation to ${email} lets you into one. Its mail has the link.`,
   },
-  proof: {
-    title: 'Prove that it is you',
-    why: 'This needs a sign-in of the last ten minutes.',
-    how: 'Sign in again in the window that opens. This page stays as it is and goes on by itself.',
-    act: 'Sign in again',
-    done: 'That is proven',
-    back: 'Close this window and go back to where you were.',
+  questions: {
+    proof: {
+      title: 'Confirm it’s you',
+      why: 'This needs a sign-in from the last ten minutes.',
+      how: 'Sign in again in the window that opens. This page stays as it is and continues by itself.',
+      no: 'Cancel',
+      yes: 'Sign in again',
+    },
+    expired: {
+      title: 'Your session has expired',
+      why: 'Sign in again to continue. Your text stays on this page.',
+      how: 'Sign in in the window that opens. What you just did is then saved by itself.',
+      no: 'Not now',
+      yes: 'Sign in again',
+    },
+    leave: {
+      title: 'Leave without saving?',
+      why: 'You have unsaved changes on this page.',
+      how: 'Drafts of specs, descriptions and comments are kept in this browser.',
+      no: 'Keep editing',
+      yes: 'Leave page',
+    },
   },
+  proven: { title: 'Confirmed', why: 'Close this window and go back to where you were.' },
   wire: {
     live: 'Live',
     opening: 'Connecting…',
@@ -58,7 +74,8 @@ export const en = {
   },
   failed: {
     title: 'This could not be loaded',
-    noAnswer: 'No answer came. The service may be restarting; nothing is lost.',
+    noAnswer: 'Muster can’t be reached. Check your connection and try again.',
+    signedOut: 'Your session has expired. Sign in again to continue.',
     notFound: 'There is no such page, or none that you may see.',
     notFoundTitle: 'Not found',
     forbidden: 'You may not see this',

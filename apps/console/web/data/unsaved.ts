@@ -1,0 +1,11 @@
+/** Which parts of the page have text that is not saved yet. */
+const unsaved = new Set<object>();
+
+export const hasUnsaved = (): boolean => unsaved.size > 0;
+
+/** Counts as unsaved until the returned function is called. */
+export function markUnsaved(): () => void {
+  const part = {};
+  unsaved.add(part);
+  return () => unsaved.delete(part);
+}

@@ -1,0 +1,6 @@
+/** What is said about unsaved text, in English: loaded with the pages that have it. */
+
+export const u = {
+  restored: (when: string) => `Draft restored. You last changed it ${when}.`,
+  discard: 'Discard draft',
+};
