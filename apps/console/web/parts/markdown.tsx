@@ -1,15 +1,32 @@
 /** What others wrote, as elements: marked makes the text, DOMPurify takes out what could act, Trusted Types hold both to it. */
 import DOMPurify from 'dompurify';
-import { Marked, type Tokens, type TokensList } from 'marked';
-import { useMemo } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import { type MouseEvent, useLayoutEffect, useMemo, useRef } from 'react';
+import { useClient } from '../data/context.ts';
+import { membersQuery } from '../data/people-queries.ts';
+import { projectsQuery } from '../data/queries.ts';
+import { htmlOf, type Linkable } from './markdown-text.ts';
 
-const marked = new Marked({ gfm: true, breaks: false, async: false });
+/** Texts cannot know it, so that no box of theirs counts as a task box. */
+const taskPrefix = `${crypto.getRandomValues(new Uint32Array(4)).join('.')}.`;
 const purify = DOMPurify(globalThis.window);
 
 purify.addHook('afterSanitizeAttributes', (element) => {
   if (element.tagName === 'A') {
-    element.setAttribute('rel', 'noopener noreferrer nofollow');
-    if (!/^#/.test(element.getAttribute('href') ?? '')) element.setAttribute('target', '_blank');
+    const href = element.getAttribute('href') ?? '';
+    // A link that leads nowhere is text. So is one relative to the page, such as the target of a footnote.
+    if (!/^(?:[a-z][a-z\d+.-]*:|[#/])/i.test(href)) element.replaceWith(...element.childNodes);
+    else if (!/^(?:#|\/console\/)/.test(href)) {
+      element.setAttribute('rel', 'noopener noreferrer nofollow');
+      element.setAttribute('target', '_blank');
+    }
+  }
+  if (element instanceof HTMLInputElement) {
+    if (!element.value.startsWith(taskPrefix)) element.remove();
+    const [label = ''] = (element.closest('li')?.textContent ?? '').trim().split('\n');
+    element.setAttribute('aria-label', label.slice(0, 200));
+    element.setAttribute('disabled', '');
   }
   // A picture would tell another server who reads: it is a link until one asks for it.
   if (element.tagName === 'IMG') {
@@ -25,46 +42,79 @@ purify.addHook('afterSanitizeAttributes', (element) => {
 
 const settings = {
   USE_PROFILES: { html: true },
-  FORBID_TAGS: [
-    'style',
-    'form',
-    'input',
-    'button',
-    'textarea',
-    'select',
-    'iframe',
-    'video',
-    'audio',
-    'source',
-  ],
+  FORBID_TAGS: ['style', 'form', 'button', 'textarea', 'select', 'iframe', 'video', 'audio', 'source'],
   FORBID_ATTR: ['style', 'class', 'id', 'name', 'srcset'],
   ALLOW_DATA_ATTR: false,
   RETURN_TRUSTED_TYPE: true as const,
 };
 
-/** Headings of a text stand below those of the page it is on, and keep their steps. */
-const demote = (tokens: TokensList, by: number): TokensList => {
-  void marked.walkTokens(tokens, (token) => {
-    if (token.type === 'heading') token['depth'] = Math.min(6, (token as Tokens.Heading).depth + by);
-  });
-  return tokens;
-};
-
 interface MarkdownProps {
   readonly text: string;
-  /** The level of the heading under which it stands; its own begin with the next. */
+  /** The level of the heading under which it is; its own begin with the next. */
   readonly below?: number;
+  /** Saves a ticked or cleared task box; false where that failed. Without it the boxes cannot be changed. */
+  readonly onTask?: ((index: number, isChecked: boolean) => Promise<boolean>) | undefined;
 }
 
-export function Markdown({ text, below = 2 }: MarkdownProps) {
-  const html = useMemo(
-    () => purify.sanitize(marked.parser(demote(marked.lexer(text), below)), settings),
-    [text, below],
+const noProjects: Linkable['projectKeys'] = new Set();
+
+function useLinkable(): Linkable {
+  const client = useClient();
+  const projects = useQuery(projectsQuery(client)).data;
+  const members = useQuery(membersQuery(client)).data;
+  return useMemo(
+    () => ({
+      projectKeys: projects === undefined ? noProjects : new Set(projects.map(({ key }) => key)),
+      memberIds: new Map(members?.map(({ id, handle }) => [handle.toLowerCase(), id])),
+    }),
+    [projects, members],
   );
+}
+
+const boxesOf = (prose: HTMLElement | null): HTMLInputElement[] => [
+  ...(prose?.querySelectorAll<HTMLInputElement>('input[type="checkbox"]') ?? []),
+];
+
+export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
+  const prose = useRef<HTMLDivElement>(null);
+  const { history } = useRouter();
+  const linkable = useLinkable();
+  const html = useMemo(
+    () => purify.sanitize(htmlOf(text, below, linkable, taskPrefix), settings),
+    [text, below, linkable],
+  );
+  /** The box that was ticked last: it gets the focus back when the saved text replaces it. */
+  const ticked = useRef<number>(undefined);
+  const isTickable = onTask !== undefined;
+  useLayoutEffect(() => {
+    const boxes = boxesOf(prose.current);
+    for (const box of boxes) box.disabled = !isTickable;
+    if (ticked.current !== undefined && document.activeElement === document.body)
+      boxes[ticked.current]?.focus();
+    // What is wider than the page scrolls by keys.
+    for (const block of prose.current?.querySelectorAll<HTMLElement>('table, pre') ?? [])
+      if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+  }, [html, isTickable]);
+  const click = (event: MouseEvent): void => {
+    const { target } = event;
+    if (target instanceof HTMLInputElement && onTask !== undefined) {
+      const index = boxesOf(prose.current).indexOf(target);
+      ticked.current = index;
+      void onTask(index, target.checked).then((isSaved) => {
+        if (!isSaved) target.checked = !target.checked;
+      });
+    }
+    const href = target instanceof Element ? target.closest('a')?.getAttribute('href') : undefined;
+    if (href?.startsWith('/console/') !== true || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    history.push(href);
+  };
   return (
     <div
+      ref={prose}
       className="prose"
       data-below={below}
+      onClick={click}
       dangerouslySetInnerHTML={{ __html: html as unknown as string }}
     />
   );

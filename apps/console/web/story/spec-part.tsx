@@ -13,6 +13,7 @@ import { ago, t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { Lines } from './lines.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
+import { useTicking } from './ticking.ts';
 
 const WordDiff = lazily(() => import('./word-diff.tsx'));
 const route = getRouteApi('/s/$storyKey');
@@ -32,6 +33,7 @@ export function SpecPart({
   const hasDraft = useHasSpecDraft(storyId);
   const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft ? 'edit' : 'text');
   const now = spec ?? { version: 0, content: '', author: null, createdAt: null };
+  const tick = useTicking(storyKey, now);
   const isWritten = now.version > 0;
   const isComparing = search.from !== undefined && mode !== 'edit';
   return (
@@ -71,7 +73,7 @@ export function SpecPart({
       ) : mode === 'lines' ? (
         <Lines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
-        <Markdown text={now.content} />
+        <Markdown text={now.content} onTask={canWrite ? tick : undefined} />
       )}
     </section>
   );

@@ -6,6 +6,7 @@ import { Icon } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
 import { lazily } from '../parts/lazily.ts';
 import { Markdown } from '../parts/markdown.tsx';
+import { withTask } from '../parts/markdown-text.ts';
 import { Met } from '../parts/met.tsx';
 import { Loading } from '../parts/states.tsx';
 import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
@@ -133,11 +134,16 @@ function DescriptionRead({
   canWrite,
   opener,
   onOpen,
-}: Omit<PencilProps, 'label'> & { readonly text: string | null; readonly canWrite: boolean }) {
+  onTask,
+}: Omit<PencilProps, 'label'> & {
+  readonly text: string | null;
+  readonly canWrite: boolean;
+  readonly onTask: (index: number, isChecked: boolean) => Promise<boolean>;
+}) {
   if (text !== null)
     return (
       <div className="story-title">
-        <Markdown text={text} below={1} />
+        <Markdown text={text} below={1} onTask={canWrite ? onTask : undefined} />
         {canWrite && <Pencil opener={opener} label={w.editDescription} onOpen={onOpen} />}
       </div>
     );
@@ -205,6 +211,10 @@ export function Description({ edits, canWrite }: Props) {
         text={shown.description}
         canWrite={canWrite}
         opener={opener}
+        onTask={async (index, isChecked) => {
+          const description = withTask(shown.description ?? '', index, isChecked);
+          return description !== undefined && save({ description });
+        }}
         onOpen={() => change({ base: shown, text: shown.description ?? '' })}
       />
     );

@@ -8,6 +8,7 @@ export const w = {
   saveVersion: 'Save as a version',
   saved: (version: number) => `Version ${version.toLocaleString()} is saved`,
   notSaved: 'The spec could not be saved',
+  changedSpec: 'Someone else just changed it. You now see their version; tick the box again.',
   note: 'What changed, for those who read the history',
   meanwhile: (name: string, version: number) =>
     `${name} wrote version ${version.toLocaleString()} while you were writing`,

@@ -1,0 +1,96 @@
+/** Markdown beyond what its parser knows: references to stories and members as links, and task boxes that can be ticked. */
+import { Marked, type Tokens, type TokensList } from 'marked';
+
+/** What references in a text can lead to. */
+export interface Linkable {
+  readonly projectKeys: ReadonlySet<string>;
+  /** Ids of members, by their handles in lower case. */
+  readonly memberIds: ReadonlyMap<string, string>;
+}
+
+const plain = new Marked({ gfm: true, breaks: false, async: false });
+const referring = new Marked({ gfm: true, breaks: false, async: false });
+
+const reference =
+  /^(?:([A-Z][A-Z\d]{1,9})-[1-9]\d*|@([A-Za-z\d][A-Za-z\d-]*))(?![\p{L}\p{N}\p{M}_@-]|[./][\p{L}\p{N}])/u;
+const referenceStart = /[A-Z][A-Z\d]{1,9}-\d|@[A-Za-z\d]/;
+/** After one of these a key or a handle is part of a longer word, a path or an address. */
+const isInsideWord = /[\p{L}\p{N}\p{M}_.+\-@/\\#&]$/u;
+
+/** The options of the text that is being parsed. Parsing is synchronous. */
+let current: { readonly linkable: Linkable; readonly taskPrefix: string };
+let taskCount = 0;
+
+function addressOf(projectKey: string | undefined, handle: string | undefined, text: string) {
+  const { projectKeys, memberIds } = current.linkable;
+  if (projectKey !== undefined) return projectKeys.has(projectKey) ? `/console/s/${text}` : undefined;
+  const id = memberIds.get((handle ?? '').toLowerCase());
+  return id === undefined ? undefined : `/console/activity?actor=${id}`;
+}
+
+referring.use({
+  extensions: [
+    {
+      name: 'reference',
+      level: 'inline',
+      start: (source) => {
+        const at = source.search(referenceStart);
+        return at === -1 ? undefined : at;
+      },
+      tokenizer(source, tokens) {
+        const [raw, projectKey, handle] = reference.exec(source) ?? [];
+        if (raw === undefined || this.lexer.state.inLink || isInsideWord.test(tokens.at(-1)?.raw ?? ''))
+          return undefined;
+        const href = addressOf(projectKey, handle, raw);
+        return href === undefined ? undefined : { type: 'reference', raw, href };
+      },
+      // Keys, handles and ids have no character that means something in HTML.
+      renderer: ({ raw, ['href']: href }) => `<a href="${String(href)}">${raw}</a>`,
+    },
+  ],
+  renderer: {
+    checkbox: ({ checked }) =>
+      `<input type="checkbox" value="${current.taskPrefix}${taskCount++}"${checked ? ' checked' : ''}> `,
+  },
+});
+
+/** Headings of a text are below those of the page that it is on, and keep their steps. */
+const demote = (tokens: TokensList, by: number): TokensList => {
+  void referring.walkTokens(tokens, (token) => {
+    if (token.type === 'heading') token['depth'] = Math.min(6, (token as Tokens.Heading).depth + by);
+  });
+  return tokens;
+};
+
+/** HTML that is not yet sanitized. The value of each task box is the prefix and the number of the box, from 0. */
+export function htmlOf(text: string, below: number, linkable: Linkable, taskPrefix: string): string {
+  current = { linkable, taskPrefix };
+  taskCount = 0;
+  return referring.parser(demote(referring.lexer(text), below));
+}
+
+/** Of each task box, in the order of the text, whether it is checked. */
+export function tasksOf(text: string): boolean[] {
+  const found: boolean[] = [];
+  void plain.walkTokens(plain.lexer(text), (token) => {
+    if (token.type === 'checkbox') found.push((token as Tokens.Checkbox).checked);
+  });
+  return found;
+}
+
+const marker = /^([\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\[)([ xX])(?=\][ \t])/gm;
+
+/** The text with one task box changed and nothing else; undefined where there is no such box. */
+export function withTask(text: string, index: number, isChecked: boolean): string | undefined {
+  const tasks = tasksOf(text);
+  if (tasks[index] === undefined) return undefined;
+  const wanted = tasks.with(index, isChecked).join();
+  const markers = [...text.matchAll(marker)];
+  // Lines in code look like boxes too: the right one is the one that changes this box alone.
+  for (const { index: start, 1: before = '' } of [...markers.slice(index), ...markers.slice(0, index)]) {
+    const at = start + before.length;
+    const changed = `${text.slice(0, at)}${isChecked ? 'x' : ' '}${text.slice(at + 1)}`;
+    if (changed !== text && tasksOf(changed).join() === wanted) return changed;
+  }
+  return undefined;
+}

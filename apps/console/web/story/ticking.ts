@@ -1,0 +1,40 @@
+/** Task boxes of a spec: each that is ticked is a new version. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { isRefusal } from '@muster/client';
+import { type Spec } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { withTask } from '../parts/markdown-text.ts';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { w } from '../texts/story.ts';
+
+type Version = Pick<Spec, 'version' | 'content'>;
+
+/** False where the box could not be saved, which is said. Boxes that are ticked in a row are saved one after the other. */
+export function useTicking(storyKey: string, spec: Version) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const latest = useRef<Version>(spec);
+  if (spec.version > latest.current.version) latest.current = spec;
+  const before = useRef<Promise<unknown>>(Promise.resolve());
+  const save = async (index: number, isChecked: boolean): Promise<boolean> => {
+    const { version: baseVersion, content: text } = latest.current;
+    const content = withTask(text, index, isChecked);
+    try {
+      if (content === undefined) return false;
+      latest.current = (await client.storySpec.update({ storyId: storyKey, content, baseVersion })).spec;
+      return true;
+    } catch (error) {
+      const body = isRefusal(error, 'version_mismatch') ? w.changedSpec : reasonFor(error);
+      notify({ tone: 'bad', title: w.notSaved, body });
+      return false;
+    } finally {
+      await queries.invalidateQueries({ queryKey: ['story', storyKey] });
+    }
+  };
+  return (index: number, isChecked: boolean): Promise<boolean> => {
+    const saved = before.current.then(() => save(index, isChecked));
+    before.current = saved;
+    return saved;
+  };
+}
