@@ -46,6 +46,7 @@ const guides: Readonly<Record<string, Items>> = {
     ['Several database servers', 'several-servers'],
     ['Monitoring and alerts', 'monitoring'],
     ['Upgrades', 'upgrading'],
+    ['Rotate secrets', 'rotating-secrets'],
   ],
 };
 
