@@ -241,6 +241,12 @@ export const plan: readonly (readonly [row: string, panels: readonly PanelPlan[]
         queries: [{ expr: 'sum(rate(muster_removed_rows_total[$__rate_interval]))' }],
       },
       {
+        title: 'Seat counts that had drifted',
+        tells: 'Organizations whose stored count of seats the nightly job corrected.',
+        unit: 'short',
+        queries: [{ expr: 'sum(increase(muster_seat_drift_total[1d]))' }],
+      },
+      {
         title: 'In the queues',
         tells: 'What is with the workers, or waits for one.',
         unit: 'short',
