@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'b68d06c07c4e0d5f7421020aec2ab56c1309cf72c85252579040a5ff641b757e',
+    sha256: 'b324c8a8977dc31e2e8404a5b9e6b28b152243b6e767f8f08b02839553b6205c',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {

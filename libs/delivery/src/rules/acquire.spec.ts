@@ -66,6 +66,16 @@ describe('who may have a lease', () => {
     });
   });
 
+  it('is the member whose own agent holds it, by taking over; not the agent of the member who does', () => {
+    const own = lease(robo, future);
+    expect(decide({ own })).toMatchObject({ reason: 'lease_held' });
+    expect(decide({ own, takeOver: true })).toMatchObject({ kind: 'grant', takenOverLive: true });
+    expect(decide({ caller: robo, own: lease(chloe, future), takeOver: true })).toMatchObject({
+      reason: 'take_over_forbidden',
+    });
+    expect(decide({ caller: ben, own, takeOver: true })).toMatchObject({ reason: 'take_over_forbidden' });
+  });
+
   it('is for a while the one to whom it is offered, then anybody', () => {
     expect(decide({ execution: offeredTo('ben', null) })).toMatchObject({ reason: 'reserved' });
     expect(decide({ execution: offeredTo('chloe', null) })).toMatchObject({ kind: 'grant', offered: true });
@@ -145,7 +155,9 @@ describe('any acquire', () => {
           if (decision.kind === 'extend') expect(own && isSameHolder(own.holder, caller)).toBe(true);
           if (decision.kind !== 'grant') return;
           expect(rivalLeases.some(isLive)).toBe(false);
-          if (own !== null && isLive(own)) expect([isLead, takeOver]).toEqual([true, true]);
+          if (own === null || !isLive(own)) return;
+          expect(takeOver).toBe(true);
+          expect(isLead || (caller === chloe && own.holder === robo)).toBe(true);
         },
       ),
     );

@@ -36,19 +36,18 @@ export const heldByAnother = (
     ? lease
     : null;
 
-/** What a refusal says of the lease that is in the way. */
-export const heldDetails = ({
-  actor,
-  expiresAt,
-  targetType,
-  targetId,
-}: HeldLease): Record<string, unknown> => ({
-  holder: actor,
-  expiresAt,
-  targetType,
-  targetId,
-  retryable: false,
-});
+/** What a refusal says of the lease that is in the way; the run only to the member or agent whose run it is. */
+export const heldDetails = (
+  { actor, holder, expiresAt, targetType, targetId }: HeldLease,
+  caller: Pick<Holder, 'memberId' | 'agentId'>,
+  executionId: string | null,
+): Record<string, unknown> => {
+  const yours = holder.memberId === caller.memberId && holder.agentId === caller.agentId;
+  return {
+    ...{ holder: actor, yours, ...(yours && { runId: holder.runId }), executionId },
+    ...{ expiresAt, targetType, targetId, retryable: false },
+  };
+};
 
 export interface OpenExecution {
   readonly state: Exclude<ExecutionState, 'stalled'>;
@@ -114,7 +113,8 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const isOffered = execution !== null && isReserved(execution, now);
   const isAnothers = execution !== null && isReservedFromOthers(execution, caller, now);
   if (isAnothers && !takeOver) return { kind: 'refuse', reason: 'reserved', offer: execution.offer };
-  if ((ownIsLive || isAnothers) && !isLead) {
+  const isForced = (ownIsLive && !isOwnAgents(own, caller)) || isAnothers;
+  if (isForced && !isLead) {
     return { kind: 'refuse', reason: 'take_over_forbidden' };
   }
   return {
@@ -125,6 +125,10 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
     freed: others,
   };
 }
+
+/** The caller is the member whose agent holds the lease. */
+const isOwnAgents = ({ holder }: HeldLease, caller: Holder): boolean =>
+  caller.agentId === null && holder.agentId !== null && holder.memberId === caller.memberId;
 
 const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>
   state === 'offered' &&

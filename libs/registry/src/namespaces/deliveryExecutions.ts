@@ -57,10 +57,10 @@ export const deliveryExecutions = {
         start: z.boolean().default(false).meta({
           description: 'Also move a story from backlog or ready to in_progress, under the same gates',
         }),
-        takeOver: z
-          .boolean()
-          .default(false)
-          .meta({ description: 'A lead may take a live lease; its holder is told' }),
+        takeOver: z.boolean().default(false).meta({
+          description:
+            'A lead may take a live lease, and a member that of their own agent; its holder is told',
+        }),
       })
       .refine(isTargetRef, noTargetRef),
     result: z.object({

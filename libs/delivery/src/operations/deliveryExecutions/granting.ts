@@ -107,7 +107,7 @@ const stoppedIn = ({ execution, stopped }: Acquiring): ExecutionRow | undefined 
 type Decided<Kind> = Extract<AcquireDecision, { readonly kind: Kind }>;
 
 function refusalOf(
-  { refuse }: Granting,
+  { refuse, caller }: Granting,
   facts: Acquiring,
   decision: Decided<'refuse'>,
   rank: number,
@@ -115,7 +115,11 @@ function refusalOf(
   if (decision.reason === 'take_over_forbidden') {
     return forbidden('take_over', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
   }
-  if (decision.reason === 'lease_held') return refuse('lease_held', heldDetails(decision.by));
+  if (decision.reason === 'lease_held') {
+    const { by } = decision;
+    const work = [facts.execution, ...facts.rivalExecutions].find((row) => row?.target_id === by.targetId);
+    return refuse('lease_held', heldDetails(by, caller, work?.id ?? null));
+  }
   if (decision.reason === 'reserved') return refuse('reserved', { offer: decision.offer });
   const { stop_requested: stop } = stoppedIn(facts) ?? {};
   return refuse('stop_requested', {

@@ -48,7 +48,10 @@ export const acquireLease = handle(
       rivalExecutions: [],
     });
     if (decision.kind === 'refuse') {
-      throw refuse('lease_held', decision.reason === 'lease_held' ? heldDetails(decision.by) : {});
+      throw refuse(
+        'lease_held',
+        decision.reason === 'lease_held' ? heldDetails(decision.by, caller, null) : {},
+      );
     }
     const goesOn = decision.kind === 'extend';
     const { grant, leaseToken } = newGrant(lease, caller, {

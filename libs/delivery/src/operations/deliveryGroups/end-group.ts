@@ -33,7 +33,7 @@ export function endGroup(
 ): void {
   const { db, caller, emit, refuse } = context;
   const inTheWay = heldByAnother(heldLease(leases.work), caller, now);
-  if (inTheWay !== null) throw refuse('lease_held', heldDetails(inTheWay));
+  if (inTheWay !== null) throw refuse('lease_held', heldDetails(inTheWay, caller, null));
   if (state === 'landed') {
     const missing = unmetMergeProof(policy, proof.seen);
     const stories = proof.unmerged[needsVerifiedMerge(policy) ? 'verified' : 'reported'];

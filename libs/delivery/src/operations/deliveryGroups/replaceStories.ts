@@ -31,7 +31,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
   const storyIds = await requireJoinable(context, place, group.project_id, found);
   for (const lease of [leases.coordination, leases.work]) {
     const inTheWay = heldByAnother(heldLease(lease), caller, now);
-    if (inTheWay !== null) throw refuse('lease_held', heldDetails(inTheWay));
+    if (inTheWay !== null) throw refuse('lease_held', heldDetails(inTheWay, caller, null));
   }
   const added = storyIds.filter((id) => !group.story_ids.includes(id));
   const removed = group.story_ids.filter((id) => !storyIds.includes(id));
@@ -44,7 +44,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
     group: heldLease(leases.work),
     stories: joining.map(heldLease).filter((lease) => lease !== null),
   });
-  if (decision.kind === 'refuse') throw refuse('lease_held', heldDetails(decision.by));
+  if (decision.kind === 'refuse') throw refuse('lease_held', heldDetails(decision.by, caller, null));
   if (decision.freed.length > 0) {
     const executions = await lockOpenExecutions(
       db,
