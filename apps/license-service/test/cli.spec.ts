@@ -290,6 +290,16 @@ describe('an installation', () => {
     expect((await list()).items.map(({ state }) => state)).toEqual(['next', 'current', 'retired']);
   });
 
+  it('retires a signing key whose id begins with a dash', async () => {
+    await json(['signing-key', 'new', '--in', '0d']);
+    const { items } = await json<{ items: { kid: string; state: string }[] }>(['signing-key', 'list']);
+    const kid = items.find(({ state }) => state === 'next')?.kid ?? items[0]?.kid ?? '';
+    const dashed = `-${kid.slice(1)}`;
+    await world.rows('update licenses.signing_keys set kid = $2 where kid = $1', kid, dashed);
+    expect(await json(['signing-key', 'retire', dashed])).toEqual({ retired: dashed });
+    expect((await license(['signing-key', 'retire', dashed, '--leakd'])).code).not.toBe(0);
+  });
+
   it('knows what a key signed that was retired', async () => {
     const { key } = await issued('--for', '365d');
     await service.activate(key, 'machine');

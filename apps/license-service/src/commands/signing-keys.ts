@@ -52,6 +52,8 @@ export const signingKeyRetire: LicenseCommand = {
   shape: (it) =>
     it
       .argument('<key>', 'which, as signing-key list shows it')
+      // Key ids are base64url and may begin with a dash.
+      .allowUnknownOption()
       .option('--publish-for <span>', `how long it stays published; ${mostDays + 1}d unless said`, toSeconds)
       .option('--leaked', 'somebody else may have it: take it away at once'),
   run: async ({ pool }, options, [kid = '']) => {

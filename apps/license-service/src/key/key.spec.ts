@@ -37,6 +37,7 @@ describe('a key as people write it', () => {
     ['with no-break hyphens', key.replaceAll('-', '\u2011')],
     ['with minus signs', key.replaceAll('-', '\u2212')],
     ['with soft hyphens', key.replaceAll('-', '\u00ad')],
+    ['with invisible format characters', `\u202a${key.replaceAll('-', '\u2060-\u200e')}\u202c\ufe0f`],
     ['with letters for digits', key.replaceAll('0', 'O').replaceAll('1', 'l')],
     ['with other letters for digits', key.replaceAll('0', 'o').replaceAll('1', 'I')],
   ];

@@ -62,8 +62,8 @@ export type ParsedKey =
     }
   | { readonly kind: 'none' };
 
-/** Spaces, line ends and dashes of every kind; people and mail programs put them anywhere. */
-const separators = /[\s\p{Z}\p{Pd}\u2212\u00ad\u200b\ufeff]/gu;
+/** Spaces, line ends, dashes and invisible characters of every kind; people and mail programs put them anywhere. */
+const separators = /[\s\p{Z}\p{Pd}\p{Cf}\p{Default_Ignorable_Code_Point}\u2212]/gu;
 
 /**
  * Reads a key of one of these products as people write it. What is no key by one symbol is told apart from what is none at
@@ -126,7 +126,7 @@ const isPrefixed = (symbols: readonly number[], prefixes: readonly string[]): bo
 
 /** What a text is as a key of whatever product. */
 function kindOf(text: string): ParsedKey['kind'] {
-  const [prefix = ''] = /[^-\s]{5}/.exec(text.trim()) ?? [];
+  const prefix = text.replaceAll(separators, '').slice(0, prefixLength);
   return parseKey(text, [usualPrefix, prefix.toUpperCase()]).kind;
 }
 
