@@ -53,6 +53,13 @@ it('passes on the request id, and what the gateway says of the request, in every
   expect(typo.status).toBe(400);
 });
 
+it('answers a notification with 202, without a body or a content type', async () => {
+  const { ana } = await gateway.world.org();
+  const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  const answer = await forwarded({ ...ping(ana.me.token), body });
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([202, null, '']);
+});
+
 it('takes no place of the API while it waits for the gateway, which calls the API in turn', async () => {
   const { ana } = await gateway.world.org();
   const call = JSON.stringify({

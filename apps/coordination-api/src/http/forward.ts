@@ -96,7 +96,12 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
       // The service calls the API in turn: a request that waits for it takes no place from those calls.
       leave(request);
       const { status, headers, body } = await ask(request, left.signal);
-      void reply.code(status).headers(passedOn(headers)).send(body);
+      // Fastify names a content type for every buffer, also for an empty one.
+      const isEmpty = Buffer.isBuffer(body) && body.length === 0;
+      void reply
+        .code(status)
+        .headers(passedOn(headers))
+        .send(isEmpty ? undefined : body);
       if (Buffer.isBuffer(body)) return reply;
       streams.add(body);
       if (!reply.raw.closed) await once(reply.raw, 'close');
