@@ -365,7 +365,8 @@ create table public.executions (
   opened_number bigint default ((git #>> '{pullRequest,number}'::text[]))::bigint,
   opened_url_hash text default md5((git #>> '{pullRequest,url}'::text[])),
   submitted_number bigint default ((pull_request ->> 'number'::text))::bigint,
-  submitted_url_hash text default md5((pull_request ->> 'url'::text))
+  submitted_url_hash text default md5((pull_request ->> 'url'::text)),
+  rework jsonb
 );
 create table public.forge_checks (
   org_id uuid not null,

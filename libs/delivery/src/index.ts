@@ -11,6 +11,7 @@ import { deliveryGroups } from './operations/deliveryGroups/handlers.ts';
 export { abandonedAfterDays, endAbandonedRuns } from './data/ending-runs.ts';
 export { type Noted, noteExpiries, type Unit } from './data/expiries.ts';
 export { executionReactions } from './reactions.ts';
+export { reworkReactions } from './rework-reactions.ts';
 export { runReactions } from './run-reactions.ts';
 export { arrows } from './leases/states.ts';
 export { groupMoves } from './rules/group-states.ts';

@@ -10,7 +10,7 @@ export const notify: Reaction = ({ db, actor, domainEvents }) => {
     .map((domainEvent) => draftsOf(domainEvent, actor))
     .filter((drafts) => drafts.length > 0);
   if (events.length > 0) db.later(writeNotifications(actor, events));
-  return Promise.resolve();
+  return Promise.resolve(undefined);
 };
 
 /** Notifies the owner and the admins that no seat is left, where the worker finds that and no event said so. */

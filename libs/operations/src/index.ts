@@ -7,7 +7,13 @@ import {
   seatReactions,
 } from '@muster/billing';
 import { boardHandlers, insideBoard } from '@muster/board';
-import { deliveryHandlers, executionReactions, insideHandlers, runReactions } from '@muster/delivery';
+import {
+  deliveryHandlers,
+  executionReactions,
+  insideHandlers,
+  reworkReactions,
+  runReactions,
+} from '@muster/delivery';
 import { forgeReactions, forgesHandlers, type ForgesSetUp } from '@muster/forges';
 import { gamificationHandlers } from '@muster/gamification';
 import { createSeals } from '@muster/outbound';
@@ -81,6 +87,7 @@ export const handlers = handlersOf({
 export const reactions: readonly Reaction[] = [
   runReactions,
   executionReactions,
+  reworkReactions,
   forgeReactions,
   seatReactions,
   notify,

@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'b324c8a8977dc31e2e8404a5b9e6b28b152243b6e767f8f08b02839553b6205c',
+    sha256: '4673dba509d7c911a7888cd44eb13c022046dafbe1618acffeeb9619ce9cd1a3',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -124,8 +124,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/reviewers': {
-    sha256: '7e89c086a0a3ed6f25ed29db678d8d8e9c7820ede4c060d1820bd9d1f11c8a9d',
-    since: '2026-11-27',
+    sha256: 'b4d22434291bb891d52c14c7b3bb9b91af4c99508b31d24b4552dadf02ece61a',
+    since: '2026-11-29',
   },
   'reference/prompts.org': {
     sha256: '6867fad42b86d384d53235aead5758d2b13ac57f4f301d471864475c6e58ee04',
@@ -148,11 +148,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/activity': {
-    sha256: '983a30676a25120bc75c7f4e777f95fbdd37c0b08157f047e915ca9db4e0d780',
+    sha256: '0daf4a750c2b6633d9939ab4073ebfd9bf66eb574880fa1b87c239fc7f907b5e',
     since: '2026-11-29',
   },
   'reference/events': {
-    sha256: 'a0db094a39d761b598c374abcd0e5e19a299fecda157b50e8fe99b32b44b31fa',
+    sha256: '6450207089bdcd42322cf9125f532a660f08f99139d3db23b21848e2c419c90e',
     since: '2026-11-29',
   },
   'reference/forges': {
@@ -180,7 +180,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/webhooks': {
-    sha256: '9e6c86fbd94f3e42047adaf2096bdad92b493f2b9f05aa2fedce3c4d4152a3bb',
+    sha256: 'd39c3e8a79cd72900f31631215061d88f7c0a1e10ee0648b9b3090fe6c2d6476',
     since: '2026-11-29',
   },
   'reference/webhooks.deliveries': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '52db81e25ba8d6a62bf48f23eb69e8ddf510db66e6b3ff8527fc84a02902aafe',
+    sha256: '54e0fb4d67775e6473f2d318e12c283c3d5d4eff9b3133ccef97cf8a20bb314b',
     since: '2026-11-29',
   },
   'reference/errors': {
@@ -208,7 +208,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/event-kinds': {
-    sha256: 'e86fced8dd96f21cbf4ff49faef79178923f3ad2412195d1a01c574b3b2cf8b2',
+    sha256: 'a68e369559baaaa500564595948a043e9f3e0aa8563cfc70e9e8047a8b97f248',
     since: '2026-11-29',
   },
 };

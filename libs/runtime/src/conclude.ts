@@ -14,9 +14,12 @@ export interface Conclusion {
 /** What follows from the events, and then activity, outbox and audit, which are the last statement of the transaction. */
 export async function conclude(
   db: Db,
-  { orgId, actor, domainEvents, facts }: Conclusion,
+  { orgId, actor, domainEvents: happened, facts }: Conclusion,
   reactions: readonly Reaction[],
 ): Promise<void> {
-  if (domainEvents.length > 0) for (const react of reactions) await react({ db, orgId, actor, domainEvents });
+  const domainEvents = [...happened];
+  if (happened.length > 0)
+    for (const react of reactions)
+      domainEvents.push(...((await react({ db, orgId, actor, domainEvents })) ?? []));
   db.later(trail(actor, facts, { allowed: true, domainEvents }));
 }

@@ -153,7 +153,8 @@ export interface Environment {
 
 /**
  * What another domain does about what happened, in the same transaction and before its trail. It goes by the events
- * alone, so that domains need not know one another.
+ * alone, so that domains need not know one another. Events that follow from them are answered: later reactions and the
+ * trail get them as well.
  */
 export type Reaction = (what: {
   readonly db: Db;
@@ -161,7 +162,7 @@ export type Reaction = (what: {
   /** Who did it: a caller, or the worker. */
   readonly actor: Actor;
   readonly domainEvents: readonly DomainEvent[];
-}) => Promise<void>;
+}) => Promise<readonly DomainEvent[] | undefined>;
 
 /** Binds a handler to its operation. */
 export const handle = <O extends Operation>(

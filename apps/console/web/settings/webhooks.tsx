@@ -36,6 +36,7 @@ const groups: Readonly<Record<Group, readonly EventKind[]>> = {
       'execution.updated',
       'execution.stopRequested',
       'execution.stopLifted',
+      'execution.reworkRequested',
       'execution.offered',
     ] as const),
     ...(['execution.released', 'execution.submitted', 'execution.completed', 'lease.expired'] as const),

@@ -86,6 +86,7 @@ const words: Readonly<Record<EventKind, string>> = {
   'execution.updated': 'went on with',
   'execution.stopRequested': 'asked to stop the work on',
   'execution.stopLifted': 'lifted the stop of',
+  'execution.reworkRequested': 'sent back for rework',
   'execution.offered': 'offered',
   'execution.released': 'let go of',
   'execution.submitted': 'handed in',

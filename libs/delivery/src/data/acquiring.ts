@@ -117,6 +117,7 @@ export const newExecution = (target: Target, now: string): ExecutionRow => ({
   failure: null,
   summary: null,
   needs_rework: false,
+  rework: null,
   stop_requested: null,
   forge: {},
   merged_at: null,

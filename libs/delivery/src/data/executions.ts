@@ -39,6 +39,7 @@ const executions = record('executions', 'e', {
   failure: {},
   summary: {},
   needs_rework: {},
+  rework: {},
   stop_requested: {},
   forge: { hidden: true },
   merged_at: { hidden: true },

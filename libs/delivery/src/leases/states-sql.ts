@@ -23,6 +23,7 @@ const cleared: Readonly<Record<keyof typeof empty, Part>> = {
   outcome: sql.part`outcome = null`,
   failure: sql.part`failure = null`,
   needs_rework: sql.part`needs_rework = false`,
+  rework: sql.part`rework = null`,
 };
 
 /** The row `e` of executions can take the transition. */

@@ -31,6 +31,7 @@ export const empty = {
   outcome: null,
   failure: null,
   needs_rework: false,
+  rework: null,
 } as const;
 type Clearable = keyof typeof empty;
 
@@ -72,7 +73,7 @@ const givenUp = { event: 'released', endsLease: true, locks: 'free' } as const;
 const over = {
   to: 'completed',
   event: 'completed',
-  clears: ['offer', 'waiting_for', 'failure', 'needs_rework'],
+  clears: ['offer', 'waiting_for', 'failure', 'needs_rework', 'rework'],
 } as const;
 
 const table = {
@@ -114,7 +115,7 @@ const table = {
     from: held,
     to: 'submitted',
     event: 'submitted',
-    clears: ['waiting_for', 'needs_rework'],
+    clears: ['waiting_for', 'needs_rework', 'rework'],
     outcome: 'submitted',
     endsLease: true,
     locks: 'freeWithRun',

@@ -122,6 +122,7 @@ export const events = {
   'execution.updated': z.object({ executionId: Id, fields: z.array(z.string()) }),
   'execution.stopRequested': z.object({ executionId: Id }),
   'execution.stopLifted': z.object({ executionId: Id }),
+  'execution.reworkRequested': z.object({ executionId: Id }),
   'execution.offered': z.object({
     executionId: Id,
     toMemberId: Id.nullable(),

@@ -91,7 +91,7 @@ export const reviewers = {
       }),
     result: z.object({ reviewer: Reviewer }),
     refusals: ['policy', 'archived'],
-    emits: ['review.decided', 'review.retracted'],
+    emits: ['review.decided', 'review.retracted', 'execution.reworkRequested'],
     example: { storyId: 'WEB-2', verdict: 'approved', note: 'Reads well.' },
   }),
 };

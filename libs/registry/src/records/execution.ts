@@ -71,6 +71,19 @@ export const Offer = z
   .meta({ id: 'Offer' });
 export type Offer = z.infer<typeof Offer>;
 
+/** Why handed-in work has to be taken up again. */
+export const Rework = z
+  .object({
+    note: z.string().nullable(),
+    by: Actor.nullable().describe('Null: a reviewer at the forge'),
+    at: Time,
+    source: z.enum(['muster', 'forge']),
+    specVersion: z.int().nullable(),
+    headSha: z.string().nullable(),
+  })
+  .meta({ id: 'Rework' });
+export type Rework = z.infer<typeof Rework>;
+
 /** Where a successor goes on from. */
 export const Checkpoint = z
   .object({
@@ -154,6 +167,7 @@ export const Execution = z
     summary: z.string().nullable(),
     pullRequest: z.object({ number: z.int(), url: z.string() }).nullable(),
     needsRework: z.boolean(),
+    rework: Rework.nullable(),
     stopRequested: z.object({ by: Actor, reason: z.string().nullable(), at: Time }).nullable(),
     lastEventSeq: z.int(),
     createdAt: Time,

@@ -12,7 +12,13 @@ import {
 import { type ApiError, forbidden, type HandlerContext } from '@muster/runtime';
 import { type Acquiring, lockForAcquire, newExecution, toOpenExecution } from '../../data/acquiring.ts';
 import { lockClaimant } from '../../data/claimants.ts';
-import { addContributor, type ExecutionRow, insertExecution, toExecution } from '../../data/executions.ts';
+import {
+  addContributor,
+  type ExecutionRow,
+  findForTarget,
+  insertExecution,
+  toExecution,
+} from '../../data/executions.ts';
 import { grantedRow, grantLease, heldLease, later, newGrant } from '../../data/leases.ts';
 import { keepLocks } from '../../data/locks.ts';
 import { passLocks } from '../../data/passing-locks.ts';
@@ -50,8 +56,10 @@ export const holderOf = ({ caller }: Pick<Granting, 'caller'>, { runId }: Pick<W
 });
 
 /** Moves a story to in_progress where its work has not begun. */
-async function startStory({ perform }: Granting, story: Pick<Target, 'id' | 'status'>): Promise<void> {
-  if (!isBeforeWork(story.status)) return;
+async function startStory({ perform, db }: Granting, story: Pick<Target, 'id' | 'status'>): Promise<void> {
+  const isSentBack = async (): Promise<boolean> =>
+    (await findForTarget(db, 'story', story.id))?.execution.needs_rework === true;
+  if (!isBeforeWork(story.status) && !(story.status === 'in_review' && (await isSentBack()))) return;
   await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
 }
 

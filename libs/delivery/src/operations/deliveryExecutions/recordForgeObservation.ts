@@ -13,6 +13,7 @@ import {
   type Observation,
   type ObservationInput,
   registry,
+  type Rework,
   type SeenHead,
   type Trust,
 } from '@muster/registry';
@@ -86,12 +87,13 @@ export async function observe(
   const headSha = head && headAfter(db, codes, head);
   const seen = { kind: fact.kind, news, ref: fact.ref, number: fact.number, trust };
   const merges = mergesAfter(execution, forge, fact, trust);
+  const told = { news: news ? fact : undefined, headSha };
   const { transition, sets } = follows(execution, forge, {
-    news: news ? fact : undefined,
+    ...told,
     isLanded: isLanded(policy, { forge, ...merges }),
   });
   const completes = transition === 'observeMerge';
-  const git = gitAfter(execution, { news: news ? fact : undefined, headSha });
+  const git = gitAfter(execution, told);
   const taken = step(execution, transition, {
     now,
     sets: { forge, ...git, ...merges, ...sets },
@@ -175,9 +177,17 @@ function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: Se
 
 /** What the facts make of an execution without a holder; on a held one they are signals, and its holder completes. */
 function follows(
-  { state }: ExecutionRow,
+  { state, rework, git }: ExecutionRow,
   forge: ForgeState,
-  { news, isLanded }: { readonly news: ForgeFact | undefined; readonly isLanded: boolean },
+  {
+    news,
+    headSha = git?.headSha ?? null,
+    isLanded,
+  }: {
+    readonly news: ForgeFact | undefined;
+    readonly headSha: string | null | undefined;
+    readonly isLanded: boolean;
+  },
 ): { readonly transition: TransitionName; readonly sets: ExecutionChanges } {
   if (isLanded && can('observeMerge', state)) return { transition: 'observeMerge', sets: {} };
   // A closing sends back what was handed in before it; what was handed in since is another matter.
@@ -186,7 +196,17 @@ function follows(
   }
   if (state !== 'submitted' && state !== 'available') return { transition: 'observe', sets: {} };
   const isGivenBack = state === 'available' && isClosed(forge);
-  return { transition: 'observe', sets: { needs_rework: needsRework(forge) || isGivenBack } };
+  // A request for changes in Muster is stale once the head moves; that of the forge is what the forge shows.
+  const own = rework?.source === 'muster' && rework.headSha === headSha ? rework : null;
+  const review = forge.review?.kind === 'changes_requested' && needsRework(forge) ? forge.review : null;
+  const ofForge: Rework | null = review && {
+    ...{ note: null, by: null, at: review.at, source: 'forge', specVersion: null },
+    headSha: review.sha,
+  };
+  return {
+    transition: 'observe',
+    sets: { needs_rework: needsRework(forge) || isGivenBack || own !== null, rework: own ?? ofForge },
+  };
 }
 
 /** What people see of the branch, where the news or the head says something of it. */

@@ -1,0 +1,102 @@
+/** A reviewer who requests changes sends handed-in work back, until no fresh request is left (CONTRACT §9.2). */
+import { beforeEach, expect, it } from '@jest/globals';
+import { insideBoard } from '@muster/board';
+import { insideHandlers } from '@muster/delivery';
+import { handlers, reactions } from '@muster/operations';
+import { type People, useWorld } from '@muster/testing';
+
+const world = useWorld({ ...handlers, insideBoard, insideHandlers }, reactions);
+const storyId = 'WEB-1';
+const target = { targetType: 'story', targetId: storyId } as const;
+const sha = (letter: string): string => letter.repeat(40);
+let people: People;
+let executionId: string;
+
+const current = async () => (await people.ana.deliveryExecutions.get({ executionId })).execution;
+const statusOf = async () => (await people.ana.stories.get({ storyId })).story.status;
+const request = (note = 'The retry is missing') =>
+  people.ben.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note });
+
+async function submit(headSha: string): Promise<void> {
+  const taken = await people.robo.deliveryExecutions.acquire({ ...target, start: true });
+  executionId = taken.execution.id;
+  const grip = { executionId, leaseToken: taken.leaseToken };
+  await people.robo.deliveryExecutions.update({ ...grip, git: { branch: 'topic', headSha } });
+  await people.robo.deliveryExecutions.complete({ ...grip, outcome: 'submitted' });
+}
+
+beforeEach(async () => {
+  people = await world.org();
+  await people.chloe.projects.create({ key: 'WEB', name: 'Web', visibility: 'org' });
+  await people.chloe.stories.create({ projectId: 'WEB', title: 'Passkeys', status: 'ready' });
+  await people.chloe.reviewers.add({ storyId, memberId: people.ben.me.memberId });
+  await submit(sha('a'));
+});
+
+it('says why, by whom and of what, and offers the work again, which starts in progress', async () => {
+  expect(await current()).toMatchObject({ state: 'submitted', needsRework: false, rework: null });
+  await request();
+  expect(await current()).toMatchObject({
+    ...{ state: 'submitted', needsRework: true },
+    rework: {
+      ...{ note: 'The retry is missing', by: { name: 'Ben' }, source: 'muster' },
+      ...{ specVersion: 0, headSha: sha('a'), at: expect.stringMatching(/Z$/) },
+    },
+  });
+  const { items } = await people.ana.activity.list({ kinds: ['execution.reworkRequested'] });
+  expect(items).toMatchObject([{ subject: { key: storyId }, data: { executionId } }]);
+  expect(await statusOf()).toBe('in_review');
+  const { execution } = await people.robo.deliveryExecutions.acquireNext({ projectId: 'WEB' });
+  expect(execution).toMatchObject({ id: executionId, needsRework: true, rework: { source: 'muster' } });
+  expect(await statusOf()).toBe('in_review');
+  await people.robo.deliveryExecutions.acquire({ ...target, start: true });
+  expect(await statusOf()).toBe('in_progress');
+});
+
+it('ends when the work is handed in again, with other code', async () => {
+  await request();
+  await submit(sha('b'));
+  expect(await current()).toMatchObject({ state: 'submitted', needsRework: false, rework: null });
+  await request('Still missing');
+  expect(await current()).toMatchObject({ needsRework: true, rework: { headSha: sha('b') } });
+});
+
+it('ends when the reviewer approves or takes it back, and not while another still asks', async () => {
+  await people.chloe.reviewers.add({ storyId, memberId: people.ana.me.memberId });
+  await request();
+  await people.ana.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note: 'Also here' });
+  await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
+  expect(await current()).toMatchObject({ needsRework: true });
+  await people.chloe.reviewers.remove({ storyId, memberId: people.ana.me.memberId });
+  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+});
+
+it('ends when the head moves, and stays through facts that move nothing', async () => {
+  await request();
+  const observe = (kind: 'checks_passed' | 'branch_pushed', head: string) =>
+    people.chloe.deliveryExecutions.recordForgeObservation({
+      executionId,
+      observation: {
+        kind,
+        dedupeKey: `${kind} ${head}`,
+        ref: 'topic',
+        sha: head,
+        observedAt: new Date().toISOString(),
+      },
+    });
+  await observe('checks_passed', sha('a'));
+  expect(await current()).toMatchObject({ needsRework: true, rework: { source: 'muster' } });
+  await observe('branch_pushed', sha('c'));
+  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+});
+
+it('leaves work alone that a holder has, which hears of it by a signal', async () => {
+  const taken = await people.chloe.deliveryExecutions.acquire(target);
+  await request();
+  expect(await current()).toMatchObject({ state: 'leased', rework: null });
+  const { signals } = await people.chloe.deliveryExecutions.renew({
+    executionId,
+    leaseToken: taken.leaseToken,
+  });
+  expect(signals.map(({ kind }) => kind)).toContain('review_verdict');
+});
