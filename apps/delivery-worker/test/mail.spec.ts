@@ -70,6 +70,11 @@ const mail: Mail = {
 /** The reader takes the line break before the next part as one of the text's. */
 const bodies = { text: `${mail.text}\n`, html: `${mail.html ?? ''}\n` };
 
+it('has no marks of direction, which would turn around what stands beside a name', async () => {
+  await mailer.send({ ...mail, subject: 'A\u202eB\u2066C', text: 'D\u202eE\u2069F' }, 'row-6');
+  expect(arrived).toMatchObject([{ subject: 'ABC', text: 'DEF\n' }]);
+});
+
 it('sends it as it is, and a subject stays one header', async () => {
   await mailer.send(mail, 'row-1');
   expect(arrived.at(-1)).toMatchObject({

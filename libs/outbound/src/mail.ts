@@ -41,13 +41,16 @@ const timeouts = {
 /** What is in a mail is ours alone: nothing is read from disk or fetched to fill it. */
 const contained = { disableFileAccess: true, disableUrlAccess: true };
 
+/** Marks of direction in a name would turn around what stands beside it. */
+const withoutDirections = (text: string): string => text.replace(/\p{Bidi_Control}/gu, '');
+
 export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mailer {
   const messageOf = ({ to, subject, text, html }: Mail, id: string): SendMailOptions => ({
     from,
     to,
-    subject,
-    text,
-    ...(html !== undefined && { html }),
+    subject: withoutDirections(subject),
+    text: withoutDirections(text),
+    ...(html !== undefined && { html: withoutDirections(html) }),
     messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'muster'}>`,
     // No absence note should answer it.
     headers: { 'Auto-Submitted': 'auto-generated' },
