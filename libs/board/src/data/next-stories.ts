@@ -2,6 +2,7 @@
 import { type Db, type Id, of, type Part, sql } from '@muster/database';
 import { type inside, type ParamsOf, priorities } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { hasLabels } from './labels.ts';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables } from './readiness-facts.ts';
 
 type Params = ParamsOf<typeof inside.nextStories>;
@@ -43,7 +44,7 @@ const mostUrgentFirst = [...priorities].reverse();
 function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Part[] {
   // What is over is in none of these columns; the index knows it by this.
   const where = [of('s'), sql.part`s.project_id = c.project_id`, sql.part`s.completed_at is null`];
-  if (labels.length > 0) where.push(sql.part`s.labels @> ${labels}::text[]`);
+  if (labels.length > 0) where.push(hasLabels(sql.part`s.labels`, labels));
   if (epicId !== undefined) where.push(sql.part`s.epic_id = ${epicId}::uuid`);
   if (assignedToMe) where.push(mine);
   return where;

@@ -20,6 +20,7 @@ import {
 } from '@muster/database';
 import { type ParamsOf, type Registry, type ResultOf, type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
+import { hasLabels } from './labels.ts';
 import { type CardRow, toCard, withCards } from './story-cards.ts';
 import { searchPage } from './story-search.ts';
 import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.ts';
@@ -75,7 +76,7 @@ function filters(params: ListParams): Part[] {
     where.push(sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story'
       and a.target_id = q.id and a.${sql.word(column)} = ${id})`);
   if (params.epicId !== undefined) where.push(sql.part`q.epic_id = ${params.epicId}`);
-  if (params.label !== undefined) where.push(sql.part`q.labels @> ${[params.label]}::text[]`);
+  if (params.label !== undefined) where.push(hasLabels(sql.part`q.labels`, [params.label]));
   if (params.updatedSince !== undefined) where.push(sql.part`q.updated_at >= ${params.updatedSince}`);
   if (params.storyIds !== undefined) where.push(sql.part`q.id = any (${params.storyIds}::uuid[])`);
   if (params.assigneeId !== undefined) assigned('member_id', params.assigneeId);

@@ -133,6 +133,7 @@ describe('stories.list', () => {
       [{ status: ['done', 'canceled'] }, [3, 4]],
       [{ epicId }, [1, 3]],
       [{ epicId, status: 'done' }, [3]],
+      [{ label: 'AUTH' }, [1, 4]],
       [{ label: 'auth' }, [1, 4]],
       [{ label: 'auth', columnId: board.columns.backlog }, [1]],
       [{ assigneeId: people.ben.me.memberId }, [2, 3]],

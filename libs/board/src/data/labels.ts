@@ -1,0 +1,6 @@
+/** Labels are told apart by their letters, and looked for in any case. */
+import { type Part, sql } from '@muster/database';
+
+/** All of the labels are among those of the column, in any case. */
+export const hasLabels = (column: Part, labels: readonly string[]): Part =>
+  sql.part`lower(${column}::text)::text[] @> lower(${[...labels]}::text[]::text)::text[]`;
