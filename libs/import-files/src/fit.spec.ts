@@ -38,6 +38,11 @@ describe('what is too much for the contract', () => {
     ]);
   });
 
+  it('is a title, label or comment of which nothing can be seen: the id stands for the title', async () => {
+    const { items } = await one({ title: '\u200b\u2800', labels: ['\u3164', 'bug'] });
+    expect(items).toEqual([expect.objectContaining({ title: items[0]?.externalId, labels: ['bug'] })]);
+  });
+
   it('is labels, blockers and times, each named', async () => {
     const { items, leftOut } = await one({
       labels: [...Array.from({ length: 22 }, (_, place) => `l${place}`), 'x'.repeat(51), 'l0'],

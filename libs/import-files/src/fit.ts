@@ -1,5 +1,5 @@
 /** Brings what a tracker says into the limits of the contract. What does not fit is kept elsewhere or named. */
-import { EmailAddress, ImportItem, type Priority } from '@muster/registry';
+import { EmailAddress, ImportItem, type Priority, saysAnything } from '@muster/registry';
 import { type Draft, type DraftComment, type Entry, type FileItem } from './draft.ts';
 import { type FindPlace } from './statuses.ts';
 import { type DateOrder, instantOf } from './times.ts';
@@ -57,7 +57,7 @@ function pieces(text: string, most: number): string[] {
   const letters = Array.from(text);
   return Array.from({ length: Math.ceil(letters.length / most) }, (_, at) =>
     letters.slice(at * most, (at + 1) * most).join(''),
-  ).filter((piece) => piece.trim() !== '');
+  ).filter(saysAnything);
 }
 
 const priorityOf = (text: string): Priority | undefined =>
@@ -102,7 +102,7 @@ class Fit {
   }
 
   labels(): string[] {
-    const wanted = [...new Set((this.#draft.labels ?? []).map(oneLine))].filter((label) => label !== '');
+    const wanted = [...new Set((this.#draft.labels ?? []).map(oneLine))].filter(saysAnything);
     const labels = wanted.filter((label) => countOf(label) <= limits.label);
     if (labels.length < wanted.length) this.notes.push(`label longer than ${limits.label} characters`);
     if (labels.length > limits.labels) this.notes.push(`labels beyond ${limits.labels}`);
@@ -162,7 +162,7 @@ class Fit {
     const counts = new Map<string, number>();
     return (this.#draft.comments ?? []).flatMap((comment) => {
       const body = clean(comment.body);
-      if (body.trim() === '') {
+      if (!saysAnything(body)) {
         this.notes.push('comment without words');
         return [];
       }
@@ -191,7 +191,7 @@ class Fit {
     const externalId = cut(copy === 1 ? stem : `${stem} #${copy}`, limits.id);
     return pieces(body, limits.body).map((piece, index) => ({
       externalId: index === 0 ? externalId : cut(`${externalId}/${index + 1}`, limits.id),
-      authorName: name === '' ? 'Unknown' : name,
+      authorName: saysAnything(name) ? name : 'Unknown',
       ...(email !== undefined && isEmail(email) && { authorEmail: email }),
       body: piece,
       at: new Date(Date.parse(at) + index).toISOString(),
@@ -200,6 +200,10 @@ class Fit {
   }
 }
 
+/** The title, or where there is one of which nothing can be seen, the id of what it is the title of. */
+const seen = (title: string, id: string): string =>
+  title === '' || saysAnything(title) ? title : oneLine(id);
+
 /** Fields in the order of the contract; those that say nothing are not there. */
 function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place: object): FileItem {
   const { description, spec } = fit.texts(title);
@@ -207,7 +211,7 @@ function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place
   const updatedAt = fit.time('time of the last change', draft.updatedAt);
   const [priority, estimate, assigneeEmail] = [fit.priority(), fit.estimate(), fit.assignee()];
   const [labels, blockedBy] = [fit.labels(), fit.waits(externalId)];
-  const epicTitle = cut(oneLine(draft.epic?.title ?? ''), limits.title);
+  const epicTitle = cut(seen(oneLine(draft.epic?.title ?? ''), draft.epic?.externalId ?? ''), limits.title);
   const url = isNothing(draft.url) ? undefined : draft.url;
   const isUrl = url !== undefined && ImportItem.shape.url.safeParse(url).success;
   if (url !== undefined && !isUrl) fit.notes.push('address that is none');
@@ -235,7 +239,7 @@ function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place
 export function fit(draft: Draft, externalId: string, fitting: Fitting): Entry {
   const { place } = draft;
   const refused = (why: string): Entry => ({ kind: 'refused', place, why, for: 'item' });
-  const title = oneLine(draft.title);
+  const title = seen(oneLine(draft.title), externalId);
   if (title === '') return refused('title: must not be empty');
   if (countOf(externalId) > limits.id) return refused(`its id has more than ${limits.id} characters`);
   const { status: name, statusIs: is, statusHint: hint } = draft;

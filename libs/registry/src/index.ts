@@ -10,7 +10,7 @@ export * from './kernel/rights.ts';
 export * from './kernel/short-lists.ts';
 export * from './kernel/untrusted-json.ts';
 export * from './inside.ts';
-export { Id, isCleanText, isUuid } from './kernel/values.ts';
+export { Id, isCleanText, isUuid, saysAnything, withLineFeeds } from './kernel/values.ts';
 export * from './records/access.ts';
 export * from './records/billing.ts';
 export * from './records/broadcast.ts';

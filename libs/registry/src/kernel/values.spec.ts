@@ -163,12 +163,33 @@ describe('name', () => {
     );
   });
 
-  it.each(['', ' ', '\u00a0\u2003', 'a\nb', 'a\rb', 'a\tb', 'a\u2028b', 'a\u2029b', 'a\u007fb', 'a\u001bb'])(
-    'is not %j',
-    (value) => {
-      expect(accepts(name(20), value)).toBe(false);
-    },
-  );
+  it.each([
+    '',
+    ' ',
+    '\u00a0\u2003',
+    'a\nb',
+    'a\rb',
+    'a\tb',
+    'a\u2028b',
+    'a\u2029b',
+    'a\u007fb',
+    'a\u001bb',
+    '\u200b',
+    '\u2060',
+    '\u2800',
+    '\u3164',
+    '\u115f\u1160',
+    '\uffa0',
+    '\u0301',
+    '\u202e',
+    '\ue000',
+  ])('is not %j', (value) => {
+    expect(accepts(name(20), value)).toBe(false);
+  });
+
+  it.each(['e', '7', '…', '😀', '人', 'x\u200b', '→', '❤\ufe0f'])('is %j', (value) => {
+    expect(accepts(name(20), value)).toBe(true);
+  });
 
   it('fits after it was normalized', () => {
     expect(accepts(name(1), 'e\u0301')).toBe(true);

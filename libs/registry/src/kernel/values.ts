@@ -77,6 +77,15 @@ export const textOfBytes = (max: number) =>
     )
     .meta({ maxLength: max });
 
+/** The text with a line feed at the end of each line, so that an editor's line ends make no other text. */
+export const withLineFeeds = (value: string): string => value.replace(/\r\n?/g, '\n');
+
+// Letters and symbols by their class that are drawn as nothing: the fillers of Hangul and the empty Braille cell.
+const visibleCharacter = /[[\p{L}\p{N}\p{P}\p{S}]--[\u115f\u1160\u2800\u3164\uffa0]]/v;
+
+/** True where the text has a letter, digit, punctuation mark or symbol: something that can be seen. */
+export const saysAnything = (value: string): boolean => visibleCharacter.test(value);
+
 /** A name or title: NFC, no line breaks, not blank. It must fit as it is kept: NFC makes some texts longer. */
 export const name = (max: number) =>
   bounded(
@@ -85,7 +94,8 @@ export const name = (max: number) =>
     1,
   )
     // A name stands on one line in lists, logs and mail headers.
-    .refine((value) => !/[\u0001-\u001f\u007f\u2028\u2029]/.test(value), 'must not have control characters');
+    .refine((value) => !/[\u0001-\u001f\u007f\u2028\u2029]/.test(value), 'must not have control characters')
+    .refine((value) => value === '' || saysAnything(value), 'must have a visible character');
 
 /** Any JSON object of at most `max` bytes as text. Its texts were found clean when the body was read. */
 export const jsonObject = (max: number) =>

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Id, stamps, text, Time } from '../kernel/values.ts';
+import { Id, stamps, text, Time, saysAnything } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-export const CommentBody = text(20_000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
+export const CommentBody = text(20_000, 1).refine(saysAnything, 'must not be blank');
 
 /** One emoji as people see it: at most 32 UTF-16 units covers every sequence in Unicode's own list. */
 export const Emoji = text(32, 1).refine((value) => /^\p{RGI_Emoji}$/v.test(value), 'must be one emoji');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, textOfBytes, Time, Version } from '../kernel/values.ts';
+import { Id, textOfBytes, Time, Version, withLineFeeds } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 /** What the content is written in; those of JSON are checked to be a JSON object. */
@@ -14,10 +14,9 @@ export const contractKinds = [
 export const ContractKind = z.enum(contractKinds);
 export type ContractKind = z.infer<typeof ContractKind>;
 
-export const ContractContent = textOfBytes(256 * 1024).refine(
-  (content) => content.length > 0,
-  'must not be empty',
-);
+export const ContractContent = textOfBytes(256 * 1024)
+  .refine((content) => content.length > 0, 'must not be empty')
+  .overwrite(withLineFeeds);
 
 /** One version of an interface that stories agreed on. Versions never change; a new one may be of another kind. */
 export const Contract = z

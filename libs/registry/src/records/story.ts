@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { Id, Instant, name, stamps, StoryRef, text, textOfBytes, Time, Url } from '../kernel/values.ts';
+import {
+  Id,
+  Instant,
+  name,
+  stamps,
+  StoryRef,
+  text,
+  textOfBytes,
+  Time,
+  Url,
+  withLineFeeds,
+} from '../kernel/values.ts';
 import { Actor } from './member.ts';
 import { StoryStatus } from './project.ts';
 
@@ -130,7 +141,7 @@ export const Warning = z
 export type Warning = z.infer<typeof Warning>;
 
 /** A spec is markdown of at most 256 KiB. */
-export const SpecContent = textOfBytes(256 * 1024);
+export const SpecContent = textOfBytes(256 * 1024).overwrite(withLineFeeds);
 
 export const SpecEntry = z
   .object({

@@ -73,6 +73,12 @@ describe('contracts.publish', () => {
     );
   });
 
+  it('makes none of the same content with other line ends', async () => {
+    const { contract } = await publish('one\r\ntwo\rthree\n');
+    expect(contract.content).toBe('one\ntwo\nthree\n');
+    expect(await publish('one\ntwo\r\nthree\r\n')).toEqual({ contract, created: false });
+  });
+
   it('does not pass over what somebody published since, not even with the same content', async () => {
     await publish('one');
     await publish('two', { baseVersion: 1 });

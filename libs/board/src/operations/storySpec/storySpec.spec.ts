@@ -64,6 +64,13 @@ describe('storySpec.get', () => {
 });
 
 describe('storySpec.update', () => {
+  it('makes no version of the same text with other line ends', async () => {
+    const spec = await write('one\r\ntwo\rthree\n');
+    expect(spec.content).toBe('one\ntwo\nthree\n');
+    expect(await write('one\r\ntwo\nthree\r\n')).toEqual(spec);
+    expect(await happened()).toHaveLength(1);
+  });
+
   it('adds a version with its hash and its lines, and moves the story along', async () => {
     const { spec } = await people.robo.storySpec.update({
       storyId: 'WEB-1',

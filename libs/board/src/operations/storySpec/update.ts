@@ -1,5 +1,5 @@
 import { requireVersion } from '@muster/database';
-import { registry } from '@muster/registry';
+import { registry, withLineFeeds } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
 import { aboutStory, lockStory, stories } from '../../data/stories.ts';
@@ -14,7 +14,7 @@ export const update = handle(
       access(),
     ]);
     requireVersion(current, params.baseVersion);
-    if (params.content === current.content) return { spec: current };
+    if (params.content === withLineFeeds(current.content)) return { spec: current };
 
     const spec = nextSpec(current, {
       content: params.content,
