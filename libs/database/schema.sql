@@ -2320,7 +2320,9 @@ declare
   mark constant text := app.search_mark(org);
   words constant text[] := (app.words(typed))[:12];
   visible constant uuid[] := array(
-    select v.project_id from app.visible_projects(org, member, token) v where project is null or v.project_id = project);
+    select v.project_id from app.visible_projects(org, member, token) v
+    join projects p on p.org_id = org and p.id = v.project_id
+    where v.project_id = project or project is null and p.archived_at is null);
   begins_key constant boolean := btrim(typed) ~* '^[a-z][a-z0-9]{1,9}-([1-9][0-9]{0,8})?$';
   with_members constant boolean := project is null and 'member' = any (kinds);
   near jsonb;

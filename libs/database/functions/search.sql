@@ -207,7 +207,8 @@ begin
     order by f.id desc limit most;
 end $$;
 
--- The records that a text finds among those that the member may see with this token, best first, so many at most. `grade`
+-- The records that a text finds among those that the member may see with this token, best first, so many at most. What is
+-- in an archived project is found where that project is named. `grade`
 -- is that of app.search_queries, 0 for the number of a story and -1 for its key. What no visible record has is
 -- looked for by words a slip away; `slips` has those.
 --
@@ -222,7 +223,9 @@ declare
   mark constant text := app.search_mark(org);
   words constant text[] := (app.words(typed))[:12];
   visible constant uuid[] := array(
-    select v.project_id from app.visible_projects(org, member, token) v where project is null or v.project_id = project);
+    select v.project_id from app.visible_projects(org, member, token) v
+    join projects p on p.org_id = org and p.id = v.project_id
+    where v.project_id = project or project is null and p.archived_at is null);
   begins_key constant boolean := btrim(typed) ~* '^[a-z][a-z0-9]{1,9}-([1-9][0-9]{0,8})?$';
   with_members constant boolean := project is null and 'member' = any (kinds);
   near jsonb;

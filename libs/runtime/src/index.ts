@@ -38,4 +38,4 @@ export {
   newTokenSecret,
   tokenPrefixOf,
 } from './tokens.ts';
-export { requireProject, requireStory, requireTeam, visibleTo } from './visible.ts';
+export { atWorkFor, requireProject, requireStory, requireTeam, visibleTo } from './visible.ts';

@@ -7,6 +7,11 @@ import { type Caller } from './handle.ts';
 export const visibleTo = ({ memberId, tokenId }: Caller): Part =>
   sql.part`app.visible_projects(${organization}, ${memberId}::uuid, ${tokenId}::uuid)`;
 
+/** The projects that the caller may see and that are not archived: lists of work leave the others out. */
+export const atWorkFor = (caller: Caller): Part =>
+  sql.part`(select v.project_id, v.project_rank from ${visibleTo(caller)} v
+    join projects p on ${of('p')} and p.id = v.project_id and p.archived_at is null)`;
+
 /** 404 unless the caller may see the project, which is a call's projectId. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
   const query = sql`select v.project_id from ${visibleTo(caller)} v where v.project_id = ${projectIdOf(ref)}`;

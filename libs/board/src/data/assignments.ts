@@ -14,7 +14,7 @@ import {
   sql,
 } from '@muster/database';
 import { type Assignment, type Subject, targetTypes } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { type Caller, atWorkFor } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { type Target } from './targets.ts';
@@ -162,6 +162,6 @@ export function listAssignmentsOfOrg(
   const where: Part[] = [];
   if (page.memberId !== undefined) where.push(sql.part`a.member_id = ${page.memberId}::uuid`);
   if (page.agentId !== undefined) where.push(sql.part`a.agent_id = ${page.agentId}::uuid`);
-  const fits = [sql.part`q.project_id in (select v.project_id from ${visibleTo(caller)} v)`];
+  const fits = [sql.part`q.project_id in (select v.project_id from ${atWorkFor(caller)} v)`];
   return listAssignments(db, where, page, fits);
 }

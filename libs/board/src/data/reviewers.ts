@@ -15,7 +15,7 @@ import {
   sql,
 } from '@muster/database';
 import { noCode, type Reviewer, type Verdict } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { type Caller, atWorkFor } from '@muster/runtime';
 import { z } from 'zod';
 import { type Giver, isStale, type Review, type Reviewable, type Who } from '../rules/reviews.ts';
 import { keyOf, type StoryRow } from './stories.ts';
@@ -197,7 +197,7 @@ export async function listReviewsOf(
 ): Promise<{ items: Reviewer[]; nextCursor: string | null }> {
   const after = decodeCursor(cursor, Cursor);
   const isAfter = after === undefined ? sql.empty : sql.part`and r.id < ${after[0]}::uuid`;
-  const fits = [sql.part`q.project_id in (select v.project_id from ${visibleTo(caller)} v)`];
+  const fits = [sql.part`q.project_id in (select v.project_id from ${atWorkFor(caller)} v)`];
   if (verdict !== undefined) fits.push(sql.part`q.verdict = ${verdict}`);
   const looked = searched(
     sql.part`select r.* from story_reviewers r where ${of('r')} and ${isOf(who)} ${isAfter} order by r.id desc`,

@@ -19,7 +19,7 @@ import {
   type ResultOf,
   type RunEvent,
 } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { type Caller, atWorkFor } from '@muster/runtime';
 import { z } from 'zod';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { forgottenAfterHours, shownRunState } from '../rules/run-states.ts';
@@ -76,7 +76,7 @@ export async function listActiveRuns(
   // Worked out once, and not for each run.
   const asked =
     projectId === undefined
-      ? sql.part`select v.project_id from ${visibleTo(caller)} v`
+      ? sql.part`select v.project_id from ${atWorkFor(caller)} v`
       : sql.part`select ${projectIdOf(projectId)} as project_id`;
   const isAskedOf = (projectIdOfRow: Part, agentIdOfRow: Part): Part =>
     sql.join(

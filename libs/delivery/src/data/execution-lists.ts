@@ -22,7 +22,7 @@ import {
   type Registry,
   type ResultOf,
 } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { type Caller, atWorkFor } from '@muster/runtime';
 import { z } from 'zod';
 import { shownOf, type StoredState } from '../leases/states.ts';
 import { isHeldSql, isInState, isOpenSql, shownStateSql, storedStates } from '../leases/states-sql.ts';
@@ -134,7 +134,7 @@ export async function listExecutions(db: Db, caller: Caller, params: Params): Pr
   const after = decodeCursor(params.cursor, Cursor);
   const projects =
     projectId === undefined
-      ? sql.part`select v.project_id from ${visibleTo(caller)} v`
+      ? sql.part`select v.project_id from ${atWorkFor(caller)} v`
       : sql.part`select ${projectIdOf(projectId)} as project_id`;
   const along = alongOf(params);
   const rest = filters(along, params);

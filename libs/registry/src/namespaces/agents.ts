@@ -39,9 +39,9 @@ export const agents = {
   listActive: operation({
     name: 'agents.listActive',
     effect: 'read',
-    summary: 'List who is at work',
+    summary: 'List who is at work in projects that are not archived',
     keywords: 'who is working right now busy agents running online',
-    description: `Runs that have not ended, and live leases whose run sent nothing, newest first; derived from events and leases at the moment of asking. A run is stalled after 90 seconds without an event and without a live lease; after 24 hours of that it is not listed any more. Only of projects that you may see.`,
+    description: `Runs that have not ended, and live leases whose run sent nothing, newest first; derived from events and leases at the moment of asking. A run is stalled after 90 seconds without an event and without a live lease; after 24 hours of that it is not listed any more. Only of projects that you may see; of an archived one where it is named.`,
     access: org('viewer'),
     params: z.strictObject({ projectId: ProjectRef.optional(), agentId: Id.optional(), ...page }),
     result: pageOf(ActiveRun),

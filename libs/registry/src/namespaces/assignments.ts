@@ -67,7 +67,7 @@ export const assignments = {
   listForOrg: operation({
     name: 'assignments.listForOrg',
     effect: 'read',
-    summary: 'List who is assigned to what in the organization',
+    summary: 'List who is assigned to what in all projects that are not archived',
     keywords: 'my tasks work assigned to me what is on my plate',
     description: `In the projects that you may see; of one member or one agent where named. Stories first, then epics, then delivery groups; the newest of each first.`,
     access: org('viewer'),

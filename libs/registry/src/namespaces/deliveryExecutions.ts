@@ -309,10 +309,10 @@ export const deliveryExecutions = {
   list: operation({
     name: 'deliveryExecutions.list',
     effect: 'read',
-    summary: 'List the work on stories and delivery groups',
+    summary: 'List the work on stories and delivery groups, without archived projects',
     keywords:
       'executions find by branch pull request pr who works on what in progress stalled abandoned submitted needs rework all agents offered offers handed to me',
-    description: `Of all projects that the caller may see, or of one; newest first. Filters add up. holderId is an agent, or a member with its agents: the holder of the lease, live or past its time, which shows as state stalled. branch and pullRequest find what the holder or the forge named. A page of several filters looks through 1,000 executions: it may hold few or none and still have a nextCursor.`,
+    description: `Of all projects that the caller may see and that are not archived, or of the one that is named; newest first. Filters add up. holderId is an agent, or a member with its agents: the holder of the lease, live or past its time, which shows as state stalled. branch and pullRequest find what the holder or the forge named. A page of several filters looks through 1,000 executions: it may hold few or none and still have a nextCursor.`,
     access: org('viewer'),
     params: z.strictObject({
       projectId: ProjectRef.optional(),

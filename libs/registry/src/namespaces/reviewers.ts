@@ -55,7 +55,7 @@ export const reviewers = {
   listForUser: operation({
     name: 'reviewers.listForUser',
     effect: 'read',
-    summary: 'List what a member or agent is asked to review',
+    summary: 'List what a member or agent is asked to review, without archived projects',
     keywords: 'my reviews waiting for me to review pending inbox what do i have should todo',
     description: `Yourself unless a member or an agent is named: with a member's token the member, with an agent's token the agent. The latest first, in the projects that you may see.`,
     access: org('viewer'),

@@ -2,12 +2,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
+import { reviewers } from '../reviewers/handlers.ts';
+import { search } from '../search/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, stories, comments, epics });
+const world = useWorld({ projects, stories, comments, epics, assignments, reviewers, search });
 let people: People;
 let board: Board;
 
@@ -75,5 +78,26 @@ describe('archiving a project', () => {
     await archive();
     await people.ana.projects.update({ projectId: 'WEB', archived: false });
     for (const [, , write] of writes) await write();
+  });
+});
+
+describe('an archived project', () => {
+  it('is left out of lists of work, and found where it is named', async () => {
+    const { ana, ben } = people;
+    const { memberId } = ben.me;
+    await ana.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId });
+    await ana.reviewers.add({ storyId: 'WEB-1', memberId });
+    const counts = async (projectId?: string) => [
+      (await ben.assignments.listForOrg({ memberId })).items.length,
+      (await ben.reviewers.listForUser({})).items.length,
+      (await ben.search.find({ query: 'There before', projectId })).items.length,
+      (await ben.search.find({ query: 'WEB-1', projectId })).items.length,
+    ];
+    expect(await counts()).toEqual([1, 1, 1, 1]);
+    await archive();
+    expect(await counts()).toEqual([0, 0, 0, 0]);
+    expect((await counts('WEB')).slice(2)).toEqual([1, 1]);
+    await ana.projects.update({ projectId: 'WEB', archived: false });
+    expect(await counts()).toEqual([1, 1, 1, 1]);
   });
 });

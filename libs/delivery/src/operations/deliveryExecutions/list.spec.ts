@@ -42,6 +42,23 @@ async function take(who: Person, story: string, runId?: string): Promise<Held> {
 const pullRequest = (number: number) => ({ number, url: `https://example.com/pull/${number}` });
 
 describe('deliveryExecutions.list', () => {
+  it('leaves out what is in an archived project, as does the list of runs, unless it is named', async () => {
+    const { chloe, dan, orgId } = people;
+    await take(chloe, 'WEB-1', 'run-1');
+    const found = async (filter: { projectId?: string }) => [
+      (await listed(dan, filter)).length,
+      (await dan.agents.listActive(filter)).items.length,
+    ];
+    expect(await found({})).toEqual([1, 1]);
+    await world.rows(
+      'update projects set archived_at = now() where org_id = $1 and id = $2',
+      orgId,
+      projectId,
+    );
+    expect(await found({})).toEqual([0, 0]);
+    expect(await found({ projectId })).toEqual([1, 1]);
+  });
+
   it('shows whole executions, newest first, with what they work on', async () => {
     const { chloe, dan, ben, orgId } = people;
     const first = await take(chloe, 'WEB-1');
