@@ -28,7 +28,7 @@ export const publish = handle(registry.contracts.publish, async (context) => {
   }
   if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
   requireVersion(head, params.baseVersion);
-  const isCurrent = newest?.kind === params.kind && withLineFeeds(newest.content) === params.content;
+  const isCurrent = newest?.kind === params.kind && withLineFeeds(newest.content ?? '') === params.content;
   const contract = isCurrent ? newest : nextContractVersion(caller, head, params, story?.id ?? null, at);
   if (!isCurrent) {
     for (const query of setVersion(contract)) db.later(query);
