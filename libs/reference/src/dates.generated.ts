@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '4673dba509d7c911a7888cd44eb13c022046dafbe1618acffeeb9619ce9cd1a3',
+    sha256: '7cde587944bbe24873b1c67088365b8fe83ee4b8569a82f920eded22b9dcc6f6',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -12,8 +12,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents': {
-    sha256: '9ae7950c06dd3435943ef6cd9e3e3669cadbb3af954150e901e0f179e37f1466',
-    since: '2026-11-26',
+    sha256: '189ed438f0114be7e4d534c58469b5744440f77ac2a5cd1eeab402920b348084',
+    since: '2026-11-29',
   },
   'reference/agents.catalog': {
     sha256: '2941ab1096fa87bec1e56a31202118456b9347b436283608be93265459226552',
@@ -120,11 +120,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/assignments': {
-    sha256: '259dc74a671109dc73d63da37968f251ec0b26ceb86b4df45256446593483fc7',
-    since: '2026-11-26',
+    sha256: '1de4f2f56954c55b80bc6e2b515db2cef6b59f529c2d47e21a892c0418f1184e',
+    since: '2026-11-29',
   },
   'reference/reviewers': {
-    sha256: 'b4d22434291bb891d52c14c7b3bb9b91af4c99508b31d24b4552dadf02ece61a',
+    sha256: '9ff60c8c276df90394ec18e63b9956d34389768adba05623a24f387e0335f097',
     since: '2026-11-29',
   },
   'reference/prompts.org': {
@@ -140,8 +140,8 @@ export const dates = {
     since: '2026-11-27',
   },
   'reference/search': {
-    sha256: 'a376003d53d4590084b9c6c2475213323ac9abe81fc1aa28727ca8c3a0b067a4',
-    since: '2026-11-27',
+    sha256: 'cb83f41c361af7713a32a35575fcc67aff39e123e2d8d631550b7ca7a171a9ef',
+    since: '2026-11-29',
   },
   'reference/imports': {
     sha256: '366ce2eb553d9de7d0ea98d9e0534e65374dcf59469ee888e92ee0e92c86c005',
