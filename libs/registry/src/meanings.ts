@@ -185,8 +185,6 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   observedAt: 'When it was so at the forge',
   repository: 'The repository with the code',
   'repository.provider': 'The forge that has the repository',
-  'repository.url': 'The address of the repository',
-  'repositories:url': 'The address of the repository; instead of externalId',
   defaultBranch: 'The branch that work begins from',
   upstream: 'The record of another tracker that this one mirrors; null unlinks it',
   provider: 'The other tracker',
