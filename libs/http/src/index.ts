@@ -75,3 +75,5 @@ export {
   unauthorized,
   unavailable,
 } from '@muster/registry';
+/** The release of the product, for services that know nothing of its contract. */
+export { productVersion } from '@muster/registry';

@@ -1,5 +1,5 @@
 /** The document of the whole service: the paths that programs call with a license key, and the operators' API. */
-import { productVersion } from '@muster/registry';
+import { productVersion } from '@muster/http';
 import { z } from 'zod';
 import { type Document, errorRef, json, schemaOf } from './openapi.ts';
 

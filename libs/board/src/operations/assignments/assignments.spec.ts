@@ -288,6 +288,7 @@ describe('assignments.clear', () => {
     await expect(dan.assignments.clear(onStory())).rejects.toMatchObject({ code: 'forbidden' });
     await world.rows('update projects set archived_at = now() where id = $1', board.projectId);
     await expect(ana.assignments.clear(onStory())).rejects.toMatchObject({ reason: 'archived' });
+    await world.rows('update projects set archived_at = null where id = $1', board.projectId);
     expect((await ana.assignments.listForOrg({})).items).toHaveLength(1);
   });
 });
