@@ -1,5 +1,5 @@
 /**
- * Whether git's configuration of the repository is what it was before an agent could change it. Configuration names programs
+ * Checks that git's configuration of the repository is what it was before an agent could change it. Configuration names programs
  * that git runs (filters, file watchers, credential helpers, ssh), and the runner's calls have more rights than the agent.
  */
 import { execFile } from 'node:child_process';

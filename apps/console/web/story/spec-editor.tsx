@@ -109,7 +109,7 @@ export function SpecEditor({
   const { theirs, isBusy, save } = useSaving(storyKey, edited, ({ version, content }) => {
     setNote('');
     if (latest.current.text === content) close();
-    // What was typed while it was saved changes the new version.
+    // Text typed during the save changes the new version.
     else change({ base: { version, content }, text: latest.current.text });
   });
   return (

@@ -43,7 +43,7 @@ export function Title({ edits, canWrite }: Props) {
     const title = draft.text.trim();
     if (title === draft.base.title && meetings.title === undefined) close();
     else if (await save({ title }, draft.base))
-      // What was typed while it was saved stays.
+      // Text typed during the save stays.
       setDraft((last) =>
         last === null || last.text === draft.text
           ? null
@@ -199,7 +199,7 @@ export function Description({ edits, canWrite }: Props) {
       const description = draft.text || null;
       if (!(await save({ description }, draft.base))) return;
       const text = latest.current?.text;
-      // What was typed while it was saved stays, and so does its draft.
+      // Text typed during the save stays, and so does its draft.
       change(
         text === undefined || text === draft.text ? null : { base: { ...draft.base, description }, text },
       );
