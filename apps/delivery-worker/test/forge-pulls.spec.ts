@@ -173,6 +173,62 @@ describe('a pull request is its repository and number', () => {
   });
 });
 
+describe('an address that a caller gives', () => {
+  const url = 'http://www.github.com/Acme/api/pull/7/files#diff';
+  const canonical = 'https://github.com/acme/api/pull/7';
+  const pullRequest = { number: 7, url, state: 'open' as const };
+  const wrong = [
+    { number: 7, url: 'https://github.com/acme/api/issues/7' },
+    { number: 7, url: 'https://github.com/acme/api/pull/8' },
+  ];
+  const group = async (git: object) => {
+    const { story } = await people.ana.stories.create({ projectId: 'WEB', title: 'Grouped' });
+    const wanted = { projectId: 'WEB', name: 'Both', storyIds: [story.id], git };
+    return (await people.ana.deliveryGroups.create(wanted)).group;
+  };
+  const places = {
+    'the update of an execution': async (git: object) =>
+      (await chloe.deliveryExecutions.update({ ...held, git })).execution,
+    'the code of a story': async (git: object) =>
+      (await people.ana.stories.updateGitMeta({ storyId, git })).story,
+    'a new group': group,
+    'the code of a group': async (git: object) =>
+      (await people.ana.deliveryGroups.updateGitMeta({ groupId: (await group({})).id, git })).group,
+  };
+
+  it.each(Object.entries(places))('is canonical in %s, or refused', async (_place, write) => {
+    expect((await write({ pullRequest })).git?.pullRequest).toMatchObject({ number: 7, url: canonical });
+    for (const given of wrong)
+      await expect(write({ pullRequest: { ...pullRequest, ...given } })).rejects.toMatchObject({
+        ...{ status: 422, reason: 'invalid_pull_request' },
+        body: { details: given },
+      });
+    const elsewhere = 'https://elsewhere.example/Issues/7?x';
+    const { git } = await write({ pullRequest: { ...pullRequest, url: elsewhere } });
+    expect(git?.pullRequest?.url).toBe(elsewhere);
+  });
+
+  it('is canonical where work is handed in and where executions are filtered by it', async () => {
+    for (const given of wrong)
+      await expect(
+        chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted', pullRequest: given }),
+      ).rejects.toMatchObject({ status: 422, reason: 'invalid_pull_request', body: { details: given } });
+    await handIn(url);
+    expect((await executionNow()).pullRequest).toEqual({ number: 7, url: canonical });
+    const { items } = await people.ana.deliveryExecutions.list({ projectId: 'WEB', pullRequest: url });
+    expect(items.map(({ id }) => id)).toEqual([held.executionId]);
+  });
+
+  it('is canonical in what is reported of the forge', async () => {
+    const seen = { dedupeKey: 'open', kind: 'pr_opened', observedAt: second(1) } as const;
+    const { executionId } = held;
+    const { observation } = await chloe.deliveryExecutions.recordForgeObservation({
+      ...{ executionId, observation: { ...seen, number: 7, url } },
+    });
+    expect(observation.url).toBe(canonical);
+  });
+});
+
 describe('the head of work', () => {
   const from = (sent: ReturnType<typeof pushEvent>, before: string) => ({
     ...sent,

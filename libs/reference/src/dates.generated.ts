@@ -4,11 +4,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '7cde587944bbe24873b1c67088365b8fe83ee4b8569a82f920eded22b9dcc6f6',
+    sha256: '029ed91fae8eb0d35d645d468fa047395243399b2d9d5a0bded3faa45f5e882a',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
-    sha256: 'a8960aedd2cc47d8f95874c8f32ad6d8d93a316217feb2b9a4fe672e451333f8',
+    sha256: '81ecece9d2401daea05569f2825f125d777ed814f30570a3f507d1f3f4dc1e52',
     since: '2026-11-29',
   },
   'reference/agents': {
@@ -104,8 +104,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: 'da04bbe68ee4d4f15bcd592444082b86e72a98190d4f8905e27af7e7ab2ac39d',
-    since: '2026-11-28',
+    sha256: '93773f3f305f8f34b1e5145c4ce4230791aefef104499e797fa0fb20f2334da2',
+    since: '2026-11-29',
   },
   'reference/storySpec': {
     sha256: '399ccbfcdd060b0f4d6f100f6e9ac6105e9212df00754be2ae283d51f4029a23',
@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/errors': {
-    sha256: '3cddae74c93f4d792d55cf6cb448f6cbd9728a9791e0ab40372c7f6557d8aab3',
+    sha256: '770188eeb3b7884ac1ed186f757722147e0a8c1854c4ba86320a6a545be13f14',
     since: '2026-11-29',
   },
   'reference/event-kinds': {

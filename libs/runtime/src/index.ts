@@ -27,6 +27,7 @@ export {
   type Reaction,
 } from './handle.ts';
 export { parseWith } from './parse.ts';
+export { canonicalGit, canonicalPull, canonicalUrlOf } from './pull-addresses.ts';
 export { isWellFormedSession, newSessionSecret, sessionTokenHash } from './sessions.ts';
 export {
   type AroundLookUp,

@@ -99,6 +99,10 @@ export const unprocessable = {
     meaning: 'To be handed in, work needs a branch or a pull request.',
     remedy: 'Say its branch or pull request first.',
   },
+  invalid_pull_request: {
+    meaning: 'The address belongs to a connected forge and is not the pull request of this number.',
+    remedy: 'Give the address and the number of the pull request; details have those that were given.',
+  },
   invalid_transition: {
     meaning: 'The workflow has no such move.',
     remedy: 'Read where it stands, and choose a move that the workflow has.',

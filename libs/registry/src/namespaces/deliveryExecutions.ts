@@ -188,7 +188,7 @@ export const deliveryExecutions = {
         path: ['reason'],
       }),
     result: ExecutionAndSignals,
-    refusals: [...holderRefusals, 'invalid_transition'],
+    refusals: [...holderRefusals, 'invalid_transition', 'invalid_pull_request'],
     emits: ['execution.updated', 'execution.stopRequested', 'execution.stopLifted', 'execution.completed'],
     example: { executionId: execution, requestStop: true, reason: 'The design changed' },
   }),
@@ -238,7 +238,7 @@ export const deliveryExecutions = {
     destructive: true,
     summary: 'Finish the work, or hand it in',
     keywords: 'done finished submit ready for review pull request close end deliver fail',
-    description: `submitted needs a branch or a pull request and awaits the forge, or is completed at once where the merge was seen before; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once.`,
+    description: `submitted needs a branch or a pull request and awaits the forge, or is completed at once where the merge was seen before; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once. The address of a pull request at a connected forge is kept in its canonical form.`,
     access: project('contributor'),
     params: z.strictObject({
       executionId,
@@ -249,7 +249,7 @@ export const deliveryExecutions = {
       pullRequest: PullRequest.optional(),
     }),
     result: z.object({ execution: Execution }),
-    refusals: [...holderRefusals, 'policy', 'branch_required'],
+    refusals: [...holderRefusals, 'policy', 'branch_required', 'invalid_pull_request'],
     emits: ['execution.submitted', 'execution.completed', 'story.statusChanged'],
     example: {
       ...held,

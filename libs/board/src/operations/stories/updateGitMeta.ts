@@ -1,18 +1,16 @@
 import { codeSaid, noCode, registry } from '@muster/registry';
-import { changedGit, handle } from '@muster/runtime';
+import { canonicalGit, changedGit, handle } from '@muster/runtime';
 import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
 
-export const updateGitMeta = handle(
-  registry.stories.updateGitMeta,
-  async ({ params, targetId, db, access, emit }) => {
-    const [{ at }, story] = await Promise.all([access(), lockStory(db, targetId)]);
-    const { git, fields } = changedGit(story.git, params.git);
-    const before = story.code ?? noCode;
-    const code = codeSaid(before, params.git, at);
-    // What was said before may be said again, after others told of other code.
-    if (fields.length === 0 && code === before) return { story: toStory(story) };
-    const changed = stories.save(db, story, { git, code }, at);
-    emit('story.gitMetaUpdated', aboutStory(story), { fields });
-    return { story: toStory(changed) };
-  },
-);
+export const updateGitMeta = handle(registry.stories.updateGitMeta, async (context) => {
+  const { params, targetId, db, access, emit } = context;
+  const [{ at }, story] = await Promise.all([access(), lockStory(db, targetId)]);
+  const { git, fields } = changedGit(story.git, await canonicalGit(context, params.git));
+  const before = story.code ?? noCode;
+  const code = codeSaid(before, params.git, at);
+  // What was said before may be said again, after others told of other code.
+  if (fields.length === 0 && code === before) return { story: toStory(story) };
+  const changed = stories.save(db, story, { git, code }, at);
+  emit('story.gitMetaUpdated', aboutStory(story), { fields });
+  return { story: toStory(changed) };
+});

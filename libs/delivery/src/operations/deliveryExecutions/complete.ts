@@ -1,5 +1,5 @@
 import { ApiError, type Policy, registry, type UnmetMergeProof, unmetMergeProof } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { canonicalPull, handle } from '@muster/runtime';
 import { mayHold } from '../../data/executions.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
 import { asEnder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
@@ -42,7 +42,10 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     }
     return { execution: standing(holder) };
   }
-  const pullRequest = params.pullRequest ?? holder.execution.pull_request;
+  const pullRequest =
+    params.pullRequest === undefined
+      ? holder.execution.pull_request
+      : await canonicalPull(context, params.pullRequest);
   if (outcome === 'submitted' && pullRequest === null && !hasBranch(holder)) {
     throw refuse('branch_required');
   }

@@ -18,7 +18,7 @@ import {
   type Trust,
 } from '@muster/registry';
 import { type Db } from '@muster/database';
-import { badRequest, handle, type HandlerContext } from '@muster/runtime';
+import { badRequest, canonicalUrlOf, handle, type HandlerContext } from '@muster/runtime';
 import { type z } from 'zod';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { type ExecutionRow, toExecution } from '../../data/executions.ts';
@@ -107,8 +107,15 @@ export async function observe(
 }
 
 /** A token's word is a report, whichever caller has it. */
-export const recordForgeObservation = handle(registry.deliveryExecutions.recordForgeObservation, (context) =>
-  observe(context, { ...context.params, trust: 'reported' }),
+export const recordForgeObservation = handle(
+  registry.deliveryExecutions.recordForgeObservation,
+  async (context) => {
+    const { db, params } = context;
+    const { url, number = null } = params.observation;
+    const known = url === undefined ? undefined : ((await canonicalUrlOf(db, url, number)) ?? url);
+    const observation = { ...params.observation, ...(known !== undefined && { url: known }) };
+    return observe(context, { ...params, observation, trust: 'reported' });
+  },
 );
 
 function factOf(observation: Seen['observation'], { rev, before }: Pick<Seen, 'rev' | 'before'>): ForgeFact {

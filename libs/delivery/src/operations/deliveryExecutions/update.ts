@@ -1,6 +1,14 @@
 import { type Db, of, sql } from '@muster/database';
 import { codeSaid, registry } from '@muster/registry';
-import { changedFields, changedGit, cleared, handle, type HandlerContext, nothingAt } from '@muster/runtime';
+import {
+  canonicalGit,
+  changedFields,
+  changedGit,
+  cleared,
+  handle,
+  type HandlerContext,
+  nothingAt,
+} from '@muster/runtime';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { aboutTarget } from '../../data/targets.ts';
 import { asHolder, renewAndAnswer } from '../../leases/execution-holder.ts';
@@ -18,9 +26,9 @@ export const update = handle(registry.deliveryExecutions.update, async (context)
 
 async function sayWhereItStands(context: Context, leaseToken: string) {
   const { params, db, emit, refuse } = context;
-  const { executionId, phase, progress, git, waitingFor } = params;
+  const { executionId, phase, progress, waitingFor } = params;
   const questionId = waitingFor?.questionId;
-  const code = git === null ? noCodeKnown : git;
+  const code = params.git === null ? noCodeKnown : params.git;
   const tellsCode = code?.headSha !== undefined || code?.diffHash !== undefined;
   const [codes, holder, question] = await Promise.all([
     // Stories come before leases.
@@ -33,6 +41,7 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
     if (!question.open) throw refuse('invalid_transition', { questionId });
   }
   const { execution: before, now } = holder;
+  const git = await canonicalGit(context, params.git);
   const wanted = {
     phase,
     progress: cleared(progress, 0),

@@ -1,6 +1,6 @@
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
-import { changedGit, handle } from '@muster/runtime';
+import { canonicalGit, changedGit, handle } from '@muster/runtime';
 import { aboutGroup, getGroupAfter, insertGroup, toGroup } from '../../data/groups.ts';
 import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
 
@@ -17,7 +17,7 @@ export const create = handle(registry.deliveryGroups.create, async (context) => 
   const storyIds = await requireJoinable(context, place, projectId, found);
 
   const id = newId();
-  const { git } = changedGit(null, params.git ?? {});
+  const { git } = changedGit(null, (await canonicalGit(context, params.git)) ?? {});
   const made = insertGroup({
     id,
     project_id: projectId,

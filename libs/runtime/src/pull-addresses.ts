@@ -1,0 +1,39 @@
+/** Addresses of pull requests that callers give, in the form that the connected forges write. */
+import { type Db, of, sql } from '@muster/database';
+import { type ApiError, canonicalPullUrl, type GitMeta, type KnownForge } from '@muster/registry';
+import { type z } from 'zod';
+
+interface Unit {
+  readonly db: Db;
+  readonly refuse: (reason: 'invalid_pull_request', details: Readonly<Record<string, unknown>>) => ApiError;
+}
+
+interface Pull {
+  readonly number: number;
+  readonly url: string;
+}
+
+const findForges = (db: Db): Promise<KnownForge[]> =>
+  db.all(
+    sql<KnownForge>`select c.kind, c.base_url as "baseUrl" from forge_connections c
+       where ${of('c')} and c.deleted_at is null order by c.id`,
+  );
+
+/** Null for an address of a connected forge that is not this pull request. Addresses of other hosts stay as they are. */
+export const canonicalUrlOf = async (db: Db, url: string, number: number | null): Promise<string | null> =>
+  canonicalPullUrl(await findForges(db), url, number);
+
+/** The pull request with its canonical address; refuses an address of a connected forge that is not this pull request. */
+export async function canonicalPull<Given extends Pull>({ db, refuse }: Unit, pull: Given): Promise<Given> {
+  const url = await canonicalUrlOf(db, pull.url, pull.number);
+  if (url === null) throw refuse('invalid_pull_request', { url: pull.url, number: pull.number });
+  return { ...pull, url };
+}
+
+/** What a caller says of code, with the canonical address of its pull request. */
+export async function canonicalGit<Given extends z.output<typeof GitMeta> | null | undefined>(
+  unit: Unit,
+  git: Given,
+): Promise<Given> {
+  return git?.pullRequest == null ? git : { ...git, pullRequest: await canonicalPull(unit, git.pullRequest) };
+}
