@@ -65,7 +65,7 @@ describe('a change is of concern to', () => {
   const cases: [file: string, affected: string[]][] = [
     ['README.md', ['tools-commands', 'workspace']],
     ['tools/bench/any.ts', ['tools-bench', 'tools-boundaries', 'tools-commands', 'workspace']],
-    ['tools/tour/any.ts', ['tools-commands', 'tools-images', 'tools-prove', 'tools-tour', 'workspace']],
+    ['tools/tour/any.ts', ['tools-commands', 'tools-images', 'tools-tour', 'workspace']],
     // Its words are read, and nothing else of it.
     ['apps/docs/src/any.ts', ['docs', 'tools-boundaries', 'workspace']],
     ['docs/guides/any.md', ['docs', 'tools-generate', 'tools-guides', 'workspace']],

@@ -104,7 +104,6 @@ type Attempt = readonly [attempt: () => Promise<Ended>, says: RegExp];
 /** Each command of the README's table as it is tried here, short where it is long, and what it has to say. */
 const tried: Readonly<Record<string, Attempt>> = {
   'npm run tour': [() => npmRun('tour'), /\(the instance that runs here\)[^]*\b(\d+) of \1 checks hold/],
-  'npm run tour -- --delivery': [() => npmRun('tour', '--delivery'), /\b(\d+) of \1 checks hold/],
   'npm run tour -- --mcp': [() => npmRun('tour', '--mcp'), /\b(\d+) of \1 checks hold/],
   'npm run prove': [() => npmRun('prove', '--short', '--only', 'feeds'), /1 of 1 properties are proven/],
   'npm run bench': [
@@ -148,10 +147,10 @@ describe('--help', () => {
 });
 
 /**
- * `npm run generate` writes into the tree; that what it writes is there is a spec beside it. The day of the runners takes
- * half a minute, and its spec is tools/tour/runner. Images are built and run by a job of CI, as root.
+ * `npm run generate` writes into the tree, and a spec next to it compares the result with the tree. A job of CI builds and
+ * runs the images, as root.
  */
-const elsewhere = ['npm run generate', 'npm run images', 'npm run tour -- --delivery --runner'];
+const elsewhere = ['npm run generate', 'npm run images'];
 
 describe('every command', () => {
   it('is tried', () => {
@@ -164,7 +163,7 @@ describe('every command', () => {
     // What it said stands in the failure.
     expect([code, said]).toEqual([0, said]);
   };
-  // Each in an organization of its own, and most of what they do is to wait for leases to end.
+  // Each works in an organization of its own.
   const isTour = ([command]: [string, Attempt]): boolean => command.startsWith('npm run tour');
   it.concurrent.each(Object.entries(tried).filter(isTour))('%s', goesWell);
   it.each(Object.entries(tried).filter((one) => !isTour(one)))('%s', goesWell);

@@ -76,7 +76,7 @@ async function instanceOf(
     baseUrl,
     mcpUrl: `${baseUrl}/api/mcp`,
     databaseUrl: `postgres://muster:${variables['POSTGRES_PASSWORD']}@${await addressOf('postgres')}:5432/muster`,
-    is: 'in containers',
+    description: 'in containers',
     mailFolder: mails,
     tail: () => ['its log is in: podman logs'],
     stop: () => Promise.resolve(),
@@ -116,9 +116,7 @@ async function goThrough(engine: Engine, installation: Installation): Promise<re
   const instance = await instanceOf(engine, installation);
   const board = await readBoardFile(path.join(repositoryRoot, 'tools/tour/board.json'));
   checks.push(...(await spendDay(instance, board, `tour-${Date.now().toString(36)}`)));
-  checks.push(
-    ...(await spendAgentDay(instance, `day-${Date.now().toString(36)}`, `${instance.baseUrl}/api/mcp`)),
-  );
+  checks.push(...(await spendAgentDay(instance, `day-${Date.now().toString(36)}`)));
   checks.push(...(await upgradeUnderCalls(engine, installation, instance, 'two', own)));
   return checks;
 }

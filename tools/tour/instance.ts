@@ -1,14 +1,70 @@
-/** A Muster to go on tour in. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrate } from '@muster/database';
+import { runningInstance } from '../dev/operators.ts';
+import { startPostgres } from '../dev/postgres.ts';
+import { startRedis } from '../dev/redis.ts';
+import { mailFolder } from '../dev/repository.ts';
+import { startThrowAwayApi } from '../dev/throw-away-api.ts';
+import { startThrowAwayApp } from '../dev/throw-away-app.ts';
+
+/** An installation of Muster that the tour runs on. */
 export interface Instance {
   readonly baseUrl: string;
-  /** Where its MCP gateway is; null where it has none. */
-  readonly mcpUrl: string | null;
+  /** Address of its MCP gateway. */
+  readonly mcpUrl: string;
   /** Of a login that owns the tables. */
   readonly databaseUrl: string;
-  readonly is: string;
-  /** Where its worker writes mails; null where none does. */
-  readonly mailFolder: string | null;
-  /** What the API said last, where it is ours to hear. */
+  readonly description: string;
+  /** Folder that its worker writes mails to. */
+  readonly mailFolder: string;
+  /** Last lines of the API's log, or a line that says where the log is. */
   readonly tail: () => readonly string[];
   readonly stop: () => Promise<void>;
+}
+
+/** Returns the instance of `npm start`, or starts a temporary one if none is running here. */
+export async function findInstance(): Promise<Instance> {
+  const { baseUrl, mcpUrl, workerUrl, databaseUrl = '' } = runningInstance() ?? {};
+  if (baseUrl == null || mcpUrl == null || workerUrl == null) return startInstance();
+  return {
+    ...{ baseUrl, mcpUrl, databaseUrl, mailFolder, description: 'the instance that runs here' },
+    tail: () => ['its log is .data/logs/coordination-api.log'],
+    stop: () => Promise.resolve(),
+  };
+}
+
+/** Starts an instance that leaves nothing behind. */
+export async function startInstance(): Promise<Instance> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-tour-'));
+  const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    for (const stopOne of stops.toReversed()) await stopOne();
+  };
+  const stopLater = <Started extends { stop(): Promise<unknown> }>(started: Started): Started => {
+    stops.push(() => started.stop());
+    return started;
+  };
+  try {
+    const { url: databaseUrl } = stopLater(await startPostgres({ durable: false }));
+    await migrate(databaseUrl);
+    const redis = stopLater(await startRedis({ durable: false }));
+    const api = stopLater(await startThrowAwayApi({ databaseUrl, log: 'warn' }));
+    const mails = path.join(folder, 'mail');
+    const start = async (name: 'delivery-worker' | 'mcp-gateway', environment: Record<string, string>) =>
+      stopLater(await startThrowAwayApp(name, { log: 'warn', environment }));
+    await start('delivery-worker', {
+      ...{ DATABASE_URL: databaseUrl, REDIS_URL: redis.url, BASE_URL: api.url, MAIL_FOLDER: mails },
+    });
+    const gateway = await start('mcp-gateway', { COORDINATION_API_URL: api.url });
+    return {
+      ...{ baseUrl: api.url, mcpUrl: `${gateway.url}/api/mcp`, databaseUrl, mailFolder: mails },
+      description: 'started for this run, because no instance is running here',
+      ...{ tail: api.tail, stop },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }

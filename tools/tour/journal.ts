@@ -44,19 +44,16 @@ export class Journal {
   readonly calls: Call[] = [];
   readonly #baseUrl: string;
   readonly #prefix: string;
-  readonly #over: (transport: Transport) => Transport;
   readonly #stories = new Map<string, KnownStory>();
 
-  /** `over` is laid over each client's transport: every try of a call that is tried again is a call here. */
-  constructor(baseUrl: string, prefix: string, over: (transport: Transport) => Transport = (bare) => bare) {
+  constructor(baseUrl: string, prefix: string) {
     this.#baseUrl = baseUrl;
     this.#prefix = prefix;
-    this.#over = over;
   }
 
   /** A client whose calls are written down. */
   clientOf(caller: Caller, token: string): Client {
-    return createClient(this.#over(this.#transport(caller, token)));
+    return createClient(this.#transport(caller, token));
   }
 
   /** The writes that were acknowledged and happened then, not before. */

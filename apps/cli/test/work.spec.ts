@@ -252,6 +252,17 @@ describe('muster work', () => {
     expect(await Promise.all(pids.map(lives))).toEqual([false, false]);
   });
 
+  beside('writes what members say into $MUSTER_SIGNALS while the agent works', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const script = `echo good > answer.txt; until grep -qs "Half to even" "$MUSTER_SIGNALS"; do sleep 0.1; done; cp "$MUSTER_SIGNALS" heard.txt`;
+    const working = start(clone, key, ...sh(script));
+    await working.until('checkpoint');
+    await chloe.comments.create({ storyId: key, body: 'Half to even, please.' });
+    expect(await working.ended).toBe(0);
+    const heard = await runner.git('show', `work/${key}-1:heard.txt`);
+    expect(JSON.parse(heard)).toMatchObject({ kind: 'new_comments' });
+  });
+
   beside('takes the next ones, several at a time, until there is none', async () => {
     await chloe.projects.create({ key: 'NXT', name: 'Next' });
     const clone = await runner.clone();

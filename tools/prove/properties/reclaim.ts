@@ -4,7 +4,7 @@
  */
 import { type Client, isRefusal, MusterError } from '@muster/client';
 import { type Pool } from '@muster/database';
-import { killAfter, type Killed } from '../../tour/delivery/agent-process.ts';
+import { killAfter, type Killed } from './reclaim/agent-process.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { comesToBe, openSite, type Person, type Site } from '../site.ts';
 import { never, type Removal, without } from '../guards.ts';
@@ -54,9 +54,9 @@ async function run(
   const course: Course = { site, holder, rival, violations: [] };
   const { redis } = site.breakables;
   const reclaimed: Reclaimed[] = [];
-  for (const [round, state] of extent.rounds.entries()) {
+  for (const state of extent.rounds) {
     const storyIds = await site.makeStories(extent.holdersPerRound);
-    const killed = await Promise.all(storyIds.map((storyId, index) => kill(course, storyId, round, index)));
+    const killed = await Promise.all(storyIds.map((storyId) => kill(course, storyId)));
     if (state === 'down') await redis.kill();
     if (state === 'flushed') await site.breakables.flushRedis();
     const isControl = removals.length > 0;
@@ -90,10 +90,10 @@ async function run(
 }
 
 /** An agent of its own process takes the story, writes a checkpoint, and is killed without a word. */
-const kill = ({ site, holder }: Course, storyId: string, round: number, index: number): Promise<Killed> =>
+const kill = ({ site, holder }: Course, storyId: string): Promise<Killed> =>
   killAfter(1, {
     ...{ baseUrl: site.copies[0]?.api.url ?? '', token: holder.token, projectId: site.projectId, storyId },
-    ...{ runId: crypto.randomUUID(), ttlSeconds, requestPrefix: `agent-${round}-${index}-` },
+    ...{ runId: crypto.randomUUID(), ttlSeconds },
     resources: [`src/${storyId}/**`],
   });
 

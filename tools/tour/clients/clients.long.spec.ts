@@ -2,33 +2,24 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repositoryRoot } from '../../dev/repository.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { type Instance, startInstance } from '../instance.ts';
 import { Journal } from '../journal.ts';
-import { bringUpInstance, type OwnInstance } from '../own-instance.ts';
 import { foundTeam } from '../team.ts';
 import { probes } from './probes.ts';
 import { startStubModel, type StubModel } from './stub-model.ts';
 import { tryProbe } from './trying.ts';
 
 describe('a client', () => {
-  let own: OwnInstance;
-  let gateway: ThrowAwayApp;
+  let instance: Instance;
   let token = '';
 
   beforeAll(async () => {
-    own = await bringUpInstance('for the spec', false);
-    gateway = await startThrowAwayApp('mcp-gateway', {
-      log: 'warn',
-      environment: { COORDINATION_API_URL: own.instance.baseUrl },
-    });
+    instance = await startInstance();
     const slug = `clients-${randomBytes(4).toString('hex')}`;
-    const { scout } = await foundTeam(own.instance, new Journal(own.instance.baseUrl, slug), slug);
+    const { scout } = await foundTeam(instance, new Journal(instance.baseUrl, slug), slug);
     token = scout.token;
   }, 120_000);
-  afterAll(async () => {
-    await gateway.stop();
-    await own.instance.stop();
-  });
+  afterAll(() => instance.stop());
 
   it.each([
     ['SDK v1', 'initialize 2025-11-25'],
@@ -39,7 +30,7 @@ describe('a client', () => {
     async (name, opens) => {
       const probe = probes.find((one) => one.name === name);
       if (probe === undefined) throw new Error(`there is no probe ${name}`);
-      const tried = await tryProbe(probe, `${gateway.url}/api/mcp/core`, token, repositoryRoot);
+      const tried = await tryProbe(probe, `${instance.mcpUrl}/core`, token, repositoryRoot);
       expect(tried).toMatchObject({ opens, call: true, refusal: true });
       expect(tried.trouble).toBeUndefined();
       expect(tried.tools).toBeGreaterThan(10);

@@ -6,8 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { startThrowAwayApp } from '../../dev/throw-away-app.ts';
-import { findInstance } from '../find-instance.ts';
+import { findInstance } from '../instance.ts';
 import { Journal } from '../journal.ts';
 import { show } from '../show.ts';
 import { foundTeam } from '../team.ts';
@@ -39,15 +38,8 @@ async function run(write: boolean): Promise<boolean> {
   show('Installing the clients, where they are not there yet …');
   await installClients();
   const instance = await findInstance();
-  const gateway =
-    instance.mcpUrl === null
-      ? await startThrowAwayApp('mcp-gateway', {
-          log: 'warn',
-          environment: { COORDINATION_API_URL: instance.baseUrl },
-        })
-      : undefined;
+  const { mcpUrl } = instance;
   try {
-    const mcpUrl = instance.mcpUrl ?? `${gateway?.url}/api/mcp`;
     const orgSlug = `clients-${randomBytes(4).toString('hex')}`;
     const { scout } = await foundTeam(instance, new Journal(instance.baseUrl, orgSlug), orgSlug);
     const tried: Tried[] = [];
@@ -66,7 +58,6 @@ async function run(write: boolean): Promise<boolean> {
     if (write) await writeTable('token', shown);
     return tried.every(({ trouble }) => trouble === undefined);
   } finally {
-    await gateway?.stop();
     await instance.stop();
   }
 }

@@ -1,26 +1,17 @@
-/** The day of an agent by MCP alone, on an instance of its own: npm run tour -- --mcp. */
+/** The day of two agents by MCP alone, on a temporary instance: npm run tour -- --mcp. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
-import { bringUpInstance, type OwnInstance } from '../own-instance.ts';
+import { type Instance, startInstance } from '../instance.ts';
 import { spendAgentDay } from './day.ts';
 
-let own: OwnInstance;
-let gateway: ThrowAwayApp;
+let instance: Instance;
 
 beforeAll(async () => {
-  own = await bringUpInstance('for the spec', false);
-  gateway = await startThrowAwayApp('mcp-gateway', {
-    log: 'warn',
-    environment: { COORDINATION_API_URL: own.instance.baseUrl },
-  });
+  instance = await startInstance();
 }, 120_000);
-afterAll(async () => {
-  await gateway.stop();
-  await own.instance.stop();
-});
+afterAll(() => instance.stop());
 
 it('goes by itself in core mode, in at most 15 calls and 30 KB', async () => {
-  const checks = await spendAgentDay(own.instance, 'agent-day', `${gateway.url}/api/mcp`);
+  const checks = await spendAgentDay(instance, 'agent-day');
   expect(checks.filter(({ holds }) => !holds)).toEqual([]);
   expect(checks).toHaveLength(4);
 }, 120_000);

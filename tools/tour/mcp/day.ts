@@ -1,6 +1,6 @@
 /**
  * A day of two agents by MCP alone, in core mode: one finds work, writes it down, asks, waits, hands it on; the other goes
- * on, forgets all, hears that it is to stop, and lets go; the first hands it in. A person is met on the way, by the API.
+ * on, forgets all, hears that it is to stop, and lets go; a person lifts the stop, and the first hands it in.
  */
 import { z } from 'zod';
 import { check, type Check } from '../check.ts';
@@ -68,15 +68,15 @@ interface Day extends Awaited<ReturnType<typeof arrange>> {
   work: Held;
 }
 
-async function beginDay(instance: Instance, orgSlug: string, mcpUrl: string): Promise<Day> {
+async function beginDay(instance: Instance, orgSlug: string): Promise<Day> {
   const tally = new Tally();
   const journal = new Journal(instance.baseUrl, orgSlug);
   const ground = await arrange(instance, journal, orgSlug);
   const { scout, sorter } = ground.team;
   return {
     ...{ ...ground, tally, counted: { calls: 0, bytes: 0 } },
-    mine: openLine(mcpUrl, scout.token, tally),
-    theirs: openLine(mcpUrl, sorter.token, tally),
+    mine: openLine(instance.mcpUrl, scout.token, tally),
+    theirs: openLine(instance.mcpUrl, sorter.token, tally),
     heard: check('the agents heard what they had to', () => 'an answer, a stop'),
     told: check('refusals said what to do', () => 'a conflict, what is blocked'),
     work: { executionId: '', leaseToken: '' },
@@ -168,6 +168,8 @@ const stopWhenAsked: Step = async ({ theirs, heard, work, team: { ana } }) => {
 const handIn: Step = async (day) => {
   const { mine, heard, wanted, tally, counted, team } = day;
   const { ana } = team;
+  // A stop stays in force until a member lifts it.
+  await ana.api.deliveryExecutions.update({ executionId: day.work.executionId, requestStop: false });
   begin(day, await mine.call('start_work', { storyId: wanted.key, runId, resources: paths }));
   const pullRequest = { number: 7, url: 'https://github.com/acme/fares/pull/7' };
   good(await mine.call('submit_work', { ...day.work, summary: 'Fares are rounded', pullRequest }));
@@ -197,13 +199,9 @@ const checkCost = ({ counted, tally }: Day): Check =>
     return `${counted.calls} calls, ${(counted.bytes / 1_000).toFixed(1)} KB`;
   });
 
-export async function spendAgentDay(
-  instance: Instance,
-  orgSlug: string,
-  mcpUrl: string,
-): Promise<readonly Check[]> {
+export async function spendAgentDay(instance: Instance, orgSlug: string): Promise<readonly Check[]> {
   const outing = new Outing();
-  const day = await beginDay(instance, orgSlug, mcpUrl);
+  const day = await beginDay(instance, orgSlug);
   const counting = { calls: day.tally.calls } as unknown as Journal;
   const step = (name: string, take: Step) => outing.step(name, () => take(day), counting);
 

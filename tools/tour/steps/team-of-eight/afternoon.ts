@@ -4,11 +4,9 @@ import { audited } from '../../checks/trail.ts';
 import { type Instance } from '../../instance.ts';
 import { type Call, type Journal } from '../../journal.ts';
 import { allPages, from } from '../../pages.ts';
-import { show } from '../../show.ts';
 import { type Eight, type EightStep, foundEight, person } from './eight.ts';
 import { inboxes } from './inboxes.ts';
 import { joining } from './joining.ts';
-import { NoMail } from './mailbox.ts';
 import { projects } from './projects.ts';
 import { reviews } from './reviews.ts';
 import { seats } from './seats.ts';
@@ -18,30 +16,15 @@ const afternoon: readonly EightStep[] = [joining, seats, projects, reviews, inbo
 /** How the tour goes through a step, with the journal that its calls are written in. */
 export type GoThrough = (name: string, work: () => Promise<string>, journal: Journal) => Promise<void>;
 
-/** Eight people found an organization of their own, and work in it by their roles. It ends early where no mail comes. */
+/** Eight people found an organization of their own, and work in it by their roles. */
 export async function spendAfternoon(
   instance: Instance,
   goThrough: GoThrough,
 ): Promise<{ readonly checks: readonly Check[]; readonly calls: readonly Call[] }> {
   const eight = await foundEight(instance, `eight-${randomBytes(4).toString('hex')}`);
-  let noMail: NoMail | undefined;
-  for (const { name, run } of afternoon) {
-    const work = (): Promise<string> =>
-      run(eight).catch((error: unknown) => {
-        if (!(error instanceof NoMail)) throw error;
-        noMail = error;
-        return 'nobody can come in';
-      });
-    await goThrough(name, work, eight.journal);
-    if (noMail === undefined) continue;
-    show(
-      `  The team of eight ends here: ${noMail.message}. Its links come by e-mail; npm start has a folder of it.`,
-    );
-    break;
-  }
-  const calls = eight.journal.calls;
-  if (noMail === undefined) await goThrough('Their trail is read', () => readTrail(eight), eight.journal);
-  return { checks: eight.checks, calls };
+  for (const { name, run } of afternoon) await goThrough(name, () => run(eight), eight.journal);
+  await goThrough('Their trail is read', () => readTrail(eight), eight.journal);
+  return { checks: eight.checks, calls: eight.journal.calls };
 }
 
 async function readTrail(eight: Eight): Promise<string> {

@@ -8,13 +8,9 @@ import { type Eight, emailOf, enter, type Person } from './eight.ts';
 const mostMillis = 20_000;
 const restMillis = 100;
 
-/** Nobody reads mail here: what goes out does not come to a folder. */
-export class NoMail extends Error {}
-
 /** The secret in the newest invitation to somebody, once the worker has written it. */
 export async function secretFor(eight: Eight, name: string): Promise<string> {
   const { mailFolder } = eight.instance;
-  if (mailFolder === null) throw new NoMail('this instance has no worker that writes mail to a folder');
   const until = performance.now() + mostMillis;
   while (performance.now() < until) {
     const secret = await lookFor(mailFolder, emailOf(eight, name));
@@ -22,8 +18,8 @@ export async function secretFor(eight: Eight, name: string): Promise<string> {
     await pause(restMillis);
   }
   const shown = path.relative(process.cwd(), mailFolder);
-  if (!existsSync(mailFolder)) throw new NoMail(`there is no ${shown}: the worker sends its mail elsewhere`);
-  throw new Error(`no invitation to ${emailOf(eight, name)} came to ${shown} in ${mostMillis / 1000} s`);
+  const to = emailOf(eight, name);
+  throw new Error(`the worker wrote no invitation to ${to} to ${shown} within ${mostMillis / 1000} s`);
 }
 
 /** The names of mails begin with a time, and end with whom they are for. */

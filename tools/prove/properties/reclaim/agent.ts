@@ -1,5 +1,5 @@
-// An agent of its own process: it takes a story, locks files and writes checkpoints until it is killed. Each thing that
-// was acknowledged is a line of JSON on standard output, written before it goes on.
+// An agent in its own process: it acquires a story, locks files and writes checkpoints until it is killed. It prints each
+// acknowledged step as a line of JSON before it continues.
 import { writeSync } from 'node:fs';
 import { createClient, httpTransport, retrying } from '@muster/client';
 import { z } from 'zod';
@@ -12,11 +12,10 @@ const Setting = z.object({
   runId: z.string(),
   ttlSeconds: z.number(),
   resources: z.array(z.string()),
-  requestPrefix: z.string(),
 });
 export type Setting = z.infer<typeof Setting>;
 
-/** What it says. */
+/** One acknowledged step, as the agent prints it. */
 export const Line = z.union([
   z.object({ acquired: z.object({ executionId: z.string(), leaseToken: z.string() }) }),
   z.object({ checkpoint: z.int() }),
@@ -28,15 +27,8 @@ function say(line: Line): void {
 }
 
 async function live(setting: Setting): Promise<never> {
-  const { baseUrl, token, storyId, projectId, runId, ttlSeconds, resources, requestPrefix } = setting;
-  let calls = 0;
-  const watchedFetch: typeof fetch = (url, init) => {
-    const headers = new Headers(init?.headers);
-    calls += 1;
-    headers.set('x-request-id', `${requestPrefix}${calls}`);
-    return fetch(url, { ...init, headers });
-  };
-  const api = createClient(retrying(httpTransport({ baseUrl, token, fetch: watchedFetch })));
+  const { baseUrl, token, storyId, projectId, runId, ttlSeconds, resources } = setting;
+  const api = createClient(retrying(httpTransport({ baseUrl, token })));
   const { execution, leaseToken } = await api.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: storyId, runId, ttlSeconds, start: true },
   });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Line, type Setting } from './agent.ts';
 
-/** What an agent's process said before it was killed. */
+/** The lease and the progress that an agent reported before it was killed. */
 export interface Killed {
   readonly executionId: string;
   readonly leaseToken: string;
@@ -12,7 +12,7 @@ export interface Killed {
   readonly lastCheckpoint: number;
 }
 
-/** Starts an agent, and kills it without a word once it has written so many checkpoints. */
+/** Starts an agent, and kills it with SIGKILL after this number of checkpoints. */
 export async function killAfter(checkpoints: number, setting: Setting): Promise<Killed> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'agent.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
