@@ -1,6 +1,7 @@
 /** Makes the pages from apps/console/web: scripts and styles under names that change with what is in them. */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { precompress } from '@muster/http/precompress';
 import { build, type Metafile } from 'esbuild';
 
 const web = path.resolve(import.meta.dirname, '../web');
@@ -66,6 +67,7 @@ export async function makeSite(
     ].join('\n    '),
   );
   await writeFile(path.join(fresh, 'index.html'), html);
+  await precompress(fresh);
   await mkdir(path.dirname(folder), { recursive: true });
   await rm(folder, { recursive: true, force: true });
   await rename(fresh, folder);

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Service } from '@muster/http';
+import { precompress } from '@muster/http/precompress';
 import { until } from '@muster/testing';
 import { pino } from 'pino';
 import { contentSecurityPolicy, createConsole } from '../src/app.ts';
@@ -19,16 +21,22 @@ afterAll(async () => {
   await rm(outer, { recursive: true });
 });
 
-const get = async (url: string) => {
-  const { statusCode, headers, body } = await service.app.inject({ url });
-  return { status: statusCode, headers, body };
+const get = async (url: string, acceptEncoding = 'identity') => {
+  const { statusCode, headers, body, rawPayload } = await service.app.inject({
+    ...{ url, headers: { 'accept-encoding': acceptEncoding } },
+  });
+  return { status: statusCode, headers, body, bytes: rawPayload };
 };
+
+const long = 'run();\n'.repeat(1_000);
 
 it('is ready once its pages are made', async () => {
   expect((await get('/readyz')).status).toBe(503);
   await mkdir(path.join(outer, 'site/assets'), { recursive: true });
   await writeFile(path.join(outer, 'site/index.html'), '<title>Muster</title>');
   await writeFile(path.join(outer, 'site/assets/main-5XQ2MB3A.js'), 'run()');
+  await writeFile(path.join(outer, 'site/assets/board-5XQ2MB3A.js'), long);
+  await precompress(path.join(outer, 'site'));
   await until(async () => (await get('/readyz')).status === 200);
 });
 
@@ -66,6 +74,28 @@ it('lets what is named after its content be kept for good', async () => {
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': expect.stringContaining('javascript'),
   });
+});
+
+it('sends files as the build compressed them, in the encoding that the browser takes', async () => {
+  const file = '/console/assets/board-5XQ2MB3A.js';
+  const [brotli, zipped, plain] = [
+    await get(file, 'gzip, deflate, br'),
+    await get(file, 'gzip'),
+    await get(file),
+  ];
+  expect([brotli, zipped, plain].map(({ headers }) => headers['content-encoding'])).toEqual([
+    ...['br', 'gzip', undefined],
+  ]);
+  for (const { headers } of [brotli, zipped, plain])
+    expect(headers).toMatchObject({
+      vary: 'accept-encoding',
+      'content-type': expect.stringContaining('javascript'),
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+  expect(brotliDecompressSync(brotli.bytes).toString()).toBe(long);
+  expect(gunzipSync(zipped.bytes).toString()).toBe(long);
+  expect(plain.body).toBe(long);
+  expect((await get(`${file}.br`)).status).toBe(404);
 });
 
 it('has no file that the build did not make, and nothing outside of its folder', async () => {

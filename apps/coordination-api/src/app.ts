@@ -31,6 +31,7 @@ import {
   type SessionCookie,
   sessionCookieOf,
 } from '@muster/http';
+import compress from '@fastify/compress';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
@@ -216,7 +217,13 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
   };
-  addOperationRoutes(app, calls);
+  // Requests are not decompressed: a small one could become a huge one.
+  void app.register(compress, {
+    globalCompression: false,
+    globalDecompression: false,
+    encodings: ['br', 'gzip'],
+  });
+  app.after(() => addOperationRoutes(app, calls));
   addEventStream(app, calls);
   allowOrigins(app, config.CORS_ORIGINS);
   addTokenlessRoutes(config, service, { pool, forges, cookie, logger });

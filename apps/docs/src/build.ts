@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { precompress } from '@muster/http/precompress';
 import { build } from 'vitepress';
 import { madeSite } from './made-site.ts';
 import { inTurn } from './turn.ts';
@@ -54,6 +55,7 @@ async function render(wanted: string): Promise<void> {
     } finally {
       await rm(pages, { recursive: true, force: true });
     }
+    await precompress(fresh);
     await writeFile(path.join(fresh, 'made-from.txt'), wanted);
   });
 }

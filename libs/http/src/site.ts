@@ -65,7 +65,7 @@ export function createSite({ name, folder, logger, routes }: SiteOptions): Servi
     toApiError: internal,
   });
   service.app.register(async (site) => {
-    await site.register(files, { root: folder, serve: false, cacheControl: false });
+    await site.register(files, { root: folder, serve: false, cacheControl: false, preCompressed: true });
     site.addHook('onRequest', async (_request, reply) => {
       if (isThere()) return;
       await reply

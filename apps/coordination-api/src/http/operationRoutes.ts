@@ -163,10 +163,13 @@ function runner(
       outcome = answer.replayed ? 'replayed' : 'ok';
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
       if (answer.position !== null) reply.header('muster-position', answer.position);
-      return await reply
+      void reply
         .header('content-type', 'application/json; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .send(answer.json);
+        .header('cache-control', 'no-store');
+      // The size of a compressed secret would tell something about it (BREACH).
+      if (operation.secret === null) reply.compress(answer.json);
+      else void reply.send(answer.json);
+      return await reply;
     } catch (error) {
       if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
       throw error;
