@@ -19,6 +19,7 @@ const commands = {
   muster: 'tools/dev/muster.ts',
   license: 'tools/dev/license.ts',
   generate: 'tools/generate/generate.ts',
+  commits: 'tools/dev/commits.ts',
   lines: 'tools/dev/lines.ts',
 };
 /** Programs of their own, which print their own help. */
