@@ -4059,6 +4059,17 @@ AS $function$
 $function$
 ;
 alter function app.token_reach(text[],uuid[],uuid,boolean) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.token_resource(token_hash bytea)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return (select t.resource from public.tokens t where t.hash = token_hash and t.kind = 'oauth');
+end $function$
+;
+alter function app.token_resource(bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.touch_tokens(hashes bytea[])
  RETURNS void
  LANGUAGE sql
@@ -4798,6 +4809,7 @@ grant execute on function app.target_id() to public;
 grant execute on function app.text_keys(uuid,text[]) to public;
 grant execute on function app.title_keys(uuid,text,text[],text) to public;
 grant execute on function app.token_reach(text[],uuid[],uuid,boolean) to public;
+grant execute on function app.token_resource(bytea) to muster_app;
 grant execute on function app.touch_tokens(bytea[]) to muster_app;
 grant execute on function app.visible_projects(uuid,uuid,uuid) to public;
 grant execute on function app.words(text) to public;

@@ -6,6 +6,7 @@
 //   DATABASE_URL=…          a PostgreSQL of yours, in place of the one that comes along; REDIS_URL likewise
 //   MUSTER_DATA=.data       where the data are
 //   DEMO_AGENT=off          the demo's agent rests; else it works on a story of the demo now and then
+import { randomBytes } from 'node:crypto';
 import { createClient, httpTransport } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { beginShowingLogs } from './app-log.ts';
@@ -75,7 +76,10 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     // Receivers of webhooks on this machine.
     WEBHOOK_NETWORKS: '127.0.0.0/8:*',
     ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
-    ...(gatewayUrl !== null && { MCP_GATEWAY_URL: gatewayUrl }),
+    // The services of one start share it.
+    ...(gatewayUrl !== null && {
+      ...{ MCP_GATEWAY_URL: gatewayUrl, MCP_GATEWAY_KEY: randomBytes(24).toString('hex') },
+    }),
     ...(consoleUrl !== null && { CONSOLE_URL: consoleUrl, HOME_PATH: '/console/' }),
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
     ...(docsUrl !== null && { DOCS_URL: docsUrl }),

@@ -40,6 +40,7 @@ import { missingPageOf } from './http/discovery/missing.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
 import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
+import { createHostGuard } from './http/hostGuard.ts';
 import { type CallLimits, createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
 import { addForgeApps } from './http/forgeApps.ts';
@@ -165,8 +166,11 @@ function addForwards(
 ): readonly { readonly close: () => Promise<void> }[] {
   const { MCP_GATEWAY_URL: gatewayUrl, SIGN_IN_URL: signInUrl, CONSOLE_URL: consoleUrl } = config;
   const issuer = signInUrl === undefined ? null : addressesOf(config).baseUrl;
+  const guard = createHostGuard(config.HOST, addressesOf(config).baseUrl);
   return [
-    ...(gatewayUrl === undefined ? [] : [addMcpForward(app, { gatewayUrl, authenticate, leave, issuer })]),
+    ...(gatewayUrl === undefined
+      ? []
+      : [addMcpForward(app, { gatewayUrl, authenticate, leave, issuer, guard })]),
     ...(signInUrl === undefined ? [] : [addSignInForward(app, { signInUrl, leave })]),
     ...(consoleUrl === undefined ? [] : [addConsoleForward(app, { consoleUrl, leave })]),
   ];
@@ -179,11 +183,11 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
   const cookie = config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl);
-  const { authenticate, authenticateToken } = createAuthenticate(
-    authenticator,
-    config.LIMIT_UNKNOWN_TOKENS,
+  const { authenticate, authenticateToken } = createAuthenticate(authenticator, {
+    unknownTokens: config.LIMIT_UNKNOWN_TOKENS,
     cookie,
-  );
+    gatewayKeys: config.MCP_GATEWAY_KEY,
+  });
   const service = createService({
     name: 'coordination-api',
     logger,

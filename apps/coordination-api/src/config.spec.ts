@@ -38,6 +38,15 @@ describe('SECRETS_KEY', () => {
   });
 });
 
+it('MCP_GATEWAY_KEY is needed where clients of MCP sign in, and may be several', () => {
+  const signIn = { ...environment, SIGN_IN_URL: 'http://127.0.0.1:4105', BASE_URL: 'http://127.0.0.1:4100' };
+  const both = { ...signIn, MCP_GATEWAY_URL: 'http://127.0.0.1:4101' };
+  expect(() => readConfig(both)).toThrow('MCP_GATEWAY_KEY');
+  expect(readConfig(signIn).MCP_GATEWAY_KEY).toEqual([]);
+  const keys = ['n'.repeat(32), 'o'.repeat(32)];
+  expect(readConfig({ ...both, MCP_GATEWAY_KEY: keys.join() }).MCP_GATEWAY_KEY).toEqual(keys);
+});
+
 describe('WEBHOOK_NETWORKS', () => {
   it('stops the start when it names no network, and is named', () => {
     expect(() => readConfig({ ...environment, WEBHOOK_NETWORKS: '10.0.0.0' })).toThrow(

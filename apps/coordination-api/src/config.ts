@@ -3,8 +3,10 @@ import { parseSeatPrices } from '@muster/billing';
 import { parseNodes } from '@muster/database';
 import {
   commonEnvironment,
+  ConfigError,
   parsedVariable,
   parseEnvironment,
+  parseKeys,
   parseOrigins,
   rateVariable,
   RedisUrl,
@@ -12,7 +14,7 @@ import {
   TrustProxy,
 } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
-import { parseNetworks, parseSecretKeys } from '@muster/outbound';
+import { parseNetworks } from '@muster/outbound';
 import { z } from 'zod';
 
 /** A default must stop no import and no load test. */
@@ -46,6 +48,11 @@ export const environment = {
   REDIS_URL: RedisUrl.optional(),
   /** Where /api/mcp goes on to; without it nothing answers there. */
   MCP_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /**
+   * Proves that a call comes through the MCP gateway, which has the same: at least 32 characters. OAuth tokens for /api/mcp
+   * are accepted nowhere else. Needed with MCP_GATEWAY_URL and SIGN_IN_URL. Several with commas between: any is accepted.
+   */
+  MCP_GATEWAY_KEY: parsedVariable(parseKeys),
   /**
    * Where the service is in which people sign in; without it there are no pages for that, and no session counts. Needs
    * BASE_URL, with https or of this machine alone.
@@ -84,7 +91,7 @@ export const environment = {
    * there: at least 32 characters. Several with commas between: the first seals, any opens. Without it a copy of the database
    * opens them. The API, the worker and sign-in need the same.
    */
-  SECRETS_KEY: parsedVariable(parseSecretKeys),
+  SECRETS_KEY: parsedVariable(parseKeys),
   /** After this Redis counts as away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /**
@@ -101,9 +108,14 @@ export const environment = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws where people are to sign in, and it is not said at which address, or at one at which no session is safe. */
+/** Throws if people are to sign in without a safe BASE_URL, or clients of MCP without a key of the gateway. */
 export function readConfig(from: Record<string, string | undefined> = process.env) {
   const config = parseEnvironment(environment, from);
-  if (config.SIGN_IN_URL !== undefined) requireSafeAddress(config.BASE_URL);
+  if (config.SIGN_IN_URL === undefined) return config;
+  requireSafeAddress(config.BASE_URL);
+  if (config.MCP_GATEWAY_URL !== undefined && config.MCP_GATEWAY_KEY.length === 0)
+    throw new ConfigError(
+      'the configuration does not fit:\n  MCP_GATEWAY_URL and SIGN_IN_URL together need MCP_GATEWAY_KEY, as the gateway has it',
+    );
   return config;
 }

@@ -1,9 +1,16 @@
 /** What delivery-worker takes from its environment. */
 import { Resolver } from 'node:dns';
 import { parseNodes } from '@muster/database';
-import { ConfigError, commonEnvironment, parsedVariable, parseEnvironment, RedisUrl } from '@muster/http';
+import {
+  ConfigError,
+  commonEnvironment,
+  parsedVariable,
+  parseEnvironment,
+  parseKeys,
+  RedisUrl,
+} from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
-import { parseNetworks, parseSecretKeys } from '@muster/outbound';
+import { parseNetworks } from '@muster/outbound';
 import { type MailTo, mailToOf } from '@muster/outbound/mail';
 import { z } from 'zod';
 
@@ -77,7 +84,7 @@ export const environment = {
    * there: at least 32 characters. Several with commas between: the first seals, any opens. Without it a copy of the database
    * opens them. The API, the worker and sign-in need the same.
    */
-  SECRETS_KEY: parsedVariable(parseSecretKeys),
+  SECRETS_KEY: parsedVariable(parseKeys),
   /**
    * Servers of the DNS, with commas between, that are asked for the records of identity providers' domains, such as
    * `10.0.0.53` or `10.0.0.53:5353`; those of the machine unless set.

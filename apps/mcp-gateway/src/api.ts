@@ -5,7 +5,7 @@
  */
 import { errorBodyIn, errorOf, followStream, NoAnswer, type Transport } from '@muster/client';
 import { pathOf, unavailable } from '@muster/registry';
-import { inSpan, traceHeaders } from '@muster/http';
+import { gatewayKeyHeader, inSpan, traceHeaders } from '@muster/http';
 import { Pool } from 'undici';
 import { type Follow } from './subscriptions.ts';
 import { asksToWait, type Waiter, Waiting } from './waiting.ts';
@@ -37,6 +37,8 @@ export interface ApiOptions {
   readonly url: string;
   /** For calls that are answered at once, and as many again for those that wait. */
   readonly connections: number;
+  /** Proves to the API that a call comes through the gateway. */
+  readonly key?: string | undefined;
 }
 
 interface Question {
@@ -102,18 +104,19 @@ function resultIn({ status, retryAfter, body }: Answer): unknown {
   throw errorOf(error, Number.isFinite(seconds) ? seconds : undefined);
 }
 
-export function createApi({ url, connections }: ApiOptions): Api {
+export function createApi({ url, connections, key }: ApiOptions): Api {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, '');
   const pool = openPool(origin, connections);
   const waitingPool = openPool(origin, connections);
   const waiting = new Waiting(connections);
+  const own = key === undefined ? {} : { [gatewayKeyHeader]: key };
   return {
     transport:
       ({ token, headers, left, waiter, onReplay }) =>
       async (operation, params, { idempotencyKey }) => {
         const sent = {
-          ...headers,
+          ...{ ...headers, ...own },
           authorization: `Bearer ${token}`,
           'content-type': 'application/json',
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
@@ -130,7 +133,7 @@ export function createApi({ url, connections }: ApiOptions): Api {
     follow: ({ token, headers }) => {
       const through = (...[input, init]: Parameters<typeof fetch>) => {
         const { pathname: at, search } = new URL(input);
-        const sent = { ...headers, ...(init?.headers as Record<string, string>), ...traceHeaders() };
+        const sent = { ...headers, ...own, ...(init?.headers as Record<string, string>), ...traceHeaders() };
         return fetch(`${origin}${prefix}${at}${search}`, { ...init, headers: sent });
       };
       return (options) =>

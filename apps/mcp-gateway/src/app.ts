@@ -30,7 +30,11 @@ function toApiError(error: unknown): ApiError {
 }
 
 export async function createGateway(config: Config, logger: Logger): Promise<Gateway> {
-  const api = createApi({ url: config.COORDINATION_API_URL, connections: config.API_CONNECTIONS });
+  const api = createApi({
+    url: config.COORDINATION_API_URL,
+    connections: config.API_CONNECTIONS,
+    key: config.MCP_GATEWAY_KEY[0],
+  });
   const service = createService({
     name: 'mcp-gateway',
     logger,

@@ -1,8 +1,10 @@
 /** What mcp-gateway takes from its environment. */
 import {
   commonEnvironment,
+  ConfigError,
   parsedVariable,
   parseEnvironment,
+  parseKeys,
   parseOrigins,
   rateVariable,
   TrustProxy,
@@ -15,6 +17,11 @@ export const environment = {
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4111),
   /** Where coordination-api is; everything is asked there, with the caller's own token. */
   COORDINATION_API_URL: z.url({ protocol: /^https?$/ }),
+  /**
+   * Proves to coordination-api that a call comes through the gateway: at least 32 characters, and the API has the same. OAuth
+   * tokens for /api/mcp need it. Of several with commas between, the first is sent.
+   */
+  MCP_GATEWAY_KEY: parsedVariable(parseKeys),
   /** Connections to it at most, and as many again for calls that wait. */
   API_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(128),
   /** How long a call is tried again while the API is away; clients give up on their own after a minute or so. */
@@ -34,5 +41,12 @@ export const environment = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-export const readConfig = (from: Record<string, string | undefined> = process.env) =>
-  parseEnvironment(environment, from);
+/** Throws if clients are to get OAuth tokens that coordination-api would not accept from this gateway. */
+export function readConfig(from: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, from);
+  if (config.OAUTH_ISSUER !== undefined && config.MCP_GATEWAY_KEY.length === 0)
+    throw new ConfigError(
+      'the configuration does not fit:\n  OAUTH_ISSUER needs MCP_GATEWAY_KEY, as coordination-api has it',
+    );
+  return config;
+}

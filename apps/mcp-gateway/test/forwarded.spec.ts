@@ -1,4 +1,5 @@
 // The way most people come: `{base_url}/api/mcp` on coordination-api, which passes everything on.
+import { type IncomingMessage, request } from 'node:http';
 import { expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { useGateway } from './gateway.ts';
@@ -120,3 +121,23 @@ it('tells the gateway when a client left, so that a write which comes again happ
   const rows = await world.rows('select id from comments where org_id = $1', orgId);
   expect(rows).toHaveLength(1);
 });
+
+it.each(['attacker.example', 'localhost.attacker.example', '127.0.0.1.nip.io'])(
+  'refuses the host %j, which a page of a stranger may have pointed at this machine',
+  async (host) => {
+    const { ana } = await gateway.world.org();
+    const ask = (headers: Record<string, string>) =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        const { headers: usual, body } = ping(ana.me.token);
+        const sent = { ...(usual as Record<string, string>), ...headers };
+        request(`${gateway.apiUrl()}/api/mcp`, { method: 'POST', headers: sent }, (answer) => {
+          answer.resume();
+          resolve(answer);
+        })
+          .on('error', reject)
+          .end(body);
+      });
+    expect((await ask({ host })).statusCode).toBe(403);
+    expect((await ask({ host: `localhost:${new URL(gateway.apiUrl()).port}` })).statusCode).toBe(200);
+  },
+);

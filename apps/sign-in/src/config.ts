@@ -5,11 +5,12 @@ import {
   ConfigError,
   parsedVariable,
   parseEnvironment,
+  parseKeys,
   rateVariable,
   sessionCookieOf,
   TrustProxy,
 } from '@muster/http';
-import { parseNetworks, parseSecretKeys } from '@muster/outbound';
+import { parseNetworks } from '@muster/outbound';
 import { mailToOf } from '@muster/outbound/mail';
 import { z } from 'zod';
 
@@ -61,7 +62,7 @@ export const environment = {
   /** Networks besides the public ones in which identity providers may be, as the API has it. */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** What the secrets of identity providers are sealed with, as the API has it. */
-  SECRETS_KEY: parsedVariable(parseSecretKeys),
+  SECRETS_KEY: parsedVariable(parseKeys),
   /** The address of a demo's member, as whom one click signs in; on this machine alone. */
   DEMO_ACCOUNT: z.email().optional(),
 };

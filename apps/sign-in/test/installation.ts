@@ -59,6 +59,9 @@ export interface InstallationOptions {
   readonly networks?: string;
 }
 
+/** Proves to the API that a call comes through the gateway. */
+export const gatewayKey = 'g'.repeat(32);
+
 /** Starts it for the spec file that calls it. */
 export function useInstallation(
   environment: Record<string, string> = {},
@@ -85,11 +88,13 @@ export function useInstallation(
     own = address;
     if (hasGateway)
       gateway = await startApp('apps/mcp-gateway/src/main.ts', {
-        ...{ COORDINATION_API_URL: base, OAUTH_ISSUER: base },
+        ...{ COORDINATION_API_URL: base, OAUTH_ISSUER: base, MCP_GATEWAY_KEY: gatewayKey },
       });
     api = await startApp('apps/coordination-api/src/main.ts', {
       ...{ PORT: String(port), BASE_URL: base, SIGN_IN_URL: address, DATABASE_URL: world.database.url },
       ...(gateway !== undefined && { MCP_GATEWAY_URL: gateway.url }),
+      // The second key is the one of the gateway, as in the middle of a rotation.
+      MCP_GATEWAY_KEY: `${'n'.repeat(32)},${gatewayKey}`,
       ...{ LOG_LEVEL: 'info', WEBHOOK_NETWORKS: networks, DATABASE_NODES: nodes },
     });
   });

@@ -9,6 +9,7 @@ import {
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
+import { gatewayKeyHeader } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
 import { certificate, key } from './certificate.ts';
 import { useInstallation } from './installation.ts';
@@ -102,6 +103,57 @@ it('the client of the SDK connects from the bare address, and goes on after its 
   await world.rows(`update tokens set expires_at = now() - interval '1 minute' where kind = 'oauth'`);
   expect((await connected.callTool({ name: 'session_identity', arguments: {} })).isError).not.toBe(true);
   await connected.close();
+});
+
+describe('a token', () => {
+  const connectFor = async (resource: string): Promise<string> => {
+    const client = clientOf(installation, await register(installation));
+    const address = client.authorizeUrl({ resource: `${installation.url()}${resource}` });
+    const { body } = await client.exchange((await consentTo(browser, address, form)).get('code') ?? '');
+    return String(body['access_token']);
+  };
+  const listTools = (token: string) =>
+    fetch(new URL('/api/mcp', installation.url()), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name: 'projects_list', arguments: {} },
+      }),
+    });
+  const readStream = (token: string) =>
+    fetch(new URL('/api/events/stream', installation.url()), {
+      headers: { authorization: `Bearer ${token}` },
+    });
+
+  it('that was granted for the tools is accepted through the gateway alone', async () => {
+    const token = await connectFor('/api/mcp?mode=core');
+    const throughTools = await listTools(token);
+    expect([throughTools.status, await throughTools.json()]).toEqual([
+      200,
+      expect.objectContaining({ result: expect.not.objectContaining({ isError: true }) }),
+    ]);
+    for (const headers of [{}, { [gatewayKeyHeader]: 'x'.repeat(32) }, { [gatewayKeyHeader]: '' }]) {
+      const refused = await callWith(installation, token, 'projects.list', {}, headers);
+      expect([refused.status, refused.body['details'], refused.headers['www-authenticate']]).toEqual([
+        401,
+        expect.objectContaining({ reason: 'other_resource' }),
+        'Bearer',
+      ]);
+    }
+    expect((await readStream(token)).status).toBe(401);
+    expect((await callWith(installation, token, 'projects.list')).status).toBe(200);
+  });
+
+  it('that was granted for the API, and one that a member made, is accepted everywhere', async () => {
+    for (const token of [await connectFor('/api'), people.ana.me.token]) {
+      expect((await listTools(token)).status).toBe(200);
+      expect((await callWith(installation, token, 'projects.list', {}, {})).status).toBe(200);
+      const stream = await readStream(token);
+      expect(stream.status).toBe(200);
+      await stream.body?.cancel();
+    }
+  });
 });
 
 it('a call without a token, and one with a token that is over, say who gives one', async () => {

@@ -1,9 +1,10 @@
 /** A client of the authorization server, as programs are, and the person who consents in a browser. */
 import { createHash, randomBytes } from 'node:crypto';
 import { newId } from '@muster/database';
+import { gatewayKeyHeader } from '@muster/http';
 import { type People } from '@muster/testing';
 import { request } from 'undici';
-import { type Answer, type Browser, type Installation } from './installation.ts';
+import { type Answer, type Browser, gatewayKey, type Installation } from './installation.ts';
 
 export interface Tokens {
   readonly access_token: string;
@@ -160,16 +161,17 @@ export async function connect(
   return body as unknown as Tokens;
 }
 
-/** A call of the API with a token. */
+/** A call of the API with a token, as the MCP gateway sends it, or with other headers. */
 export async function callWith(
   installation: Installation,
   token: string,
   operation: string,
   params: object = {},
+  headers: Record<string, string> = { [gatewayKeyHeader]: gatewayKey },
 ): Promise<Reply> {
   const answer = await request(new URL(`/api/${operation.replaceAll('.', '/')}`, installation.url()), {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify(params),
   });
   const body = (await answer.body.json()) as Record<string, unknown>;

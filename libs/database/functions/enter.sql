@@ -21,6 +21,15 @@ $$;
 call app.hand_over('app.identify(bytea)', 'muster_door');
 grant execute on function app.identify(bytea) to muster_app;
 
+-- The resource that a client's token was granted for by OAuth (RFC 8707); null for any other token.
+create or replace function app.token_resource(token_hash bytea) returns text
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return (select t.resource from public.tokens t where t.hash = token_hash and t.kind = 'oauth');
+end $$;
+call app.hand_over('app.token_resource(bytea)', 'muster_door');
+grant execute on function app.token_resource(bytea) to muster_app;
+
 -- The record that a call is about, and its project: by kind and id, or by key. Null where there is none. A project is
 -- taken as it is named: app.enter looks whether it is there.
 create or replace function app.find_target(

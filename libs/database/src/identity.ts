@@ -19,6 +19,8 @@ export interface Identity {
   readonly projectIds: readonly string[] | null;
   /** Whether the token may read its member's notifications. */
   readonly mayReadInbox: boolean;
+  /** The resource that the token was granted for by OAuth (RFC 8707); null for any other token. */
+  readonly resource: string | null;
   /** The session that came in; null for a token that is sent by itself. */
   readonly session: {
     readonly id: string;
@@ -35,7 +37,7 @@ export const reachOf = ({
 }: Pick<Identity, 'scopes' | 'projectIds' | 'mayReadInbox'>): string =>
   [scopes.join(' '), projectIds?.join(' ') ?? 'all', mayReadInbox ? 'inbox' : 'no inbox'].join('|');
 
-type Found = Omit<Identity, 'tokenHash' | 'session'>;
+type Found = Omit<Identity, 'tokenHash' | 'session' | 'resource'>;
 
 /** What `i` answers, as a Found. */
 const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id as "memberId", i.agent_id as "agentId",
@@ -46,7 +48,15 @@ const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
   const row = await askEvery(
     pool,
-    async (at) => (await ask(at, sql<Found>`select ${found} from app.identify(${tokenHash}) i`))[0],
+    async (at) =>
+      (
+        await ask(
+          at,
+          sql<
+            Found & Pick<Identity, 'resource'>
+          >`select ${found}, app.token_resource(${tokenHash}) as resource from app.identify(${tokenHash}) i`,
+        )
+      )[0],
     ({ orgId }) => orgId,
   );
   return row && { ...row, tokenHash, session: null };
@@ -79,7 +89,7 @@ export async function identifySession(
   );
   if (row === undefined) return undefined;
   const { sessionId: id, proofAge, ...identity } = row;
-  return { ...identity, tokenHash, session: { id, provenAt: askedAt - proofAge * 1_000 } };
+  return { ...identity, tokenHash, resource: null, session: { id, provenAt: askedAt - proofAge * 1_000 } };
 }
 
 /** A token that was used, and where it is. */

@@ -5,6 +5,7 @@ import {
   ConfigError,
   parsedVariable,
   parseEnvironment,
+  parseKeys,
   parseOrigins,
   TrustProxy,
 } from './config.ts';
@@ -63,6 +64,12 @@ it('takes origins as browsers say them, without the slash at the end of an addre
   expect(parseOrigins('https://a.example/ , tauri://localhost,, http://b.example:3000')).toEqual([
     ...['https://a.example', 'tauri://localhost', 'http://b.example:3000'],
   ]);
+});
+
+it('takes comma-separated keys, each of at least 32 characters', () => {
+  const [first, second] = ['a'.repeat(32), 'b'.repeat(32)];
+  expect(parseKeys(` ${first}, ${second},`)).toEqual([first, second]);
+  expect(() => parseKeys('short')).toThrow(/32/);
 });
 
 describe('parsedVariable', () => {

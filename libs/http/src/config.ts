@@ -26,6 +26,19 @@ export const parseOrigins = (text: string): string[] =>
     .map((part) => part.trim().replace(/\/+$/, ''))
     .filter((part) => part !== '');
 
+const minKeyLength = 32;
+
+/** Comma-separated keys of at least 32 characters, the current one first. Throws if a key is shorter. */
+export function parseKeys(text: string): string[] {
+  const keys = text
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '');
+  if (keys.some((key) => key.length < minKeyLength))
+    throw new Error(`must be keys of at least ${minKeyLength} characters`);
+  return keys;
+}
+
 /** An address of Redis, as parseRedisUrl reads it; what is said of a wrong one repeats none of it. */
 export const RedisUrl = z.string().superRefine((text, context) => {
   try {

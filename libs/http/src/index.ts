@@ -4,6 +4,7 @@ export {
   ConfigError,
   parsedVariable,
   parseEnvironment,
+  parseKeys,
   parseOrigins,
   Port,
   RedisUrl,
@@ -27,6 +28,7 @@ export {
   queryOf,
   takeForms,
 } from './forms.ts';
+export { createGatewayCheck, gatewayKeyHeader } from './gateway-key.ts';
 export { type Check } from './health.ts';
 export { Html, html } from './html.ts';
 export {

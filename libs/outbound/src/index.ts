@@ -7,4 +7,4 @@ export {
   refusedUrl,
 } from './addresses.ts';
 export { mostTries, nextTryInSeconds } from './webhook-tries.ts';
-export { createSeals, parseSecretKeys, type SecretOwner, type Seals } from './seals.ts';
+export { createSeals, type SecretOwner, type Seals } from './seals.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { createSeals, parseSecretKeys } from './seals.ts';
+import { createSeals } from './seals.ts';
 
 const [first = '', second = ''] = ['a', 'b'].map((letter) => letter.repeat(32));
 const owner = { organizationKey: randomBytes(32), name: 'forge 1 credentials' };
@@ -31,9 +31,4 @@ describe('a sealed secret', () => {
     expect(createSeals([second, first]).open(owner, createSeals([first]).seal(owner, 'old'))).toBe('old');
     expect(createSeals([first]).open(owner, createSeals([]).seal(owner, 'before'))).toBe('before');
   });
-});
-
-it('keys are long, with commas between', () => {
-  expect(parseSecretKeys(` ${first}, ${second},`)).toEqual([first, second]);
-  expect(() => parseSecretKeys('short')).toThrow(/32/);
 });

@@ -54,13 +54,3 @@ export function createSeals(keys: readonly string[]): Seals {
     },
   };
 }
-
-/** Keys with commas between, the newest first, each of at least 32 characters. Throws where one is shorter. */
-export function parseSecretKeys(text: string): string[] {
-  const keys = text
-    .split(',')
-    .map((key) => key.trim())
-    .filter((key) => key !== '');
-  if (keys.some((key) => key.length < 32)) throw new Error('must be keys of at least 32 characters');
-  return keys;
-}

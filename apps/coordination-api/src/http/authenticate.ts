@@ -1,8 +1,9 @@
 /** Who sends a request, before a byte of its body is read: `Authorization: Bearer <token>`, or the cookie of a session. */
-import { badRequest, isUuid } from '@muster/registry';
+import { badRequest, isUuid, unauthorized } from '@muster/registry';
 import { type AroundLookUp, type Authenticator, type AuthenticatedToken } from '@muster/runtime';
 import {
   bearerOf,
+  createGatewayCheck,
   createMemoryStore,
   networkOf,
   type Rate,
@@ -19,18 +20,32 @@ import { type FastifyRequest } from 'fastify';
 export type Authenticate = (request: FastifyRequest) => Promise<AuthenticatedToken>;
 
 export interface Authenticates {
-  /** By a token, or where people sign in here by a session. */
+  /** By a token, or where people sign in here by a session. Tokens for MCP alone have to come through the gateway. */
   readonly authenticate: Authenticate;
-  /** By a token alone. */
+  /** By a token alone, also by one for MCP alone: for calls of the MCP address itself. */
   readonly authenticateToken: Authenticate;
+}
+
+/** The path of the MCP address, as tokens name it that were granted for it. */
+export const mcpPath = '/api/mcp';
+
+const isForMcpAlone = (resource: string | null): boolean =>
+  resource !== null && new URL(resource).pathname.endsWith(mcpPath);
+
+interface AuthenticateOptions {
+  readonly unknownTokens: Rate;
+  /** Undefined if nobody signs in here. */
+  readonly cookie: SessionCookie | undefined;
+  /** Any of these keys proves that a call comes through the MCP gateway. */
+  readonly gatewayKeys: readonly string[];
 }
 
 /** Each look for a token costs a query; what is guessed at, costs its address. Counted in each process, for itself. */
 export function createAuthenticate(
   authenticator: Authenticator,
-  unknownTokens: Rate,
-  cookie: SessionCookie | undefined,
+  { unknownTokens, cookie, gatewayKeys }: AuthenticateOptions,
 ): Authenticates {
+  const isFromGateway = createGatewayCheck(gatewayKeys);
   const store = createMemoryStore();
   const countedFor =
     ({ ip }: FastifyRequest): AroundLookUp =>
@@ -57,7 +72,12 @@ export function createAuthenticate(
     authenticateToken,
     authenticate: async (request) => {
       const session = cookie && sessionSecretOf(request, cookie);
-      if (session === undefined) return authenticateToken(request);
+      if (session === undefined) {
+        const caller = await authenticateToken(request);
+        if (isForMcpAlone(caller.identity.resource) && !isFromGateway(request.headers))
+          throw unauthorized('other_resource');
+        return caller;
+      }
       const orgId = organizationOf(request);
       return by(request, authenticator.authenticateSession(session, orgId, countedFor(request)));
     },

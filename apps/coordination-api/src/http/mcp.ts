@@ -5,7 +5,7 @@
 import { bulkBodyLimit } from '@muster/registry';
 import { nameIssuer, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Authenticate } from './authenticate.ts';
+import { type Authenticate, mcpPath } from './authenticate.ts';
 import { createForward } from './forward.ts';
 import { createShares, forwardedAtOnce } from './shares.ts';
 
@@ -16,22 +16,26 @@ interface Options {
   readonly leave: Service['leave'];
   /** Who gives tokens to clients; null where people sign in nowhere. */
   readonly issuer: string | null;
+  /** Throws 403 for a foreign Host, which the gateway cannot see: a forwarded request names the gateway's own. */
+  readonly guard: (request: FastifyRequest) => void;
 }
 
-const path = '/api/mcp';
 /** The gateway's own: what the path narrows, it knows. */
-const urls = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [path + end, `${path}${end}/`]);
+const urls = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [
+  mcpPath + end,
+  `${mcpPath}${end}/`,
+]);
 /** What the gateway answers by saying that it takes POST alone. */
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'];
 const otherBodyLimit = 1_024;
 
 export function addMcpForward(
   app: FastifyInstance,
-  { gatewayUrl, authenticate, leave, issuer }: Options,
+  { gatewayUrl, authenticate, leave, issuer, guard }: Options,
 ): { readonly close: () => Promise<void> } {
   const shares = createShares(forwardedAtOnce, 'go through MCP', 'too_many_forwarded');
   const { forward, prepare, close } = createForward({
-    ...{ to: gatewayUrl, name: path, away: 'gateway_away', leave },
+    ...{ to: gatewayUrl, name: mcpPath, away: 'gateway_away', leave },
   });
   void app.register(async (scope) => {
     prepare(scope);
@@ -39,10 +43,11 @@ export function addMcpForward(
     const route = {
       config: { isForMcp: true },
       onRequest: async (request: FastifyRequest) => {
+        guard(request);
         request.caller = await authenticate(request);
       },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
-        if (request.caller === null) throw new Error(`${path} was reached without authentication`);
+        if (request.caller === null) throw new Error(`${mcpPath} was reached without authentication`);
         const done = shares.enter(request.caller.identity);
         return forward(request, reply).finally(done);
       },

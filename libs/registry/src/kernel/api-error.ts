@@ -88,7 +88,8 @@ export async function named<Found>(path: string, asked: Promise<Found>): Promise
   }
 }
 
-export const unauthorized = (): ApiError => because('unauthorized', 'unauthorized');
+export const unauthorized = (reason: ReasonOf<'unauthorized'> = 'unauthorized'): ApiError =>
+  because('unauthorized', reason);
 
 /** A fault of ours, which tells nothing of the inside. */
 export const internal = (): ApiError => because('internal', 'internal');

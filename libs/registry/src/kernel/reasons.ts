@@ -48,6 +48,10 @@ const catalogue = {
       meaning: 'The bearer token, or the session, is missing, unknown, revoked or expired.',
       remedy: 'Call with a token that is good, or sign in; members make tokens of their own.',
     },
+    other_resource: {
+      meaning: 'The token was granted for /api/mcp alone, and this call did not come through it.',
+      remedy: 'Call the tools of /api/mcp, or ask for a token of the resource /api, or use an API token.',
+    },
   },
   forbidden: {
     scope: {

@@ -81,6 +81,7 @@ export async function bringUpSigningIn(): Promise<SigningIn> {
       const app = await startThrowAwayApp(name, { log: 'warn', port, environment });
       stops.push(() => app.stop());
     };
+    const gatewayKey = randomBytes(24).toString('hex');
     const [signInPort, gatewayPort] = [await freePort(), await freePort()];
     await start('sign-in', signInPort, {
       ...{ ...own, MAIL_FOLDER: folder, DEMO_ACCOUNT: ownerEmail, OAUTH_DYNAMIC_REGISTRATION: 'on' },
@@ -89,12 +90,14 @@ export async function bringUpSigningIn(): Promise<SigningIn> {
       ...{ databaseUrl: postgres.url, log: 'warn' },
       environment: {
         ...{ ...own, SIGN_IN_URL: `http://127.0.0.1:${signInPort}` },
-        MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
+        ...{ MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`, MCP_GATEWAY_KEY: gatewayKey },
       },
     });
     stops.push(() => api.stop());
     apiUrl = api.url;
-    await start('mcp-gateway', gatewayPort, { COORDINATION_API_URL: baseUrl, OAUTH_ISSUER: baseUrl });
+    await start('mcp-gateway', gatewayPort, {
+      ...{ COORDINATION_API_URL: baseUrl, OAUTH_ISSUER: baseUrl, MCP_GATEWAY_KEY: gatewayKey },
+    });
     const slug = `clients-${randomBytes(4).toString('hex')}`;
     const pool = createPool({ url: postgres.url, role: null, max: 1 });
     try {
