@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/errors': {
-    sha256: '770188eeb3b7884ac1ed186f757722147e0a8c1854c4ba86320a6a545be13f14',
+    sha256: 'bc58ea27ee8489b26b013dd9b47376d7622c940ab628742f98b21e0a33d02fb7',
     since: '2026-11-29',
   },
   'reference/event-kinds': {
