@@ -188,6 +188,8 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     cookie,
     gatewayKeys: config.MCP_GATEWAY_KEY,
   });
+  const connections = nodes.levels.options.max;
+  const placesAtOnce = connections * inFlightPerConnection;
   const service = createService({
     name: 'coordination-api',
     logger,
@@ -195,7 +197,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       ...nodeChecks(checking, config.DATABASE_URL, config.DATABASE_NODES),
       ...(redis ? [redis.check] : []),
     ],
-    mostInFlight: nodes.levels.options.max * inFlightPerConnection,
+    mostInFlight: placesAtOnce,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
     missingPage: missingPageOf(addressesOf(config)),
@@ -215,7 +217,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   const handlers = handlersOf({ seatPrices: config.SEAT_PRICING, webhooks, forges });
   const followers = followersOf(pool, app, logger);
   const calls: RouteOptions & EventStreamOptions = {
-    ...{ pool, authenticate, limits, aside, leave, metrics, logger },
+    ...{ pool, authenticate, limits, aside, leave, placesAtOnce, connections, metrics, logger },
     handlers: byOperation(handlers),
     environment: environmentOf(pool, handlers, standby),
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),

@@ -146,6 +146,34 @@ describe('waiting for events', () => {
   });
 });
 
+describe('calls of one token, many more than there are connections', () => {
+  it('leave connections and places to others while they wait for a lock, and are all answered', async () => {
+    const copy = await api.copy({ DATABASE_POOL: '6' });
+    const { world } = api;
+    const [story] = await world.rows<{ id: string }>(
+      'select id from stories where org_id = $1',
+      people.orgId,
+    );
+    const holder = await world.database.owner.connect();
+    await holder.query('begin');
+    await holder.query('select 1 from stories where id = $1 for update', [story?.id]);
+    const updates = Array.from({ length: 30 }, (_, index) =>
+      copy.call(people.ben.me.token, 'stories.update', { storyId: 'WEB-1', title: `Title ${index}` }),
+    );
+    await world.waiting(3);
+    const others = await Promise.all([
+      copy.call(people.ana.me.token, 'stories.create', { projectId: 'WEB', title: 'Another story' }),
+      copy.call(people.chloe.me.token, 'stories.list', { projectId: 'WEB' }),
+      copy.call(people.dan.me.token, 'session.identity'),
+    ]);
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await holder.query('rollback');
+    holder.release();
+    expect(new Set((await Promise.all(updates)).map(({ status }) => status))).toEqual(new Set([200]));
+    await copy.stop();
+  });
+});
+
 describe('tokens that nobody has', () => {
   const limited = { LIMIT_UNKNOWN_TOKENS: '5/3600' };
 

@@ -12,7 +12,6 @@ import {
   type Operation,
   operations,
   tooLarge,
-  unavailable,
   unknownOperation,
 } from '@muster/registry';
 import {
@@ -23,7 +22,7 @@ import {
   execute,
   type Handler,
 } from '@muster/runtime';
-import { type Identity, type Pool, type Waiter } from '@muster/database';
+import { type Pool, type Waiter } from '@muster/database';
 import {
   closestTo,
   describeSpan,
@@ -38,10 +37,10 @@ import { type Logger } from 'pino';
 import { type Authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type CallLimits } from './limits.ts';
+import { createLines, type EnterLines } from './lines.ts';
 import { namespacePaths } from './namespace-paths.ts';
 import { positionOf } from './position.ts';
-import { createShares, inLineAtOnce, type Shares, waitingAtOnce } from './shares.ts';
-import { Turns } from './turns.ts';
+import { createShares, type Shares, waitingAtOnce } from './shares.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -61,6 +60,10 @@ export interface RouteOptions {
   readonly environment: Environment;
   readonly wait: Wait;
   readonly aside: Service['aside'];
+  /** How many calls are answered at once. */
+  readonly placesAtOnce: number;
+  /** How many connections to Postgres they have. */
+  readonly connections: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -86,8 +89,7 @@ interface Waiting {
   readonly wait: Wait;
   readonly aside: Service['aside'];
   readonly shares: Shares;
-  /** Of those that wait for their turn. */
-  readonly lines: Shares;
+  readonly linesOf: (handler: Handler) => EnterLines;
 }
 
 /** A caller that waits for something to happen takes no place among those that are being served. */
@@ -101,32 +103,6 @@ async function waitAside(
   await aside(request, (left) => wait(identity, awaited, left)).finally(leave);
 }
 
-/** The record that a call names first, as it names it: by key and by id it is in two lines, which Postgres puts in one. */
-function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): string {
-  const named = isObject(params) && target !== null ? params[target] : null;
-  return `${orgId} ${typeof named === 'string' ? named.toLowerCase() : ''}`;
-}
-
-/** Has a call wait for its turn, where its operation has turns; what it answers ends the turn. */
-function turnsOf({ operation, atOnce }: Handler, { aside, lines }: Waiting) {
-  if (atOnce === undefined) return undefined;
-  const turns = new Turns(atOnce);
-  return async (request: FastifyRequest, { identity }: AuthenticatedToken, params: unknown) => {
-    const record = recordOf(operation, identity, params);
-    const end = (): void => {
-      turns.leave(record);
-    };
-    if (turns.take(record)) return end;
-    const leave = lines.enter(identity);
-    const turn = { isHad: false };
-    await aside(request, async (left) => {
-      turn.isHad = await turns.wait(record, left);
-    }).finally(leave);
-    if (!turn.isHad) throw unavailable('overload', 'The caller left before its turn came.');
-    return end;
-  };
-}
-
 /** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
 function runner(
   handler: Handler,
@@ -135,16 +111,16 @@ function runner(
 ): Run {
   const { operation } = handler;
   const count = metrics.operation(operation.name);
-  const enterTurn = turnsOf(handler, waiting);
+  const enterLines = waiting.linesOf(handler);
   return async (request, reply, params) => {
     const token = request.caller;
     if (token === null) throw new Error(`${operation.name} was reached without authentication`);
     request.operation = operation.name;
     let outcome = 'internal';
     let reason: string | undefined;
-    let endTurn: (() => void) | undefined;
+    let endTurns: (() => void) | undefined;
     try {
-      endTurn = await enterTurn?.(request, token, params);
+      endTurns = await enterLines(request, token.identity, params);
       const call = {
         token,
         params,
@@ -157,6 +133,7 @@ function runner(
       const ask = (): Promise<Answer> => execute(pool, handler, call, environment);
       let answer = await ask();
       if (answer.awaits !== null) {
+        endTurns();
         await waitAside(waiting, request, token, answer.awaits);
         answer = await ask();
       }
@@ -174,7 +151,7 @@ function runner(
       if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
       throw error;
     } finally {
-      endTurn?.();
+      endTurns?.();
       count(outcome, elapsedMillis(request) / 1_000);
       describeSpan(operation.name, {
         'muster.organization': token.identity.orgId,
@@ -268,7 +245,7 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
   const waiting = {
     ...{ wait, aside },
     shares: createShares(waitingAtOnce, 'wait', 'too_many_waiting'),
-    lines: createShares(inLineAtOnce, 'wait for their turn', 'too_many_waiting'),
+    linesOf: createLines(options),
   };
   const runners = new Map(
     [...handlers.values()].map((handler) => [handler.operation.name, runner(handler, options, waiting)]),
