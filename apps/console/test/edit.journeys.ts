@@ -189,7 +189,7 @@ export function editJourneys(house: House): void {
     await other.keyboard.press('Enter');
     await other.locator('.notice', { hasText: 'WEB-2 could not be changed' }).waitFor();
     await page.getByRole('button', { name: 'Wait for WEB-2 no longer' }).click();
-    await page.getByText('Work can start').waitFor();
+    await page.getByText('Ready to start').waitFor();
     await page.getByRole('button', { name: 'Say what blocks it' }).click();
     await field(page, 'By').selectOption({ label: 'an answer that is missing' });
     await field(page, 'What has to happen').fill('Legal says yes');
@@ -198,7 +198,7 @@ export function editJourneys(house: House): void {
     await page.getByText('Ben can lift it').waitFor();
     await page.getByText('It is blocked until that is lifted').waitFor();
     await page.getByRole('button', { name: 'Lift the block' }).click();
-    await page.getByText('Work can start').waitFor();
+    await page.getByText('Ready to start').waitFor();
     await becomes({ blocked: null, blockedBy: [] });
   });
 

@@ -41,6 +41,10 @@ export function offersJourneys(house: House): void {
     await page.locator('.notice', { hasText: 'You hold WEB-1 now' }).waitFor();
     await offered.waitFor({ state: 'detached' });
     expect(await holder()).toBe('Chloé');
+    await page.getByText('1 unread').waitFor({ state: 'detached' });
+    // A notice belongs to the page on which it came.
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.locator('.notice').waitFor({ state: 'detached' });
   });
 
   journey('lets a lead take what is offered to another, and asks first', async () => {

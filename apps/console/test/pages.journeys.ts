@@ -140,6 +140,24 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('region', { name: 'Good to know' }).waitFor({ state: 'detached' });
   });
 
+  journey('marks as read what a story was opened for, and a request once it is decided', async () => {
+    const ben = house.client(people.ben.me.token);
+    const { memberId, handle } = people.ana.me;
+    await ben.comments.create({ storyId: 'WEB-2', body: `@${handle} which one?` });
+    await ben.reviewers.add({ storyId: 'WEB-2', memberId });
+    const page = await open(people.ana.me.token, '/');
+    await page.getByText('2 unread').waitFor();
+    await page.getByRole('link', { name: 'Review WEB-2' }).click();
+    await page.getByText('1 unread').waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('1 unread').waitFor({ state: 'detached' });
+    expect((await house.client(people.ana.me.token).notifications.unreadCount()).unread).toBe(0);
+    await page.getByRole('link', { name: 'Inbox' }).click();
+    await page.getByRole('region', { name: 'Done' }).waitFor();
+    // The title says who did what to which story; the line under it repeats none of that.
+    expect(await page.locator('.row-fact', { hasText: 'Ben' }).count()).toBe(0);
+  });
+
   journey('leads anywhere by keys, which can be switched off', async () => {
     const page = await open(people.ana.me.token, '/');
     await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
@@ -148,6 +166,8 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('option', { name: /Delta/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Delta' }).waitFor();
+    await house.go(page, '/nowhere');
+    await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor();
     await pressBoth(page, 'g', 'a');
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await page.locator('main').getByText('created').first().waitFor();

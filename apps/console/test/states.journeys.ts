@@ -18,8 +18,8 @@ const refusal = (status: number, code: string) => (route: Route) =>
 
 const states = [
   ['on its way', '[aria-busy="true"]', () => new Promise<void>(() => undefined)],
-  ['failed', 'h2:text("This could not be loaded")', refusal(500, 'internal')],
-  ['not to be seen', 'h2:text("You may not see this")', refusal(403, 'forbidden')],
+  ['failed', ':is(h1, h2):text("This could not be loaded")', refusal(500, 'internal')],
+  ['not to be seen', ':is(h1, h2):text("You may not see this")', refusal(403, 'forbidden')],
 ] as const;
 
 export function statesJourneys(house: House): void {

@@ -108,7 +108,8 @@ export function storyJourneys(house: House): void {
     });
     await page.getByText('The form is there').waitFor();
     await page.getByText('Check it').waitFor();
-    await page.getByText('Another holder is at work on it').waitFor();
+    // The work itself says who has it: nothing there is ready to start.
+    expect(await page.getByRole('heading', { name: 'Readiness' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
     await page.locator('.state', { hasText: 'asked to stop' }).waitFor();
@@ -116,6 +117,11 @@ export function storyJourneys(house: House): void {
       const { signals } = await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken });
       return signals.some(({ kind }) => kind === 'stop_requested');
     });
+    await robo.deliveryExecutions.release({ executionId: execution.id, leaseToken });
+    await page.getByText('Ready to start').waitFor();
+    await page.getByRole('button', { name: 'Lift stop WEB-1' }).click();
+    await page.getByRole('button', { name: 'Lift stop WEB-1' }).waitFor({ state: 'detached' });
+    await robo.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, runId: 'run-2' });
   });
 
   /** Where a spec is written; keys that go there are no shortcuts. */

@@ -58,7 +58,7 @@ export function App() {
     case 'failed':
       return (
         <main className="gate">
-          <Empty title={t.failed.title}>
+          <Empty title={t.failed.title} isPage>
             <p>{reasonFor(entering.error)}</p>
             <button
               type="button"
@@ -76,7 +76,7 @@ export function App() {
     case 'homeless':
       return (
         <main className="gate">
-          <Empty title={t.gate.homeless}>
+          <Empty title={t.gate.homeless} isPage>
             <p>{t.gate.homelessWhy(entering.account.email)}</p>
             <button type="button" className="button" onClick={signOut}>
               {t.wire.signOut}

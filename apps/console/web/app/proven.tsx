@@ -13,7 +13,7 @@ export function Proven() {
   }, []);
   return (
     <main className="gate">
-      <Empty title={t.proven.title}>
+      <Empty title={t.proven.title} isPage>
         <p>{t.proven.why}</p>
       </Empty>
     </main>

@@ -4,6 +4,7 @@ import { boardSearchOf } from '../board/filter.ts';
 import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
 import { fetched } from '../parts/lazily.ts';
+import { dismissSeen } from '../parts/notices.tsx';
 import { Failed } from '../parts/states.tsx';
 import { Shell } from './shell.tsx';
 
@@ -13,8 +14,8 @@ const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() =>
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => <Failed error={absent} />,
-  errorComponent: ({ error, reset }) => <Failed error={error} again={reset} />,
+  notFoundComponent: () => <Failed error={absent} isPage />,
+  errorComponent: ({ error, reset }) => <Failed error={error} again={reset} isPage />,
 });
 
 const now = createRoute({
@@ -103,6 +104,10 @@ export const router = createRouter({
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,
+});
+
+router.subscribe('onBeforeNavigate', ({ pathChanged }) => {
+  if (pathChanged) dismissSeen();
 });
 
 declare module '@tanstack/react-router' {

@@ -146,7 +146,7 @@ function BoardView({ board }: { readonly board: Board }) {
     ...{ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn },
   });
 
-  if (view.state === 'failed') return <Failed error={view.failure} again={() => void board.read()} />;
+  if (view.state === 'failed') return <Failed error={view.failure} again={() => void board.read()} isPage />;
   return (
     <>
       <BoardHead {...{ project, search }} cards={allCards} field={filterField} isMoving={moving !== null} />

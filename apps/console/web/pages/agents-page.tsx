@@ -12,7 +12,7 @@ import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { Steer } from '../parts/steer.tsx';
-import { StopButton } from '../parts/stop.tsx';
+import { LiftStopButton, StopButton } from '../parts/stop.tsx';
 import { useTitle } from '../parts/title.ts';
 import { WorkState } from '../parts/work.tsx';
 import { ago, t } from '../texts/index.ts';
@@ -83,6 +83,7 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
             name={story?.key ?? group?.name ?? ''}
           />
           <StopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
+          <LiftStopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
           {story !== null && <Steer execution={execution} storyKey={story.key} />}
         </>
       }

@@ -1,9 +1,10 @@
 /** What one was told: what needs an answer before what is good to know. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type RefObject, useRef } from 'react';
 import { type Notification } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { useMarkRead } from '../data/inbox.ts';
 import { needsAnswer } from '../data/needs.ts';
 import { inboxQuery } from '../data/queries.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -19,16 +20,10 @@ import { ago, t } from '../texts/index.ts';
 type Done = (notifications: readonly Notification[]) => Promise<void>;
 
 function useDone(): Done {
-  const client = useClient();
-  const queries = useQueryClient();
+  const markRead = useMarkRead();
   return async (notifications) => {
-    if (notifications.length === 0) return;
     try {
-      const { unread } = await client.notifications.markRead({
-        notificationIds: notifications.map(({ id }) => id),
-      });
-      queries.setQueryData(['unread'], unread);
-      await queries.invalidateQueries({ queryKey: ['inbox'] });
+      await markRead(notifications.map(({ id }) => id));
     } catch (error) {
       notify({ tone: 'bad', title: b.notDone, body: reasonFor(error) });
     }
@@ -51,13 +46,19 @@ function useRowKeys(list: RefObject<HTMLElement | null>, unread: readonly Notifi
   });
 }
 
+/** The title names the actor already in most kinds. */
+function factOf({ actor, title, createdAt, body }: Notification): string {
+  const name = nameOf(actor);
+  return [title.includes(name) ? '' : name, ago(createdAt), body].filter((part) => part !== '').join(' · ');
+}
+
 const Told = ({ told, done }: { readonly told: Notification; readonly done: Done }) => (
   <Row
     id={told.id}
     lead={<Avatar name={told.actor.name} kind={told.actor.kind} />}
     storyKey={told.subject?.type === 'story' ? told.subject.key : null}
     title={told.title}
-    fact={[nameOf(told.actor), ago(told.createdAt), told.body].filter((part) => part !== '').join(' · ')}
+    fact={factOf(told)}
     isNew={told.readAt === null}
     act={
       told.readAt === null ? (

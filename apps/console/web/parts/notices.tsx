@@ -35,6 +35,12 @@ export function dismiss(id: number): void {
   tell();
 }
 
+/** Another page begins: notices about the last one go, except failures and those that ask for a decision. */
+export function dismissSeen(): void {
+  shown = shown.filter(({ tone, acts }) => tone === 'bad' || acts !== undefined);
+  tell();
+}
+
 export function notify(notice: Notice): void {
   last += 1;
   const id = last;

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution, type Offer } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
+import { useResolveOffer } from '../data/inbox.ts';
 import { useRole } from '../data/roles.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { span } from '../texts/index.ts';
@@ -75,16 +76,18 @@ function Act({
   const { mayWrite, isLead } = useRole(execution.projectId);
   const addressee = useAddressee(offer);
   const write = useWorkWrite(storyKey);
+  const resolveOffer = useResolveOffer();
   const [isBusy, setBusy] = useState(false);
   const isMine = offer.toMemberId === member.id;
   if (agent !== null || !(isMine ? mayWrite : isLead)) return null;
   const acquire = async (takeOver: boolean): Promise<void> => {
     const { targetType, targetId } = execution;
     setBusy(true);
-    await write(
+    const isTaken = await write(
       () => deliveryExecutions.acquire({ targetType, targetId, ...(takeOver && { takeOver }) }),
       w.takenOver(name),
     );
+    if (isTaken && isMine) await resolveOffer(targetId).catch(() => undefined);
     setBusy(false);
   };
   if (isMine)

@@ -27,7 +27,8 @@ export const Row = ({
           <span className="row-title">{title}</span>
         ) : (
           <Link to="/s/$storyKey" params={{ storyKey }} className="row-title">
-            <span className="key">{storyKey}</span> {title}
+            {!title.includes(storyKey) && <span className="key">{storyKey} </span>}
+            {title}
           </Link>
         )}
       </p>

@@ -5,18 +5,39 @@ import { ForbiddenError, NotFoundError } from '@muster/client';
 import { t } from '../texts/index.ts';
 import { reasonFor } from './notices.tsx';
 
-export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+export const Empty = ({
+  title,
+  isPage = false,
+  children,
+}: {
+  readonly title: string;
+  /** True where nothing else on the page has a heading. */
+  readonly isPage?: boolean;
+  readonly children?: ReactNode;
+}) => (
   <div className="empty">
-    <h2>{title}</h2>
+    {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     {children}
   </div>
 );
 
-export function Failed({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
+export function Failed({
+  error,
+  isPage = false,
+  again,
+}: {
+  readonly error: unknown;
+  /** True where it stands in place of a whole page. */
+  readonly isPage?: boolean;
+  readonly again?: () => void;
+}) {
   const isAbsent = error instanceof NotFoundError;
   const isForbidden = error instanceof ForbiddenError;
   return (
-    <Empty title={isAbsent ? t.failed.notFoundTitle : isForbidden ? t.failed.forbidden : t.failed.title}>
+    <Empty
+      title={isAbsent ? t.failed.notFoundTitle : isForbidden ? t.failed.forbidden : t.failed.title}
+      isPage={isPage}
+    >
       <p>{isAbsent ? t.failed.notFound : isForbidden ? t.failed.forbiddenWhy : reasonFor(error)}</p>
       {isAbsent || isForbidden || again === undefined ? (
         <Link to="/" className="button">

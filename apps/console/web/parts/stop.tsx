@@ -1,22 +1,48 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution } from '@muster/registry';
-import { useClient } from '../data/context.ts';
+import { useClient, useIdentity } from '../data/context.ts';
 import { useRole } from '../data/roles.ts';
 import { awaitStop, forgetStop } from '../data/stops.ts';
 import { t } from '../texts/index.ts';
 import { Icon } from './icons.tsx';
 import { notify, reasonFor } from './notices.tsx';
 import { nameOf } from './people.tsx';
+import { useWriteOf } from './write.ts';
 
-/** Asks the holder to stop; the request stands until another takes the work. Of stalled work no holder would hear it. */
-export function StopButton({
-  execution,
-  name,
-}: {
+interface StopProps {
   readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'stopRequested' | 'lease'>;
   readonly name: string;
-}) {
+}
+
+/** Lets the holder of the stopped work take it again. Agents cannot lift a stop. */
+export function LiftStopButton({ execution, name }: StopProps) {
+  const client = useClient();
+  const { agent } = useIdentity();
+  const { mayWrite } = useRole(execution.projectId);
+  const write = useWriteOf({ about: [['work'], ['story', name]], failed: t.stop.notLifted(name) });
+  const [isBusy, setBusy] = useState(false);
+  const { id: executionId, stopRequested } = execution;
+  if (stopRequested === null || agent !== null || !mayWrite) return null;
+  const lift = async (): Promise<void> => {
+    setBusy(true);
+    forgetStop(executionId);
+    await write(
+      () => client.deliveryExecutions.update({ executionId, requestStop: false }),
+      t.stop.lifted(name),
+    );
+    setBusy(false);
+  };
+  return (
+    <button type="button" className="button" disabled={isBusy} onClick={() => void lift()}>
+      {t.stop.lift}
+      <span className="sr-only"> {name}</span>
+    </button>
+  );
+}
+
+/** Asks the holder to stop. The stop stays in force until a member lifts it. A stalled holder would not receive it. */
+export function StopButton({ execution, name }: StopProps) {
   const client = useClient();
   const queries = useQueryClient();
   const { mayWrite } = useRole(execution.projectId);

@@ -27,7 +27,7 @@ export function ProjectPage() {
     return project.error === null ? (
       <Loading label={s.loading} />
     ) : (
-      <Failed error={project.error} again={() => void project.refetch()} />
+      <Failed isPage error={project.error} again={() => void project.refetch()} />
     );
   const { id: projectId, myRole, archivedAt, version } = project.data;
   const mayLead = myRole === 'lead';

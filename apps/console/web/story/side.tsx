@@ -10,7 +10,7 @@ import { Icon, PriorityIcon } from '../parts/icons.tsx';
 import { nameOf } from '../parts/people.tsx';
 import { OfferAct, OfferFact } from '../parts/offer.tsx';
 import { Steer } from '../parts/steer.tsx';
-import { StopButton } from '../parts/stop.tsx';
+import { LiftStopButton, StopButton } from '../parts/stop.tsx';
 import { WorkState } from '../parts/work.tsx';
 import { ago, exactly, t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
@@ -28,12 +28,22 @@ const Part = ({ title, children }: { readonly title: string; readonly children: 
   </section>
 );
 
-function Ready({ readiness }: { readonly readiness: NonNullable<StoryContext['readiness']> }) {
+/** Work that is under way, submitted or reviewed does not start: its own part says what happens next. */
+const isUnderWay = ({ status }: Story, execution: Execution | null): boolean =>
+  status === 'in_review' || (execution !== null && !['available', 'completed'].includes(execution.state));
+
+function Ready({
+  readiness,
+  isStarted,
+}: {
+  readonly readiness: NonNullable<StoryContext['readiness']>;
+  readonly isStarted: boolean;
+}) {
   if (readiness.canStart)
     return (
       <p className="state" data-tone="good">
         <Icon name="tick" size={14} />
-        {t.story.canStart}
+        {isStarted ? t.story.canContinue : t.story.canStart}
       </p>
     );
   return (
@@ -125,6 +135,7 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
       <div className="form-foot">
         <OfferAct execution={execution} storyKey={story.key} name={story.key} />
         <StopButton execution={execution} name={story.key} />
+        <LiftStopButton execution={execution} name={story.key} />
         <Steer execution={execution} storyKey={story.key} />
       </div>
       <Timeline storyKey={story.key} execution={execution} />
@@ -172,9 +183,9 @@ export function Side({
   const { git } = story;
   return (
     <aside className="story-side" aria-label={t.story.about}>
-      {isOpen && readiness !== null && (
+      {isOpen && readiness !== null && !isUnderWay(story, execution) && (
         <Part title={t.story.readiness}>
-          <Ready readiness={readiness} />
+          <Ready readiness={readiness} isStarted={story.status === 'in_progress'} />
         </Part>
       )}
       {execution !== null && (

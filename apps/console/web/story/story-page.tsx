@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { type RefObject, useRef } from 'react';
-import { type Story, type StoryContext } from '@muster/registry';
-import { useClient } from '../data/context.ts';
+import { type Notification, type Story, type StoryContext } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { useReadInbox } from '../data/inbox.ts';
 import { storyQuery } from '../data/queries.ts';
 import { useRole } from '../data/roles.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
@@ -29,7 +30,7 @@ export function StoryPage() {
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
   const [projectKey = ''] = storyKey.split('-');
   const { mayWrite: canWrite } = useRole(story?.projectId ?? '');
-  if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} />;
+  if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} isPage />;
   if (story === null || context.data === undefined)
     return (
       <>
@@ -71,6 +72,20 @@ const Head = ({
   </header>
 );
 
+/** Kinds of notifications whose decision the reader of this story still has to make. */
+function usePending({ reviewers, execution }: StoryContext): Notification['kind'][] {
+  const { member } = useIdentity();
+  const isAsked = reviewers?.some(
+    ({ reviewer, verdict, stale }) =>
+      reviewer.kind === 'member' && reviewer.memberId === member.id && (verdict === 'pending' || stale),
+  );
+  const isOffered = execution?.state === 'offered' && execution.offer?.toMemberId === member.id;
+  return [
+    ...(isAsked === true ? ['review_requested' as const] : []),
+    ...(isOffered ? ['handoff' as const] : []),
+  ];
+}
+
 function Whole({
   story,
   context,
@@ -85,6 +100,7 @@ function Whole({
   const edits = useStoryEdits(story);
   const { key: storyKey, status } = edits.shown;
   const place = useRef<HTMLElement>(null);
+  useReadInbox(storyKey, usePending(context));
   const chooser = useStoryChooser({ edits, assignment: context.assignment, canWrite, place });
   return (
     <>

@@ -103,7 +103,7 @@ export const w = {
     policy: 'The policy asks for something else first',
     no_column: 'The board has no column for work in progress',
     wip_limit: 'The column for work in progress is at its limit',
-    lease_held: 'Another holder is at work on it',
-    stop_requested: 'A stop was requested',
+    lease_held: 'Someone else is working on it',
+    stop_requested: 'A member stopped this work. It can continue once the stop is lifted.',
   } satisfies Record<Obstacle, string>,
 };

@@ -66,6 +66,7 @@ export const v = {
     week: 'Week of',
     total: 'All',
     unknown: '–',
+    table: (name: string) => `${name} by week`,
     chart: (name: string) => `${name}, by week: the table beside says the same`,
   },
   audit: {

@@ -55,7 +55,7 @@ function Part({ measure, health }: { readonly measure: Measure; readonly health:
               <span data-line="most">{v.health.most}</span>
             </p>
           </div>
-          <div className="wide" tabIndex={0} role="region" aria-label={name}>
+          <div className="wide" tabIndex={0} role="region" aria-label={v.health.table(name)}>
             <table className="table table-slim">
               <thead>
                 <tr>

@@ -1,0 +1,65 @@
+/** Keeps the inbox in step with what its reader does on other pages. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore } from 'react';
+import { type Notification } from '@muster/registry';
+import { widestOf } from '../settings/rights.ts';
+import { useClient, useIdentity } from './context.ts';
+import { inboxQuery, unreadQuery } from './queries.ts';
+
+type Ids = readonly string[];
+
+export function useMarkRead(): (notificationIds: Ids) => Promise<void> {
+  const client = useClient();
+  const queries = useQueryClient();
+  return async (notificationIds) => {
+    if (notificationIds.length === 0) return;
+    const { unread } = await client.notifications.markRead({ notificationIds: [...notificationIds] });
+    queries.setQueryData(['unread'], unread);
+    await queries.invalidateQueries({ queryKey: ['inbox'] });
+  };
+}
+
+/** Marks the notification of an offer as read once its addressee has taken the work. */
+export function useResolveOffer(): (targetId: string) => Promise<void> {
+  const client = useClient();
+  const queries = useQueryClient();
+  const markRead = useMarkRead();
+  return async (targetId) => {
+    const inbox = await queries.query(inboxQuery(client));
+    await markRead(
+      inbox
+        .filter(
+          ({ kind, readAt, subject }) => kind === 'handoff' && readAt === null && subject?.id === targetId,
+        )
+        .map(({ id }) => id),
+    );
+  };
+}
+
+const watchVisibility = (changed: () => void): (() => void) => {
+  document.addEventListener('visibilitychange', changed);
+  return () => document.removeEventListener('visibilitychange', changed);
+};
+
+/**
+ * Marks the unread notifications about a story as read while its page is visible. Those of the pending kinds stay unread:
+ * they ask for a decision that was not made yet.
+ */
+export function useReadInbox(storyKey: string, pending: readonly Notification['kind'][]): void {
+  const client = useClient();
+  const { agent, token } = useIdentity();
+  const markRead = useMarkRead();
+  const isReader = agent === null && widestOf(token.scopes) !== 'read';
+  const isVisible = useSyncExternalStore(watchVisibility, () => !document.hidden);
+  const unread = useQuery({ ...unreadQuery(client), enabled: isReader }).data ?? 0;
+  const inbox = useQuery({ ...inboxQuery(client), enabled: isReader && unread > 0 }).data ?? [];
+  const read = inbox.filter(
+    ({ readAt, subject, kind }) =>
+      readAt === null && subject?.type === 'story' && subject.key === storyKey && !pending.includes(kind),
+  );
+  const ids = isVisible && isReader ? read.map(({ id }) => id).join(' ') : '';
+  useEffect(() => {
+    // A failure leaves them unread.
+    if (ids !== '') markRead(ids.split(' ')).catch(() => undefined);
+  }, [ids]);
+}
