@@ -1,4 +1,7 @@
-/** Every delivery that was recorded of GitHub, signed and sent over HTTP: what is read of each, and what is ignored and why. */
+/**
+ * A recorded delivery of each kind of event that GitHub has, signed and sent over HTTP: what is read of it, or why it is
+ * ignored. All recorded deliveries are translated in libs/forges.
+ */
 import { createHmac } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import { inOrganizationAsSystem } from '@muster/database';
@@ -6,10 +9,15 @@ import { translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ForgeDelivery } from '@muster/registry';
 import { recordedDeliveries } from '@muster/testing/github';
+import { checkEach } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi({ LIMIT_DELIVERIES: '10000/1' });
 const idOf = (key: string, index: number): string => `${key} ${index}`.replaceAll(' ', '-');
+/** The first delivery of each event and action. */
+const sent = [...Map.groupBy(recordedDeliveries, ({ key }) => key).values()].flatMap(
+  ([first]) => first ?? [],
+);
 let deliveries: ReadonlyMap<string, ForgeDelivery>;
 const answers: number[] = [];
 
@@ -19,14 +27,14 @@ beforeAll(async () => {
   await ana.projects.create({ key: 'WEB', name: 'Web' });
   const { connection, setup } = await ana.forges.connect({ kind: 'github' });
   const repositories = new Set(
-    recordedDeliveries.flatMap(({ payload }) => {
+    sent.flatMap(({ payload }) => {
       const { repository } = payload as { repository?: { id?: number } };
       return repository?.id === undefined ? [] : [String(repository.id)];
     }),
   );
   for (const externalId of repositories)
     await ana.forges.repositories.link({ projectId: 'WEB', connectionId: connection.id, externalId });
-  for (const { event, key, index, payload } of recordedDeliveries) {
+  for (const { event, key, index, payload } of sent) {
     const body = JSON.stringify(payload);
     const signature = createHmac('sha256', setup.secret).update(body).digest('hex');
     const { status } = await api.request(new URL(setup.webhookUrl).pathname, {
@@ -64,21 +72,24 @@ beforeAll(async () => {
 }, 120_000);
 
 it('takes each, and keeps each once', () => {
-  expect(answers).toEqual(recordedDeliveries.map(() => 202));
-  expect(deliveries.size).toBe(recordedDeliveries.length);
+  expect(sent.length).toBeGreaterThan(58);
+  expect(answers).toEqual(sent.map(() => 202));
+  expect(deliveries.size).toBe(sent.length);
 });
 
 /** The kinds of facts; a word about a check is one, whatever it says. */
 const kindsOf = (words: string): string => (words.startsWith('check ') ? 'check' : words);
 
-it.each(recordedDeliveries)('reads what is read, and says why it ignores the rest: $key ($index)', (one) => {
-  const delivery = deliveries.get(idOf(one.key, one.index));
-  const { state, trust, outcome = [] } = delivery ?? {};
-  expect(trust).toBe('verified');
-  const kinds = outcome.map(({ kind }) => kind ?? 'ignored').join(' ');
-  expect(one.says.map(kindsOf)).toContain(kinds);
-  expect(state).not.toBe('failed');
-  if (kinds !== 'ignored') return;
-  expect(state).toBe('ignored');
-  expect(outcome[0]?.reason).toMatch(/\w+ \w+/);
+it('reads what is read, and says why it ignores the rest', async () => {
+  const cases = sent.map((delivery) => [delivery.key, delivery] as const);
+  await checkEach(cases, ({ key, index, says }) => {
+    const { state, trust, outcome = [] } = deliveries.get(idOf(key, index)) ?? {};
+    expect(trust).toBe('verified');
+    const kinds = outcome.map(({ kind }) => kind ?? 'ignored').join(' ');
+    expect(says.map(kindsOf)).toContain(kinds);
+    expect(state).not.toBe('failed');
+    if (kinds !== 'ignored') return;
+    expect(state).toBe('ignored');
+    expect(outcome[0]?.reason).toMatch(/\w+ \w+/);
+  });
 });

@@ -5,11 +5,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Operation, operations, pathOf } from '@muster/registry';
 import { validationHoles } from '@muster/runtime';
-import { type Person } from '@muster/testing';
+import { checkEach, type Person } from '@muster/testing';
 import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { faultIn, found, type Known, learn, requestsFor, type Sent } from '@muster/testing/fuzz';
 import fc from 'fast-check';
 import { useApi } from './api.ts';
+import { staysDecent } from './decent.ts';
 
 const api = useApi();
 const { world } = api;
@@ -92,4 +93,17 @@ describe('whatever is sent', () => {
       );
     },
   );
+});
+
+describe('anything in any field', () => {
+  it('is answered decently by every operation', async () => {
+    await checkEach(
+      [...operations],
+      async (operation) =>
+        staysDecent(api, await exampleOrg(world, { visibility: 'org', slug: 'own' }), operation, {
+          numRuns: 25,
+        }),
+      { concurrency: 10 },
+    );
+  }, 600_000);
 });

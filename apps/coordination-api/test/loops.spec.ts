@@ -2,10 +2,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Operation, operations, orgRank, pathOf, projectRank } from '@muster/registry';
-import { type Person, type TokenSetUp } from '@muster/testing';
+import { checkEach, type Person, type TokenSetUp } from '@muster/testing';
 import { callerOf, endsItsCaller, type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';
 import { pathsOf } from '../src/http/operationRoutes.ts';
 import { type RawAnswer, useApi } from './api.ts';
+import { refusesBadTokens, unknownToken } from './bad-tokens.ts';
 
 const api = useApi();
 const { world } = api;
@@ -54,6 +55,10 @@ function performed(operation: Operation): Promise<Performed> {
   return performance;
 }
 
+/** The body without a secret, which is never kept: a replay has one of its own. */
+const shown = ({ secret }: Operation, { body }: RawAnswer) =>
+  secret === null ? body : { ...body, [secret]: 'secret' };
+
 /** Those whose role is one too low for the operation, and what they must hear. */
 function tooLow(operation: Operation, org: ExampleOrg): { who: Person; status: number }[] {
   const { access } = operation;
@@ -68,48 +73,37 @@ function tooLow(operation: Operation, org: ExampleOrg): { who: Person; status: n
   return [];
 }
 
+/** Each of these laws asks every operation, on a machine that may be busy. */
+const minutes = 300_000;
+
 describe('every operation', () => {
-  it.each(named)(
-    '%s refuses no token, a bad one, an unknown, a revoked and an expired one, all alike',
-    async (_name, operation) => {
-      const org = refusing;
-      // Of every scope, so that they are refused for what became of them.
-      const scopes = ['admin', 'platform'] as const;
-      const revoked = await world.token(org.orgId, org.ana.me.memberId, { scopes });
-      const expired = await world.token(org.orgId, org.ana.me.memberId, { scopes });
-      // Both were good and are remembered as good before they end.
-      for (const { me } of [revoked, expired])
-        expect((await api.call(me.token, 'session.identity')).status).toBe(200);
-      await world.rows(
-        `update tokens set revoked_at = now() where hash = sha256($1::bytea)`,
-        Buffer.from(revoked.me.token),
-      );
-      await world.rows(
-        `update tokens set expires_at = now() - interval '1 s' where hash = sha256($1::bytea)`,
-        Buffer.from(expired.me.token),
-      );
-      const unknown = 'must_test_00000000000000000000000000000000000000';
-      const bodies = new Set<string>();
-      for (const token of [
-        null,
-        'nonsense',
-        unknown,
-        `${org.ana.me.token}x`,
-        revoked.me.token,
-        expired.me.token,
-      ]) {
-        const answer = await api.call(token, operation.name, example(operation), { 'x-request-id': 'same' });
-        expect([token, answer.status, answer.headers.get('www-authenticate')]).toEqual([
-          token,
-          401,
-          'Bearer',
-        ]);
-        bodies.add(answer.text);
-      }
-      expect(bodies.size).toBe(1);
-      expect(await audited(org.orgId, operation)).toEqual([]);
+  it(
+    'refuses an unknown token on each of its paths, and leaves no audit entry',
+    async () => {
+      await checkEach(named, async (operation) => {
+        for (const path of pathsOf(operation.name)) {
+          const answer = await api.request(path, { token: unknownToken, body: example(operation) });
+          expect([path, answer.status, answer.headers.get('www-authenticate')]).toEqual([
+            path,
+            401,
+            'Bearer',
+          ]);
+        }
+        expect(await audited(refusing.orgId, operation)).toEqual([]);
+      });
     },
+    minutes,
   );
+
+  it('refuses each kind of bad token alike', async () => {
+    const some = [
+      ...['session.identity', 'stories.update', 'deliveryExecutions.renew'],
+      ...['tokens.create', 'admin.platform.metrics'],
+    ];
+    const chosen = named.filter(([name]) => some.includes(name));
+    expect(chosen).toHaveLength(some.length);
+    await checkEach(chosen, (operation) => refusesBadTokens(api, refusing, operation));
+  });
 
   it('says that a token does not hold before anything else that is wrong', async () => {
     const org = await exampleOrg(world);
@@ -138,116 +132,149 @@ describe('every operation', () => {
     }
   });
 
-  it.each(named)(
-    '%s refuses each role that is too low, and a scope that is too small',
-    async (_name, operation) => {
-      const org = refusing;
-      for (const { who, status } of tooLow(operation, org)) {
-        const answer = await api.call(who.me.token, operation.name, example(operation));
-        expect([who.me.name, answer.status]).toEqual([who.me.name, status]);
-      }
-      const smaller = {
-        read: [],
-        write: ['read'],
-        admin: ['read', 'write'],
-        platform: ['read', 'write', 'admin'],
-      } as const;
-      const held = smaller[operation.scope];
-      if (held.length > 0) {
-        const weak = await world.token(org.orgId, org.ana.me.memberId, { scopes: held });
-        const answer = await api.call(weak.me.token, operation.name, example(operation));
-        expect([answer.status, answer.body.details?.reason]).toEqual([403, 'scope']);
-      }
-      const entries = await audited(org.orgId, operation);
-      expect(entries.every((entry) => entry.outcome === 'denied')).toBe(true);
-      if (!operation.auditsRefusal) expect(entries).toEqual([]);
-      else expect(entries.length).toBeGreaterThan(0);
-    },
-  );
-
-  it.each(named)(
-    '%s accepts its own example, answers what it declares, and leaves an audit entry if it writes',
-    async (_name, operation) => {
-      const { org, answer } = await performed(operation);
-      expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
-      // Parsing drops what is not declared, so anything undeclared would show here.
-      expect(operation.result.parse(answer.body)).toEqual(answer.body);
-      const entries = await audited(org.orgId, operation);
-      const requestId = answer.headers.get('x-request-id');
-      expect(entries).toEqual(
-        operation.effect === 'write' ? [{ outcome: 'allowed', reason: null, request_id: requestId }] : [],
-      );
-    },
-  );
-
-  it.each(named)('%s says what happened only in events that it declares', async (_name, operation) => {
-    const { org } = await performed(operation);
-    const kinds = await world.rows<{ kind: string }>(
-      'select kind from activity where org_id = $1',
-      org.orgId,
-    );
-    const outbox = await world.rows<{ kind: string }>(
-      `select payload ->> 'kind' as kind from outbox where org_id = $1 and topic = 'event'`,
-      org.orgId,
-    );
-    const declared: readonly string[] = operation.emits;
-    expect(kinds.filter(({ kind }) => !declared.includes(kind))).toEqual([]);
-    expect(outbox.map(({ kind }) => kind).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
-  });
-
-  it.each(named)('%s answers the same on every path and through the dispatcher', async (_name, operation) => {
-    // The path of its name is what its example is performed by.
-    for (const path of pathsOf(operation.name).filter((path) => path !== pathOf(operation.name))) {
-      const org = await orgFor(operation);
-      const answer = await api.request(path, {
-        token: callerOf(operation, org).me.token,
-        body: example(operation),
+  it(
+    'refuses each role that is too low, and a scope that is too small',
+    async () => {
+      await checkEach(named, async (operation) => {
+        const org = refusing;
+        for (const { who, status } of tooLow(operation, org)) {
+          const answer = await api.call(who.me.token, operation.name, example(operation));
+          expect([who.me.name, answer.status]).toEqual([who.me.name, status]);
+        }
+        const smaller = {
+          read: [],
+          write: ['read'],
+          admin: ['read', 'write'],
+          platform: ['read', 'write', 'admin'],
+        } as const;
+        const held = smaller[operation.scope];
+        if (held.length > 0) {
+          const weak = await world.token(org.orgId, org.ana.me.memberId, { scopes: held });
+          const answer = await api.call(weak.me.token, operation.name, example(operation));
+          expect([answer.status, answer.body.details?.reason]).toEqual([403, 'scope']);
+        }
+        const entries = await audited(org.orgId, operation);
+        expect(entries.every((entry) => entry.outcome === 'denied')).toBe(true);
+        if (!operation.auditsRefusal) expect(entries).toEqual([]);
+        else expect(entries.length).toBeGreaterThan(0);
       });
-      expect([path, answer.status]).toEqual([path, 200]);
-    }
-    const org = await orgFor(operation);
-    const answer = await api.request('/api/query', {
-      token: callerOf(operation, org).me.token,
-      body: { operation: operation.name, params: example(operation) },
-    });
-    expect(answer.status).toBe(200);
-  });
+    },
+    minutes,
+  );
 
-  it.each(named)('%s refuses a parameter that it does not know, and names it', async (_name, operation) => {
-    const answer = await api.call(refusing.ana.me.token, operation.name, {
-      ...(example(operation) as object),
-      tpyo: 1,
-    });
-    expect([
-      answer.status,
-      answer.body.code,
-      answer.body.details?.issues?.map((issue) => issue.path),
-    ]).toEqual([400, 'bad_request', ['tpyo']]);
-  });
+  it(
+    'accepts its own example, answers what it declares, and leaves an audit entry if it writes',
+    async () => {
+      await checkEach(named, async (operation) => {
+        const { org, answer } = await performed(operation);
+        expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+        // Parsing drops what is not declared, so anything undeclared would show here.
+        expect(operation.result.parse(answer.body)).toEqual(answer.body);
+        const entries = await audited(org.orgId, operation);
+        const requestId = answer.headers.get('x-request-id');
+        expect(entries).toEqual(
+          operation.effect === 'write' ? [{ outcome: 'allowed', reason: null, request_id: requestId }] : [],
+        );
+      });
+    },
+    minutes,
+  );
+
+  it(
+    'says what happened only in events that it declares',
+    async () => {
+      await checkEach(named, async (operation) => {
+        const { org } = await performed(operation);
+        const kinds = await world.rows<{ kind: string }>(
+          'select kind from activity where org_id = $1',
+          org.orgId,
+        );
+        const outbox = await world.rows<{ kind: string }>(
+          `select payload ->> 'kind' as kind from outbox where org_id = $1 and topic = 'event'`,
+          org.orgId,
+        );
+        const declared: readonly string[] = operation.emits;
+        expect(kinds.filter(({ kind }) => !declared.includes(kind))).toEqual([]);
+        expect(outbox.map(({ kind }) => kind).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+      });
+    },
+    minutes,
+  );
+
+  it(
+    'answers the same on every path and through the dispatcher',
+    async () => {
+      await checkEach(named, async (operation) => {
+        const { org, headers, answer: first } = await performed(operation);
+        // The path of its name is what its example is performed by.
+        const others = pathsOf(operation.name).filter((path) => path !== pathOf(operation.name));
+        const ways = [
+          ...others.map((path) => ({ path, body: example(operation) })),
+          { path: '/api/query', body: { operation: operation.name, params: example(operation) } },
+        ];
+        for (const { path, body } of ways) {
+          // A write is sent again with its key: only the same operation with the same parameters replays the answer.
+          const isReplayed = operation.effect === 'write' && !endsItsCaller(operation);
+          const { token } = callerOf(operation, isReplayed ? org : await orgFor(operation)).me;
+          const answer = await api.request(path, { token, body, ...(isReplayed && { headers }) });
+          expect([path, answer.status]).toEqual([path, 200]);
+          if (!isReplayed) continue;
+          expect([path, answer.headers.get('idempotency-replayed')]).toEqual([path, 'true']);
+          expect([path, shown(operation, answer)]).toEqual([path, shown(operation, first)]);
+        }
+      });
+    },
+    minutes,
+  );
+
+  it(
+    'refuses a parameter that it does not know, and names it',
+    async () => {
+      await checkEach(named, async (operation) => {
+        const answer = await api.call(refusing.ana.me.token, operation.name, {
+          ...(example(operation) as object),
+          tpyo: 1,
+        });
+        expect([
+          answer.status,
+          answer.body.code,
+          answer.body.details?.issues?.map((issue) => issue.path),
+        ]).toEqual([400, 'bad_request', ['tpyo']]);
+      });
+    },
+    minutes,
+  );
 });
 
 describe('every write', () => {
   const writes = named.filter(([, operation]) => operation.effect === 'write');
 
-  it.each(writes)('%s happens once for one Idempotency-Key', async (_name, operation) => {
-    const { org, headers, answer: first } = await performed(operation);
-    const { token } = callerOf(operation, org).me;
-    const second = await api.call(token, operation.name, example(operation), headers);
-    if (endsItsCaller(operation)) {
-      expect([first.status, second.status]).toEqual([200, 401]);
-      expect(await audited(org.orgId, operation)).toHaveLength(1);
-      return;
-    }
-    // A secret is never kept, so a replay has one of its own.
-    const shown = ({ body }: RawAnswer) =>
-      operation.secret === null ? body : { ...body, [operation.secret]: 'secret' };
-    expect([first.status, second.status, shown(second)]).toEqual([200, 200, shown(first)]);
-    expect([first.headers.get('idempotency-replayed'), second.headers.get('idempotency-replayed')]).toEqual([
-      null,
-      'true',
-    ]);
-    expect(await audited(org.orgId, operation)).toHaveLength(1);
-  });
+  it(
+    'happens once for one Idempotency-Key',
+    async () => {
+      await checkEach(writes, async (operation) => {
+        const { org, headers, answer: first } = await performed(operation);
+        const { token } = callerOf(operation, org).me;
+        const second = await api.call(token, operation.name, example(operation), headers);
+        if (endsItsCaller(operation)) {
+          expect([first.status, second.status]).toEqual([200, 401]);
+          expect(await audited(org.orgId, operation)).toHaveLength(1);
+          return;
+        }
+        expect([first.status, second.status, shown(operation, second)]).toEqual([
+          200,
+          200,
+          shown(operation, first),
+        ]);
+        expect([
+          first.headers.get('idempotency-replayed'),
+          second.headers.get('idempotency-replayed'),
+        ]).toEqual([null, 'true']);
+        expect(await audited(org.orgId, operation)).toHaveLength(1);
+      });
+    },
+    minutes,
+  );
 
   /** Everything in it is archived, and refused for it. */
   let archived: ExampleOrg;
@@ -260,16 +287,19 @@ describe('every write', () => {
     archived = await archive();
   });
 
-  it.each(writes)(
-    '%s into an archived project is refused where the contract says so',
-    async (_name, operation) => {
-      if (operation.access.kind !== 'project') return;
-      const declared: readonly string[] = operation.refusals;
-      const isRefused = declared.includes('archived');
-      const { ana } = isRefused ? archived : await archive();
-      const answer = await api.call(ana.me.token, operation.name, example(operation));
-      if (!isRefused) expect(answer.status).toBe(200);
-      else expect([answer.status, answer.body.details?.reason]).toEqual([422, 'archived']);
+  it(
+    'into an archived project is refused where the contract says so',
+    async () => {
+      await checkEach(writes, async (operation) => {
+        if (operation.access.kind !== 'project') return;
+        const declared: readonly string[] = operation.refusals;
+        const isRefused = declared.includes('archived');
+        const { ana } = isRefused ? archived : await archive();
+        const answer = await api.call(ana.me.token, operation.name, example(operation));
+        if (!isRefused) expect(answer.status).toBe(200);
+        else expect([answer.status, answer.body.details?.reason]).toEqual([422, 'archived']);
+      });
     },
+    minutes,
   );
 });

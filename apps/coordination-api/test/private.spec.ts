@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Operation, operations } from '@muster/registry';
+import { checkEach } from '@muster/testing';
 import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { type RawAnswer, useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
@@ -40,18 +41,20 @@ describe('to an outsider, a record of a private project', () => {
     org = await exampleOrg(world);
   });
 
-  it.each(fields)('in %s is answered like none, byte for byte', async (_title, operation, field) => {
-    for (const [there, nowhere] of namesOf(field, org)) {
-      const ask = (id: string): Promise<RawAnswer> =>
-        api.call(org.outsider.me.token, operation.name, withLeaf(operation.example, field.path, id), {
-          'x-request-id': 'same',
-        });
-      const [hidden, nonexistent] = [await ask(there), await ask(nowhere)];
-      expect([hidden.status, hidden.text]).toEqual([nonexistent.status, nonexistent.text]);
-      // Whoever's role suffices is told that there is no such thing; nobody is told that it worked.
-      if (operation.target === field.path[0]) expect(hidden.status).toBe(404);
-    }
-  });
+  it('is answered like none, byte for byte, in every field of every operation', async () => {
+    await checkEach(fields, async (operation, field) => {
+      for (const [there, nowhere] of namesOf(field, org)) {
+        const ask = (id: string): Promise<RawAnswer> =>
+          api.call(org.outsider.me.token, operation.name, withLeaf(operation.example, field.path, id), {
+            'x-request-id': 'same',
+          });
+        const [hidden, nonexistent] = [await ask(there), await ask(nowhere)];
+        expect([hidden.status, hidden.text]).toEqual([nonexistent.status, nonexistent.text]);
+        // A caller with a sufficient role is told that there is no such thing; nobody is told that it worked.
+        if (operation.target === field.path[0]) expect(hidden.status).toBe(404);
+      }
+    });
+  }, 300_000);
 
   it('is there to who may look at it, so the answers would differ', async () => {
     const reads = fields.filter(

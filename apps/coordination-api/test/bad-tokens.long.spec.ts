@@ -1,0 +1,14 @@
+/** Every operation with every kind of bad token; `loops.spec.ts` tries every path with one kind, and five operations with all. */
+import { it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { checkEach } from '@muster/testing';
+import { exampleOrg } from '@muster/testing/examples';
+import { useApi } from './api.ts';
+import { refusesBadTokens } from './bad-tokens.ts';
+
+const api = useApi();
+
+it('refuses no token, a bad one, an unknown, a revoked and an expired one, all alike', async () => {
+  const org = await exampleOrg(api.world);
+  await checkEach([...operations], (operation) => refusesBadTokens(api, org, operation));
+}, 300_000);

@@ -1,0 +1,44 @@
+import { expect } from '@jest/globals';
+import { type Operation } from '@muster/registry';
+import { type ExampleOrg } from '@muster/testing/examples';
+import { type Api } from './api.ts';
+
+/** A token of the right form that was never issued. */
+export const unknownToken = 'must_test_00000000000000000000000000000000000000';
+
+/** Expects that the operation refuses every kind of bad token with the same answer, and leaves no audit entry. */
+export async function refusesBadTokens(
+  api: Api,
+  { orgId, ana }: ExampleOrg,
+  operation: Operation,
+): Promise<void> {
+  // Of every scope, so that they are refused because they ended.
+  const scopes = ['admin', 'platform'] as const;
+  const revoked = await api.world.token(orgId, ana.me.memberId, { scopes });
+  const expired = await api.world.token(orgId, ana.me.memberId, { scopes });
+  // Both are cached as good before they end.
+  for (const { me } of [revoked, expired])
+    expect((await api.call(me.token, 'session.identity')).status).toBe(200);
+  await api.world.rows(
+    `update tokens set revoked_at = now() where hash = sha256($1::bytea)`,
+    Buffer.from(revoked.me.token),
+  );
+  await api.world.rows(
+    `update tokens set expires_at = now() - interval '1 s' where hash = sha256($1::bytea)`,
+    Buffer.from(expired.me.token),
+  );
+  const bodies = new Set<string>();
+  const bad = [null, 'nonsense', unknownToken, `${ana.me.token}x`, revoked.me.token, expired.me.token];
+  for (const token of bad) {
+    const answer = await api.call(token, operation.name, operation.example, { 'x-request-id': 'same' });
+    expect([token, answer.status, answer.headers.get('www-authenticate')]).toEqual([token, 401, 'Bearer']);
+    bodies.add(answer.text);
+  }
+  expect(bodies.size).toBe(1);
+  const entries = await api.world.rows(
+    'select outcome from audit where org_id = $1 and operation = $2',
+    orgId,
+    operation.name,
+  );
+  expect(entries).toEqual([]);
+}
