@@ -17,7 +17,7 @@ const statusOf = async () => (await people.ana.stories.get({ storyId })).story.s
 const request = (note = 'The retry is missing') =>
   people.ben.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note });
 
-async function submit(headSha: string): Promise<void> {
+async function submit(headSha: string | undefined): Promise<void> {
   const taken = await people.robo.deliveryExecutions.acquire({ ...target, start: true });
   executionId = taken.execution.id;
   const grip = { executionId, leaseToken: taken.leaseToken };
@@ -99,4 +99,85 @@ it('leaves work alone that a holder has, which hears of it by a signal', async (
     leaseToken: taken.leaseToken,
   });
   expect(signals.map(({ kind }) => kind)).toContain('review_verdict');
+});
+
+it('stays when the same head is handed in again, and ends with the verdict', async () => {
+  await request();
+  await submit(sha('a'));
+  expect(await current()).toMatchObject({
+    ...{ state: 'submitted', needsRework: true },
+    rework: { note: 'The retry is missing', by: { name: 'Ben' }, source: 'muster', headSha: sha('a') },
+  });
+  await people.ben.reviewers.setVerdict({ storyId, verdict: 'pending' });
+  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+});
+
+it('begins with a hand-in of the code for which changes were requested while it was held', async () => {
+  await people.robo.deliveryExecutions.acquire({ ...target, start: true });
+  await request();
+  await submit(sha('a'));
+  expect(await current()).toMatchObject({ needsRework: true, rework: { by: { name: 'Ben' } } });
+});
+
+it('stays when the same head is handed in again that a reviewer at the forge wants changed', async () => {
+  const observe = (kind: 'changes_requested' | 'branch_pushed', head: string) =>
+    people.chloe.deliveryExecutions.recordForgeObservation({
+      executionId,
+      observation: { kind, dedupeKey: kind, ref: 'topic', sha: head, observedAt: new Date().toISOString() },
+    });
+  await observe('changes_requested', sha('a'));
+  await submit(sha('a'));
+  expect(await current()).toMatchObject({ needsRework: true, rework: { source: 'forge' } });
+  await submit(sha('b'));
+  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+});
+
+it('ends when the spec changes, and does not begin with a verdict on an older one', async () => {
+  await request();
+  await people.chloe.storySpec.update({ storyId, content: 'Retry twice.' });
+  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  await people.ben.reviewers.setVerdict({
+    ...{ storyId, verdict: 'changes_requested', note: 'Once is enough', specVersion: 0 },
+  });
+  expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  const { items } = await people.ana.activity.list({ kinds: ['execution.reworkRequested'] });
+  expect(items).toHaveLength(1);
+});
+
+it('stands in the context with the note and the open threads', async () => {
+  expect((await people.robo.storyCollaboration.context({ storyId })).rework).toBeNull();
+  await people.ben.comments.create({ storyId, body: 'See line 7.' });
+  await request();
+  const { rework, truncated } = await people.robo.storyCollaboration.context({
+    ...{ storyId, include: ['rework'] },
+  });
+  expect(rework).toMatchObject({
+    ...{ note: 'The retry is missing', by: { name: 'Ben' }, headSha: sha('a') },
+    openThreads: [{ body: 'See line 7.', replies: [] }],
+  });
+  expect(truncated).toEqual([]);
+});
+
+it('is offered to the agent that handed it in, before other work, and after ten minutes to all', async () => {
+  // Another held it before, and is not who handed it in.
+  const { leaseToken } = await people.ana.deliveryExecutions.acquire({ ...target });
+  await people.ana.deliveryExecutions.release({ executionId, leaseToken });
+  await submit(sha('a'));
+  const other = await people.chloe.stories.create({ projectId: 'WEB', title: 'Urgent', status: 'ready' });
+  await people.chloe.stories.update({ storyId: other.story.id, priority: 'urgent' });
+  await request();
+  const next = (who: 'ana' | 'robo', start = false) =>
+    people[who].deliveryExecutions.acquireNext({ projectId: 'WEB', start });
+  const passed = await next('ana');
+  expect(passed.execution?.targetId).toBe(other.story.id);
+  expect(passed.skipped).toMatchObject([{ key: storyId, reasons: ['reserved'] }]);
+  const taken = await next('robo');
+  expect(taken.execution?.id).toBe(executionId);
+  await people.robo.deliveryExecutions.release({ executionId, leaseToken: taken.leaseToken ?? '' });
+  expect((await next('ana')).execution).toBeNull();
+  await world.rows(
+    `update executions set rework = rework || jsonb_build_object('at', now() - interval '11 minutes') where id = $1`,
+    executionId,
+  );
+  expect((await next('ana')).execution?.id).toBe(executionId);
 });

@@ -57,8 +57,11 @@ export async function withContext(steps: Steps, storyId: string, begun: Answer):
   const known = decisions.length === 0 ? begun : { ...begun, decisions };
   const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known));
   const all = await steps.look(context, { storyId, include: told, maxBytes });
+  // Requested changes carry the open threads themselves.
+  const isTold = (section: string): boolean =>
+    !untold.has(section) && (section !== 'openThreads' || all['rework'] === null);
   return {
     ...known,
-    context: Object.fromEntries(Object.entries(all).filter(([section]) => !untold.has(section))),
+    context: Object.fromEntries(Object.entries(all).filter(([section]) => isTold(section))),
   };
 }

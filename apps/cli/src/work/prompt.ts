@@ -45,13 +45,14 @@ export async function promptFor(
   const context = await client.storyCollaboration.context({
     storyId: work.storyId,
     maxBytes: contextBytes,
-    include: ['story', 'epic', 'spec', 'openThreads', 'execution', 'prompts', 'contracts'],
+    include: ['story', 'epic', 'spec', 'openThreads', 'rework', 'execution', 'prompts', 'contracts'],
   });
-  const { story, epic, spec, prompts, contracts, truncated } = context;
+  const { story, epic, spec, rework, prompts, contracts, truncated } = context;
   return [
     `# ${work.key}: ${story?.title ?? work.title}`,
     ...section('What is new', note),
     ...section('How you work here', rules(work, protocol)),
+    ...section('Changes that a reviewer requested', rework?.note),
     ...section('Description', story?.description),
     ...section('Epic', epic?.title),
     ...section('Spec', spec?.content),

@@ -102,6 +102,10 @@ const contextOf = (text: (section: string) => string, count: number): ContextSec
     },
     spec: spec(text('spec')),
     openThreads: many('openThreads', (word) => thread([word, word, word])),
+    rework: {
+      ...{ note: text('rework'), by: actor, at, source: 'muster', specVersion: 1, headSha: null },
+      openThreads: many('rework', (word) => thread([word, word, word])),
+    },
     reviewers: many('reviewers', reviewer),
     assignment: {
       ...{ targetType: 'story', targetId: id, targetKey: 'WEB-1', targetTitle: 'Story', projectId: id },
@@ -171,8 +175,18 @@ describe('a context', () => {
       }
     }
     const order = [...firstCut.keys()];
-    expect(order.slice(0, 8)).toEqual([
-      ...['recentActivity', 'others', 'contracts', 'prompts', 'openThreads', 'epic', 'story', 'spec'],
+    expect(order.slice(0, 9)).toEqual([
+      ...[
+        'recentActivity',
+        'others',
+        'contracts',
+        'prompts',
+        'openThreads',
+        'rework',
+        'epic',
+        'story',
+        'spec',
+      ],
     ]);
   });
 

@@ -41,6 +41,11 @@ export const contextCuts: readonly Cut<ContextSections>[] = [
   of('contracts', (contracts, excess) => withoutTexts(contracts, 'content', excess)),
   of('prompts', (prompts, excess) => withoutTexts(prompts, 'body', excess)),
   of('openThreads', withoutOldest),
+  of('rework', (rework, excess) =>
+    rework.openThreads.length === 0
+      ? rework
+      : { ...rework, openThreads: withoutOldest(rework.openThreads, excess) },
+  ),
   of('prompts', shorter),
   of('contracts', shorter),
   of('epic', (epic, excess) => withoutEndOf(epic, 'description', excess)),
@@ -53,6 +58,7 @@ export const contextCuts: readonly Cut<ContextSections>[] = [
   of('epic', () => null),
   of('policy', () => null),
   of('deliveryGroup', () => null),
+  of('rework', () => null),
   of('execution', () => null),
   of('assignment', () => null),
   of('readiness', (readiness, excess) =>

@@ -179,14 +179,16 @@ export function insertExecution(
     ${appendEvents(eventsOf({ row, events }), actor)}`;
 }
 
-/** Who works on it counts among its authors. */
+/** Who works on it counts among its authors, with the attempt of their newest grant. */
 export const addContributor = (
   executionId: string,
   by: { readonly memberId: string; readonly agentId: string | null },
   attempt: number,
 ): Query<unknown> =>
   sql`insert into execution_contributors (org_id, execution_id, member_id, agent_id, attempt)
-     values (${organization}, ${executionId}, ${by.memberId}, coalesce(${by.agentId}::uuid, '00000000-0000-0000-0000-000000000000'), ${attempt}) on conflict do nothing`;
+     values (${organization}, ${executionId}, ${by.memberId}, coalesce(${by.agentId}::uuid, '00000000-0000-0000-0000-000000000000'), ${attempt})
+     on conflict (org_id, execution_id, member_id, agent_id) do update set attempt = excluded.attempt
+       where execution_contributors.attempt < excluded.attempt`;
 
 /** The locks that were taken for the work are freed with it. */
 export const freeLocksOf = (executionId: string): Query<unknown> =>

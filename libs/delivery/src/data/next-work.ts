@@ -16,10 +16,24 @@ export interface WorkOnStory {
   readonly is_stopped: boolean;
   /** It was handed in, and nothing has to be done about it but by the forge. */
   readonly awaits_forge: boolean;
+  /** Who is to do the rework that a reviewer asked for; null: whoever comes first. */
+  readonly rework_for: Pick<Holder, 'memberId' | 'agentId'> | null;
   readonly now: string;
 }
 
 const awaitsForge = sql.part`(${isInState('submitted')} and not e.needs_rework)`;
+
+/** Rework is reserved for this long for who did the work before. */
+const reworkReservation = sql.part`interval '10 minutes'`;
+
+const noAgent = '00000000-0000-0000-0000-000000000000';
+
+/** Who worked last on the execution `e`, while rework of it is reserved. */
+const reworkFor = sql.part`(select jsonb_build_object('memberId', c.member_id, 'agentId', nullif(c.agent_id, ${noAgent}::uuid))
+  from execution_contributors c
+  where ${of('c')} and c.execution_id = e.id
+    and e.needs_rework and (e.rework ->> 'at')::timestamptz > clock_timestamp() - ${reworkReservation}
+  order by c.attempt desc limit 1)`;
 
 const storyUnit = (id: Part) => ({ type: sql.part`'story'`, id });
 
@@ -27,7 +41,8 @@ const storyUnit = (id: Part) => ({ type: sql.part`'story'`, id });
 const workOn = (id: Part): Part =>
   sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyUnit(id))} as lease,
     e.state, e.offer, exists (select from executions x where ${of('x')} and x.target_type = 'story'
-      and x.target_id = ${id} and x.stop_requested is not null) as is_stopped, coalesce(${awaitsForge}, false) as awaits_forge, ${clock}`;
+      and x.target_id = ${id} and x.stop_requested is not null) as is_stopped, coalesce(${awaitsForge}, false) as awaits_forge,
+    ${reworkFor} as rework_for, ${clock}`;
 
 const groupOf = (id: Part): Part =>
   sql.part`left join lateral (select m.group_id from delivery_group_stories m
@@ -58,7 +73,7 @@ export function findBegun(
   const id = sql.part`e.target_id`;
   return db.all(
     sql<WorkOnStory>`with begun as materialized (
-         select e.target_id, e.state, e.offer, e.needs_rework, l.granted_at, e.id from executions e
+         select e.target_id, e.state, e.offer, e.needs_rework, e.rework, l.granted_at, e.id from executions e
          left join leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id
          where ${of('e')} and e.project_id = ${project} and ${isOpenSql} and e.target_type = 'story' and ${which}
          order by l.granted_at desc nulls last, e.id limit ${sql.literal(limit)})

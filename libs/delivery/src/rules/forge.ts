@@ -9,6 +9,7 @@ import {
   needsVerifiedMerge,
   type ObservationKind,
   type Policy,
+  type Rework,
   type SeenHead,
 } from '@muster/registry';
 
@@ -86,16 +87,21 @@ export const hadLanded = (
 /** Closed without having been merged. */
 export const isClosed = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_closed';
 
+/** The newest fact of an aspect, if it is of this kind and the branch was not pushed since. */
+function standing(state: ForgeState, aspect: ForgeAspect, kind: ObservationKind): ForgeFact | undefined {
+  const fact = state[aspect];
+  return fact?.kind === kind && fact.at >= (state.branch?.at ?? '') ? fact : undefined;
+}
+
 /** Whether work that was handed in has to be taken up again: something failed since the branch was last pushed. */
-export function needsRework(state: ForgeState): boolean {
-  const pushedAt = state.branch?.at ?? '';
-  const failed = (aspect: ForgeAspect, kind: ObservationKind): boolean => {
-    const fact = state[aspect];
-    return fact?.kind === kind && fact.at >= pushedAt;
-  };
-  return (
-    failed('checks', 'checks_failed') ||
-    failed('review', 'changes_requested') ||
-    failed('merging', 'merge_conflict')
-  );
+export const needsRework = (state: ForgeState): boolean =>
+  standing(state, 'checks', 'checks_failed') !== undefined ||
+  standing(state, 'review', 'changes_requested') !== undefined ||
+  standing(state, 'merging', 'merge_conflict') !== undefined;
+
+/** The request for changes of a reviewer at the forge, until the branch is pushed again. */
+export function reworkOf(state: ForgeState): Rework | null {
+  const review = standing(state, 'review', 'changes_requested');
+  if (review === undefined) return null;
+  return { note: null, by: null, at: review.at, source: 'forge', specVersion: null, headSha: review.sha };
 }

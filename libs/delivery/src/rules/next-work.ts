@@ -9,6 +9,8 @@ export interface NextFacts {
   readonly isGrouped: boolean;
   /** Work on it was handed in, and nothing has to be done about it but by the forge. */
   readonly isSubmitted: boolean;
+  /** It needs rework, which is kept for another for a while. */
+  readonly isReworkOfAnother: boolean;
   /** Whether a story that people moved back, to ready or the backlog, is to be begun anew. */
   readonly boardDecides: boolean;
   /** What an acquire of it would decide. */
@@ -33,6 +35,7 @@ export function judgeNext(facts: NextFacts): NextVerdict {
   if (isSubmitted && (!isBeforeWork(status) || !boardDecides)) return { kind: 'ignore' };
   const against: PassedOverReason[] = [...reasons];
   if (isGrouped) against.push('in_active_group');
+  if (facts.isReworkOfAnother) against.push('reserved');
   if (decision.kind !== 'grant') return { kind: 'pass', reasons: [...against, ...reasonsOf(decision)] };
   if (against.length > 0) return { kind: 'pass', reasons: against };
   return { kind: 'take', order: decision.offered ? 0 : isBeforeWork(status) ? 2 : 1 };

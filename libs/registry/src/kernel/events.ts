@@ -85,7 +85,12 @@ export const events = {
   'assignment.cleared': z.object({ previousMemberId: Id.nullable(), previousAgentId: Id.nullable() }),
   'reviewer.added': z.object({ memberId: Id.nullable(), agentId: Id.nullable() }),
   'reviewer.removed': z.object({ memberId: Id.nullable(), agentId: Id.nullable() }),
-  'review.decided': z.object({ verdict: z.string(), note: z.string().nullable() }),
+  'review.decided': z.object({
+    verdict: z.string(),
+    note: z.string().nullable(),
+    /** It names an older spec or other code than there is to review. */
+    stale: z.literal(true).optional(),
+  }),
   'review.retracted': z.object({ previousVerdict: z.string() }),
   'prompt.created': z.object({ slug: z.string() }),
   'prompt.updated': z.object({ slug: z.string() }),

@@ -88,7 +88,7 @@ export const deliveryExecutions = {
     summary: 'Take the lease on the next story that is ready to be worked on',
     keywords:
       'claim pick next ticket task from the board queue what should i do pull work assign me something start backlog',
-    description: `N callers at once get N different stories; execution is null where none is left. First comes work that was begun and has no live lease: offered to the caller, released, past its lease's time or in need of rework. Then the stories in ready, then those in backlog. Of each the most urgent come first, then those further left and higher up on the board. Passed over is what cannot start (storyCollaboration.context says so as readiness), what another holds, what is reserved for or assigned to another, and what is in an open delivery group; skipped tells of the first 20. A story has to have all of the labels. A runId that holds a story of the project gets that one again, as from acquire: so it may repeat a call whose answer it never heard. Without a runId each call takes another story.`,
+    description: `N callers at once get N different stories; execution is null where none is left. First comes work that was begun and has no live lease: offered to the caller, released, past its lease's time or in need of rework. Then the stories in ready, then those in backlog. Of each the most urgent come first, then those further left and higher up on the board. Passed over is what cannot start (storyCollaboration.context says so as readiness), what another holds, what is reserved for or assigned to another, and what is in an open delivery group; skipped tells of the first 20. Work that a reviewer sent back comes first to the caller who did it before, and to all others after 10 minutes. A story has to have all of the labels. A runId that holds a story of the project gets that one again, as from acquire: so it may repeat a call whose answer it never heard. Without a runId each call takes another story.`,
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -238,7 +238,7 @@ export const deliveryExecutions = {
     destructive: true,
     summary: 'Finish the work, or hand it in',
     keywords: 'done finished submit ready for review pull request close end deliver fail',
-    description: `submitted needs a branch or a pull request and awaits the forge, or is completed at once where the merge was seen before; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once. The address of a pull request at a connected forge is kept in its canonical form.`,
+    description: `submitted needs a branch or a pull request and awaits the forge, or is completed at once where the merge was seen before; the others are final. Handed in again with the code for which a reviewer still requests changes, it keeps needsRework. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once. The address of a pull request at a connected forge is kept in its canonical form.`,
     access: project('contributor'),
     params: z.strictObject({
       executionId,

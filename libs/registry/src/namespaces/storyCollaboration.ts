@@ -11,7 +11,7 @@ export const storyCollaboration = {
     summary: 'Get all that is needed to begin work on a story',
     keywords:
       'everything overview about ticket task why can not start readiness blocked brief me conflict others',
-    description: `One answer of at most maxBytes. What has no room is cut, the least needed first (recent activity, others, the content of contracts, the text of prompts, the oldest threads, and the end of the spec nearly last), and every section that is not whole is named in truncated. Sections that include leaves out are null.`,
+    description: `One answer of at most maxBytes. What has no room is cut, the least needed first (recent activity, others, the content of contracts, the text of prompts, the oldest threads, those of rework last, and the end of the spec nearly last), and every section that is not whole is named in truncated. Sections that include leaves out are null.`,
     access: project('viewer'),
     params: z.strictObject({
       storyId: StoryRef,

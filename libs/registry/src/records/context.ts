@@ -4,7 +4,7 @@ import { Id, Time } from '../kernel/values.ts';
 import { Assignment } from './assignment.ts';
 import { Comment } from './comment.ts';
 import { Contract } from './contract.ts';
-import { Execution } from './execution.ts';
+import { Execution, Rework } from './execution.ts';
 import { Group } from './group.ts';
 import { Lock } from './lock.ts';
 import { Actor, MemberRef } from './member.ts';
@@ -83,6 +83,10 @@ const sections = z.object({
     'Cut at its end where it is named in truncated; contentHash is of the whole',
   ),
   openThreads: z.array(OpenThread).nullable().describe('Oldest first'),
+  rework: Rework.extend({ openThreads: z.array(OpenThread).describe('Oldest first') })
+    .meta({ id: 'ReworkContext' })
+    .nullable()
+    .describe('The changes that a reviewer requested of the work; null where none are requested'),
   reviewers: z.array(Reviewer).nullable(),
   assignment: Assignment.nullable(),
   execution: Execution.nullable().describe('Who works on it, or did last'),

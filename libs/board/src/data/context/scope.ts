@@ -3,6 +3,7 @@ import { type Db, type Id } from '@muster/database';
 import {
   type ContextSection,
   type ContextSections,
+  type Execution,
   type inside,
   type Operation,
   type Policy,
@@ -20,6 +21,8 @@ export interface Scope {
   /** More text than this is not worth reading. */
   readonly maxBytes: number;
   readonly policy: () => Promise<Policy>;
+  /** The story's execution; asked once, for two sections. */
+  readonly execution: () => Promise<Execution | null>;
   /** What others hold and touch around the story; asked once, for two sections. */
   readonly workAround: () => Promise<ResultOf<typeof inside.workAround>>;
   /** What another domain knows of the story. */

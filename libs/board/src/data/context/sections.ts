@@ -9,24 +9,17 @@ import { assignment, reviewers } from './people.ts';
 import { readiness } from './readiness.ts';
 import { type Section, whole } from './scope.ts';
 import { epic, others, spec, story } from './story.ts';
-import { openThreads } from './threads.ts';
+import { openThreads, rework } from './threads.ts';
 
 export const sections: { readonly [Name in ContextSection]: Section<Name> } = {
   story,
   epic,
   spec,
   openThreads,
+  rework,
   reviewers,
   assignment,
-  execution: async ({ perform, storyRef }) =>
-    whole(
-      (
-        await perform(registry.deliveryExecutions.getForTarget, {
-          targetType: 'story',
-          targetId: storyRef,
-        })
-      ).execution,
-    ),
+  execution: async ({ execution }) => whole(await execution()),
   deliveryGroup: async ({ perform, storyRef }) =>
     whole((await perform(registry.deliveryGroups.getForStory, { storyId: storyRef })).group),
   locks: async ({ workAround }) => {

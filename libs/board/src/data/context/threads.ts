@@ -2,7 +2,7 @@
 import { of, sql } from '@muster/database';
 import { type OpenThread } from '@muster/registry';
 import { type CommentRow, comments, toComment } from '../comments.ts';
-import { type Scope, type Section } from './scope.ts';
+import { type Scope, type Section, whole } from './scope.ts';
 
 const mostThreads = 100;
 const mostReplies = 100;
@@ -54,4 +54,12 @@ export const openThreads: Section<'openThreads'> = async ({ db, storyId, maxByte
   threads.sort((one, other) => (one.id < other.id ? -1 : 1));
   if (threads.length > mostThreads) more = true;
   return { value: threads.slice(-mostThreads), more };
+};
+
+/** A reviewer's request for changes, with the threads that are to be settled; these are read only where there is one. */
+export const rework: Section<'rework'> = async (scope) => {
+  const requested = (await scope.execution())?.rework ?? null;
+  if (requested === null) return whole(null);
+  const { value, more } = await openThreads(scope);
+  return { value: { ...requested, openThreads: value ?? [] }, more };
 };

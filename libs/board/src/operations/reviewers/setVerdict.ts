@@ -32,13 +32,15 @@ export const setVerdict = handle(
 
     const decidedAt = verdict === 'pending' ? null : at;
     const changed = reviews.save(db, review, { ...said, decided_at: decidedAt }, at);
+    const reviewer = toReviewer(changed, reviewedStory);
     if (code !== story.code && code !== null) db.later(setCode(story.id, code));
     if (verdict === 'pending') {
       emit('review.retracted', aboutStory(story), { previousVerdict: review.verdict });
     } else {
-      emit('review.decided', aboutStory(story), { verdict, note: changed.note });
+      const { stale } = reviewer;
+      emit('review.decided', aboutStory(story), { verdict, note: changed.note, ...(stale && { stale }) });
     }
-    return { reviewer: toReviewer(changed, reviewedStory) };
+    return { reviewer };
   },
 );
 

@@ -123,6 +123,7 @@ describe('storyCollaboration.context', () => {
     ];
     expect(context).toEqual({
       ...(await dan.stories.get({ storyId: story.id })),
+      rework: null,
       epic: (await dan.epics.list({ projectId: 'WEB' })).items[0],
       ...(await dan.storySpec.get({ storyId: story.id })),
       openThreads: threads.map(({ reactions: _, repliesCursor: _none, replies, ...root }) => ({

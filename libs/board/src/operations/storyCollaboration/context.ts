@@ -15,6 +15,7 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
   const { include = contextSections, maxBytes, storyId } = call.params;
   let asked: ReturnType<typeof call.policy> | undefined;
   let around: ReturnType<Scope['workAround']> | undefined;
+  let work: ReturnType<Scope['execution']> | undefined;
   const scope: Scope = {
     db: call.db,
     caller: call.caller,
@@ -24,6 +25,10 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
     perform: call.perform,
     // Two sections go by each of these, and asking once is enough.
     policy: () => (asked ??= call.policy()),
+    execution: () =>
+      (work ??= call
+        .perform(registry.deliveryExecutions.getForTarget, { targetType: 'story', targetId: storyId })
+        .then(({ execution }) => execution)),
     workAround: () => (around ??= call.perform(inside.workAround, { storyId })),
   };
   // All of them ask in this tick, so all that is read comes in one round trip.

@@ -4,7 +4,7 @@ import { lockClaimant } from '../../data/claimants.ts';
 import { findBegun, findHeldByRun, lockRun, readWorkOn, type WorkOnStory } from '../../data/next-work.ts';
 import { isOfferedTo } from '../../rules/acquire.ts';
 import { acquireTarget, holderOf, type Wanted } from './granting.ts';
-import { filtersOf, type Known, NextSearch, type SearchContext } from './next-search.ts';
+import { filtersOf, isBy, type Known, NextSearch, type SearchContext } from './next-search.ts';
 import { reissuedToken } from './reissue.ts';
 
 type Looked = ResultOf<typeof inside.nextStories>;
@@ -94,7 +94,8 @@ async function* pages(
   begun: readonly WorkOnStory[],
 ): AsyncGenerator<Known[]> {
   const { db, caller, targetId } = context;
-  const isForCaller = ({ offer }: WorkOnStory): boolean => offer !== null && isOfferedTo(offer, caller);
+  const isForCaller = ({ offer, rework_for: reworkFor }: WorkOnStory): boolean =>
+    (offer !== null && isOfferedTo(offer, caller)) || (reworkFor !== null && isBy(reworkFor, caller));
   yield* atWork(context, begun.filter(isForCaller));
   yield* atWork(
     context,

@@ -1,9 +1,19 @@
-import { ApiError, type Policy, registry, type UnmetMergeProof, unmetMergeProof } from '@muster/registry';
+import {
+  ApiError,
+  isSameCommit,
+  type Policy,
+  registry,
+  type Rework,
+  type UnmetMergeProof,
+  unmetMergeProof,
+} from '@muster/registry';
 import { canonicalPull, handle } from '@muster/runtime';
+import { lockCode } from '../../data/code-under-review.ts';
 import { mayHold } from '../../data/executions.ts';
+import { findRequest } from '../../data/rework.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
 import { asEnder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
-import { hadLanded } from '../../rules/forge.ts';
+import { hadLanded, reworkOf } from '../../rules/forge.ts';
 import { claimOf } from '../../rules/lease-tokens.ts';
 
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
@@ -11,11 +21,12 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   const { executionId, leaseToken, outcome } = params;
   // Said again with another outcome it is another call.
   const call = `complete as ${outcome}`;
+  const submits = outcome === 'submitted';
 
   // The story's move locks columns, which come before leases; so it goes first, and stays undone for a stale token. A
   // call that is repeated moves nothing: a later holder may have taken the story up again.
   let moves = false;
-  if (outcome === 'submitted' || outcome === 'succeeded') {
+  if (submits || outcome === 'succeeded') {
     const [target, isHolder] = await Promise.all([
       getTargetOf(db, executionId),
       mayHold(db, executionId, claimOf(leaseToken)),
@@ -31,8 +42,11 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       );
     }
   }
-  const [policy, holder] = await Promise.all([
+  const [policy, , request, holder] = await Promise.all([
     askPolicy(),
+    // A verdict comes before this, or after it.
+    submits ? lockCode(db, executionId) : [],
+    submits ? findRequest(db, executionId) : undefined,
     asEnder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') {
@@ -46,7 +60,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     params.pullRequest === undefined
       ? holder.execution.pull_request
       : await canonicalPull(context, params.pullRequest);
-  if (outcome === 'submitted' && pullRequest === null && !hasBranch(holder)) {
+  if (submits && pullRequest === null && !hasBranch(holder)) {
     throw refuse('branch_required');
   }
   if (outcome === 'succeeded') {
@@ -55,16 +69,18 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   }
 
   const about = aboutTarget(holder.target);
-  const landed = outcome === 'submitted' && hadLanded(policy, holder.execution, pullRequest);
-  if (outcome === 'submitted') emit('execution.submitted', about, { executionId });
+  const landed = submits && hadLanded(policy, holder.execution, pullRequest);
+  if (submits) emit('execution.submitted', about, { executionId });
+  const rework = submits ? (request ?? requestAtForge(holder)) : null;
   const end = landed ? 'succeeded' : outcome;
   if (end !== 'submitted') emit('execution.completed', about, { executionId, outcome: end });
-  const execution = endLease(context, holder, call, outcome === 'submitted' ? 'submit' : 'finish', {
+  const execution = endLease(context, holder, call, submits ? 'submit' : 'finish', {
     sets: {
       outcome,
       failure: params.failure ?? null,
       summary: params.summary ?? holder.execution.summary,
       pull_request: pullRequest,
+      ...(rework !== null && { needs_rework: true, rework }),
     },
     data: { outcome },
     hadLanded: landed,
@@ -74,6 +90,14 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
 
 const hasBranch = ({ execution: { git } }: ExecutionHolder): boolean =>
   git?.branch != null || git?.pullRequest != null;
+
+/** A request for changes at the forge that is about the head that is handed in, as far as it is known. */
+function requestAtForge({ execution: { forge, git } }: ExecutionHolder): Rework | null {
+  const rework = reworkOf(forge);
+  const isOther =
+    rework?.headSha != null && git?.headSha != null && !isSameCommit(rework.headSha, git.headSha);
+  return isOther ? null : rework;
+}
 
 /** What the policy asks for before work counts as done. */
 function unmetToSucceed(

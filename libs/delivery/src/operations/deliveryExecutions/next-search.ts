@@ -11,7 +11,7 @@ import { type HandlerContext } from '@muster/runtime';
 import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
 import { heldLease } from '../../data/leases.ts';
 import { claimNext, type WorkOnStory } from '../../data/next-work.ts';
-import { decideAcquire } from '../../rules/acquire.ts';
+import { decideAcquire, type Holder } from '../../rules/acquire.ts';
 import { judgeNext, type NextVerdict, reasonsOf } from '../../rules/next-work.ts';
 import { decide, grant, holderOf, type Wanted, noRank } from './granting.ts';
 
@@ -39,6 +39,12 @@ interface Attempted {
 
 /** A story that is moved again and again while it is reached for is left to the callers who move it. */
 const mostTries = 3;
+
+/** The same member, by the same agent or in person. */
+export const isBy = (
+  one: Pick<Holder, 'memberId' | 'agentId'>,
+  other: Pick<Holder, 'memberId' | 'agentId'>,
+): boolean => one.memberId === other.memberId && one.agentId === other.agentId;
 
 /** The filters of a call, as the board takes them. */
 export function filtersOf({ params }: SearchContext) {
@@ -153,17 +159,19 @@ export class NextSearch {
 
   private judge({ candidate: { status, reasons }, work }: Known): NextVerdict {
     if (work === undefined) return { kind: 'ignore' };
-    const { state, offer, is_stopped: isStopped } = work;
+    const { state, offer, is_stopped: isStopped, rework_for: reworkFor } = work;
+    const caller = holderOf(this.context, this.wanted);
     return judgeNext({
       status,
       reasons,
       isGrouped: work.is_grouped,
       isSubmitted: work.awaits_forge,
+      isReworkOfAnother: reworkFor !== null && !isBy(reworkFor, caller),
       // Who moves it back to ready wants it to be taken up again, where the board says what is begun.
       boardDecides: this.wanted.start,
       decision: decideAcquire({
         now: work.now,
-        caller: holderOf(this.context, this.wanted),
+        caller,
         isLead: false,
         takeOver: false,
         own: heldLease(work.lease ?? undefined),

@@ -13,7 +13,6 @@ import {
   type Observation,
   type ObservationInput,
   registry,
-  type Rework,
   type SeenHead,
   type Trust,
 } from '@muster/registry';
@@ -33,7 +32,7 @@ import { aboutTarget } from '../../data/targets.ts';
 import { can, type TransitionName } from '../../leases/states.ts';
 import { type ExecutionChanges, step } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
-import { fold, isClosed, isLanded, needsRework, seenHead } from '../../rules/forge.ts';
+import { fold, isClosed, isLanded, needsRework, reworkOf, seenHead } from '../../rules/forge.ts';
 
 /** What recording asks of its context; a forge's own delivery has it too. */
 type Context = Pick<
@@ -84,12 +83,13 @@ export async function observe(
   const { state: forge, news } = counts
     ? fold(execution.forge, fact)
     : { state: execution.forge, news: false };
-  const headSha = head && headAfter(db, codes, head);
+  const { headSha, isOtherCode } = head ? headAfter(db, codes, head) : unmoved;
   const seen = { kind: fact.kind, news, ref: fact.ref, number: fact.number, trust };
   const merges = mergesAfter(execution, forge, fact, trust);
   const told = { news: news ? fact : undefined, headSha };
   const { transition, sets } = follows(execution, forge, {
     ...told,
+    isOtherCode,
     isLanded: isLanded(policy, { forge, ...merges }),
   });
   const completes = transition === 'observeMerge';
@@ -166,13 +166,28 @@ function mergesAfter(
   };
 }
 
-/**
- * The head after this fact; undefined where the fact does not say, or where what is known is newer. What is under review of
- * the stories follows it.
- */
-function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: SeenHead): string | undefined {
-  const { sha } = head;
+/** The head after a fact. */
+interface HeadAfter {
+  /** Undefined where the fact does not say, or where what is known is newer. */
+  readonly headSha: string | undefined;
+  /** Verdicts on the code before are stale. */
+  readonly isOtherCode: boolean;
+}
+
+const unmoved: HeadAfter = { headSha: undefined, isOtherCode: false };
+
+/** The head after this fact. The code under review of the stories follows it. */
+function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: SeenHead): HeadAfter {
   const after = changeCode(db, codes, (code) => codeSeen(code, head));
+  const isOtherCode = after.some(({ seq }, index) => seq !== codes[index]?.code.seq);
+  return { headSha: shaAfter(codes, after, head), isOtherCode };
+}
+
+function shaAfter(
+  codes: Awaited<ReturnType<typeof lockCode>>,
+  after: ReturnType<typeof changeCode>,
+  { sha }: SeenHead,
+): string | undefined {
   if (sha === null) return undefined;
   if (codes.length === 0) return sha;
   const moved = after.find(
@@ -184,15 +199,15 @@ function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: Se
 
 /** What the facts make of an execution without a holder; on a held one they are signals, and its holder completes. */
 function follows(
-  { state, rework, git }: ExecutionRow,
+  { state, rework }: ExecutionRow,
   forge: ForgeState,
   {
     news,
-    headSha = git?.headSha ?? null,
+    isOtherCode,
     isLanded,
   }: {
     readonly news: ForgeFact | undefined;
-    readonly headSha: string | null | undefined;
+    readonly isOtherCode: boolean;
     readonly isLanded: boolean;
   },
 ): { readonly transition: TransitionName; readonly sets: ExecutionChanges } {
@@ -203,16 +218,11 @@ function follows(
   }
   if (state !== 'submitted' && state !== 'available') return { transition: 'observe', sets: {} };
   const isGivenBack = state === 'available' && isClosed(forge);
-  // A request for changes in Muster is stale once the head moves; that of the forge is what the forge shows.
-  const own = rework?.source === 'muster' && rework.headSha === headSha ? rework : null;
-  const review = forge.review?.kind === 'changes_requested' && needsRework(forge) ? forge.review : null;
-  const ofForge: Rework | null = review && {
-    ...{ note: null, by: null, at: review.at, source: 'forge', specVersion: null },
-    headSha: review.sha,
-  };
+  // A request for changes in Muster is stale once the code is another; that of the forge is what the forge shows.
+  const own = rework?.source === 'muster' && !isOtherCode ? rework : null;
   return {
     transition: 'observe',
-    sets: { needs_rework: needsRework(forge) || isGivenBack || own !== null, rework: own ?? ofForge },
+    sets: { needs_rework: needsRework(forge) || isGivenBack || own !== null, rework: own ?? reworkOf(forge) },
   };
 }
 
