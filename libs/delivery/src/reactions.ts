@@ -3,12 +3,12 @@
  * its group, and what they do to a group that of the execution that works on that, in the transaction in which they do it.
  * The holder finds it as signals in its next answer.
  */
-import { type DomainEvent, of, type Part, type Query, sql } from '@muster/database';
+import { type Db, type DomainEvent, of, type Part, type Query, sql } from '@muster/database';
 import { type Actor, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { noHolder } from './data/leases.ts';
 import { appendEvents } from './leases/events.ts';
-import { isOpenSql } from './leases/states-sql.ts';
+import { isInState, isOpenSql } from './leases/states-sql.ts';
 import { stepAll } from './leases/write-step.ts';
 import { signalOf } from './rules/signal-kinds.ts';
 
@@ -81,6 +81,41 @@ function cancel(actor: Actor, storyId: string): Query<unknown> {
   return sql`with ${steps} select from stepped`;
 }
 
+interface Landed {
+  readonly id: string;
+  readonly target_id: string;
+}
+
+/** Completes the work that was handed in for stories that are done, in projects where no forge tells of a merge. */
+function land(actor: Actor, storyIds: readonly string[]): Query<Landed> {
+  const steps = stepAll('land', {
+    chosen: sql.part`e.target_type = 'story' and e.target_id = any (${storyIds}::uuid[]) and ${isInState('submitted')}
+      and not exists (select from forge_repositories r where ${of('r')} and r.project_id = e.project_id)`,
+    actor,
+    data: sql.part`'{"outcome": "succeeded"}'::jsonb`,
+  });
+  return sql<Landed>`with ${steps} select id, target_id from stepped`;
+}
+
+/** The completions of work on stories that were moved to done, but for those that the same call made. */
+async function landDone(db: Db, actor: Actor, domainEvents: readonly DomainEvent[]): Promise<DomainEvent[]> {
+  const over = new Set(
+    domainEvents.filter(({ kind }) => kind === 'execution.completed').map(({ subject }) => subject.id),
+  );
+  const done = domainEvents.filter(
+    ({ kind, subject, data }) =>
+      kind === 'story.statusChanged' && data['to'] === 'done' && !over.has(subject.id),
+  );
+  if (done.length === 0) return [];
+  const about = new Map(done.map(({ subject }) => [subject.id, subject]));
+  const landed = await db.all(land(actor, [...about.keys()].sort()));
+  return landed.flatMap(({ id, target_id: storyId }): DomainEvent[] => {
+    const subject = about.get(storyId);
+    if (subject === undefined) return [];
+    return [{ kind: 'execution.completed', subject, data: { executionId: id, outcome: 'succeeded' } }];
+  });
+}
+
 /** A story that is deleted takes its executions with it; that no holder works on it was seen before. */
 const forget = (storyId: string): Query<unknown> =>
   sql`delete from executions where ${of()} and target_type = 'story' and target_id = ${storyId}`;
@@ -112,4 +147,5 @@ export const executionReactions: Reaction = async ({ db, actor, domainEvents }) 
       db.later(wakeWaiting(actor, waitsForNothing(subject), true));
     }
   }
+  return landDone(db, actor, domainEvents);
 };

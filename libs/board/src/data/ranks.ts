@@ -10,6 +10,7 @@ import { lockCounters } from './project-counters.ts';
 import { findReviews, noReviews, type Reviews } from './reviews.ts';
 import { hasSpec } from './specs.ts';
 import { lockStory, type StoryRow } from './stories.ts';
+import { findUnfinished, type Unfinished } from './unfinished.ts';
 
 export type LockedColumn = Pick<
   Selectable<DB['board_columns']>,
@@ -79,6 +80,8 @@ export interface Move {
   readonly place: Place;
   /** Asked for only where it may go into done, and after the story was locked: calls that change them lock it, too. */
   readonly reviews: Reviews;
+  /** Asked for as the reviews are. */
+  readonly unfinished: Unfinished | undefined;
 }
 
 /**
@@ -89,18 +92,19 @@ export interface Move {
  */
 export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise<Move | undefined> {
   const isCounted = to.status === 'canceled' ? sql.part`true` : sql.part`s.status = 'canceled'`;
-  const [held, columns, story, place, reviews] = await Promise.all([
+  const [held, columns, story, place, reviews, unfinished] = await Promise.all([
     db.find(lockCounters(storyId, isCounted)),
     db.all(columnsLockOf(storyId, to)),
     lockStory(db, storyId),
     db.find(to.anchor === undefined ? endPlace(storyId, to) : anchoredPlace(storyId, to.anchor)),
     mayFinish(to) ? findReviews(db, storyId) : noReviews,
+    mayFinish(to) ? findUnfinished(db, storyId) : undefined,
   ]);
   const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null, has_spec: false };
   const isLocked = (id: string | null): boolean => id === null || columns.some((column) => column.id === id);
   const leaves = story.status === 'canceled' ? held !== undefined : isLocked(story.column_id);
   if (!leaves || (found.column_id !== to.columnId && !isLocked(found.column_id))) return undefined;
-  return { story, columns, place: found, reviews };
+  return { story, columns, place: found, reviews, unfinished };
 }
 
 /** The same until it succeeds. What was locked in vain is let go: to lock more on top of it would break the order. */

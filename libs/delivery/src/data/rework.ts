@@ -10,9 +10,9 @@ import { isoIn } from './leases.ts';
 const freshRequests = (where: Part): Part => sql.part`from stories s
   join story_reviewers r on ${of('r')} and r.story_id = s.id and r.verdict = 'changes_requested'
     and r.spec_version is not distinct from s.spec_version
-    and r.code_seq is not distinct from coalesce((s.code ->> 'seq')::int, 0)
+    and r.code_seq = case when s.code is null then 0 else (s.code ->> 'seq')::int end
   left join agents g on ${of('g')} and g.id = r.agent_id
-  join members m on ${of('m')} and m.id = coalesce(r.member_id, g.member_id) and m.status = 'active'
+  join members m on ${of('m')} and m.id = case when g.id is null then r.member_id else g.member_id end and m.status = 'active'
   where ${of('s')} and ${where}`;
 
 export const hasFreshRequest = (storyId: string): Part =>

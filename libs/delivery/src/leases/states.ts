@@ -131,7 +131,7 @@ const table = {
   liftStop: { ...remark, from: [...open, 'completed'], event: 'stop_lifted', clears: ['stop_requested'] },
   /** A stop of what has no holder, or the story canceled, the group abandoned, the project deleted. */
   cancel: { ...over, from: open, outcome: 'canceled', endsLease: true, locks: 'free' },
-  /** With its group. */
+  /** With its group, or with its story where no forge tells of a merge. */
   land: { ...over, from: open, outcome: 'succeeded', endsLease: true, locks: 'free' },
 } as const satisfies Record<string, Transition>;
 

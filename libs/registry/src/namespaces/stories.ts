@@ -156,7 +156,7 @@ export const stories = {
     summary: 'Move a story to another status',
     keywords:
       'done close finish reopen cancel start ready ticket issue task card transition column in progress',
-    description: `Moves a story along its workflow, to the end of columnId or of the first column of the status. Moving it to the status it has succeeds and changes nothing, so the call is safe to repeat.`,
+    description: `Moves a story along its workflow, to the end of columnId or of the first column of the status. Moving it to the status it has succeeds and changes nothing, so the call is safe to repeat. A move into done warns of open blockers and of a live lease. In a project without a linked repository it completes work that was handed in.`,
     access: project('contributor'),
     params: z.strictObject({
       storyId: StoryRef,
@@ -173,7 +173,7 @@ export const stories = {
       'archived',
       'mismatched_project',
     ],
-    emits: ['story.statusChanged', 'story.reordered'],
+    emits: ['story.statusChanged', 'story.reordered', 'execution.completed'],
     example: { storyId: 'WEB-1', status: 'in_review' },
   }),
   reorder: operation({
@@ -205,7 +205,7 @@ export const stories = {
       'archived',
       'mismatched_project',
     ],
-    emits: ['story.reordered', 'story.statusChanged'],
+    emits: ['story.reordered', 'story.statusChanged', 'execution.completed'],
     example: { storyId: 'WEB-1', beforeStoryId: 'WEB-2' },
   }),
   select: operation({

@@ -136,7 +136,11 @@ export type Story = z.infer<typeof Story>;
 
 /** Something that the caller should know of a write that succeeded. */
 export const Warning = z
-  .object({ code: z.enum(['wip_limit']), message: z.string(), columnId: Id })
+  .object({
+    code: z.enum(['wip_limit', 'blocked_by', 'blocked', 'lease_held']),
+    message: z.string(),
+    columnId: Id.describe('The column that the story is in now'),
+  })
   .meta({ id: 'Warning' });
 export type Warning = z.infer<typeof Warning>;
 

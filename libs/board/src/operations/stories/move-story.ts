@@ -81,6 +81,8 @@ export async function moveStory(
   } else if (column !== null && isThere(move)) {
     return { story: toStory(story), warnings };
   }
+  if (status === 'done' && column !== null && status !== story.status)
+    warnings.push(...warningsOfDone(move, column.id));
 
   const rank = column === null ? canceledRank() : await rankAt(db, story, column.id, place);
   const finished = isFinished(story.status) ? story.completed_at : at;
@@ -100,6 +102,20 @@ export async function moveStory(
     emit('story.reordered', aboutStory(story), { columnId: column.id });
   }
   return { story: toStory(changed), warnings };
+}
+
+/** A story may be done before what it waits for, and while it is worked on; it is rarely meant. */
+function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[] {
+  const { blockers = [], holder = null } = unfinished ?? {};
+  const warnings: Warning[] = [];
+  const warn = (code: Warning['code'], message: string): void => {
+    warnings.push({ code, message, columnId });
+  };
+  if (blockers.length > 0)
+    warn('blocked_by', `The story waits for ${blockers.join(', ')}, which is not finished.`);
+  if (story.blocked !== null) warn('blocked', `The story is blocked: ${story.blocked.note}`);
+  if (holder !== null) warn('lease_held', `${holder} still works on the story and holds its lease.`);
+  return warnings;
 }
 
 /** Whether a story of this column stands at the place already. */

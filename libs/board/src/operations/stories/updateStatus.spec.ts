@@ -59,6 +59,31 @@ describe('stories.updateStatus', () => {
     ).toEqual([0, 0, 0, 2, 0].map((story_count) => ({ story_count })));
   });
 
+  it('warns of open blockers of a story that is done, and of no others', async () => {
+    const { ana } = people;
+    const [open, over] = [await make(), await make()];
+    const note = 'Which limit?';
+    const story = await make({ blockedBy: [open.id, over.id] });
+    await ana.stories.update({
+      ...{
+        storyId: story.id,
+        blocked: { kind: 'needs_input', note, unblockerMemberId: people.ben.me.memberId },
+      },
+    });
+    expect(await ana.stories.updateStatus({ storyId: over.id, status: 'done' })).toMatchObject({
+      warnings: [],
+    });
+    const begun = await ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
+    expect(begun.warnings).toEqual([]);
+    const done = await ana.stories.updateStatus({ storyId: story.id, status: 'done' });
+    expect(done.story.status).toBe('done');
+    const columnId = board.columns.done;
+    expect(done.warnings).toEqual([
+      { code: 'blocked_by', message: expect.stringContaining(`waits for ${open.key},`), columnId },
+      { code: 'blocked', message: expect.stringContaining(note), columnId },
+    ]);
+  });
+
   it('makes two people dragging the same card take turns', async () => {
     const { ana, ben } = people;
     const story = await make({ status: 'in_review' });

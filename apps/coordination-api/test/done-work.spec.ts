@@ -1,0 +1,80 @@
+/** A story that is moved to done completes the work that was handed in for it, where no forge does. */
+import { beforeEach, expect, it } from '@jest/globals';
+import { insideBoard } from '@muster/board';
+import { newId } from '@muster/database';
+import { insideHandlers } from '@muster/delivery';
+import { handlers, reactions } from '@muster/operations';
+import { type People, useWorld } from '@muster/testing';
+
+const world = useWorld({ ...handlers, insideBoard, insideHandlers }, reactions);
+const storyId = 'WEB-1';
+const target = { targetType: 'story', targetId: storyId } as const;
+let people: People;
+let grip: { executionId: string; leaseToken: string };
+
+const current = async () =>
+  (await people.ana.deliveryExecutions.get({ executionId: grip.executionId })).execution;
+const finish = (who: 'ana' | 'robo' = 'ana') => people[who].stories.updateStatus({ storyId, status: 'done' });
+const completions = async () =>
+  (await people.ana.activity.list({ kinds: ['execution.completed'] })).items.map(({ data }) => data);
+
+beforeEach(async () => {
+  people = await world.org();
+  await people.chloe.projects.create({ key: 'WEB', name: 'Web', visibility: 'org' });
+  await people.chloe.stories.create({ projectId: 'WEB', title: 'Passkeys', status: 'ready' });
+  const { execution, leaseToken } = await people.robo.deliveryExecutions.acquire({ ...target, start: true });
+  grip = { executionId: execution.id, leaseToken };
+  await people.robo.deliveryExecutions.update({ ...grip, git: { branch: 'topic' } });
+});
+
+const submit = () => people.robo.deliveryExecutions.complete({ ...grip, outcome: 'submitted' });
+
+it('completes it with the move of a person', async () => {
+  await submit();
+  expect((await finish()).warnings).toEqual([]);
+  expect(await current()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+  expect(await completions()).toEqual([{ executionId: grip.executionId, outcome: 'succeeded' }]);
+});
+
+it('completes it once with a reported merge', async () => {
+  await submit();
+  await people.ana.deliveryExecutions.recordForgeObservation({
+    executionId: grip.executionId,
+    observation: { kind: 'pr_merged', dedupeKey: 'm', observedAt: new Date().toISOString() },
+  });
+  expect(await current()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+  expect(await completions()).toHaveLength(1);
+});
+
+it('leaves it to the forge where a repository is linked', async () => {
+  await submit();
+  const [connectionId, repositoryId] = [newId(), newId()];
+  await world.rows(
+    `with c as (insert into forge_connections (org_id, id, kind, name, base_url, secret, created_by)
+       values ($1, $2, 'github', 'GitHub', 'https://github.com', 'sealed', $3) returning id)
+     insert into forge_repositories (org_id, id, connection_id, project_id, url, linked_by)
+     select $1, $4, c.id, (select id from projects where org_id = $1), 'https://github.com/acme/web', $3 from c`,
+    people.orgId,
+    connectionId,
+    { kind: 'member', memberId: people.ana.me.memberId, agentId: null, name: 'Ana' },
+    repositoryId,
+  );
+  await finish();
+  expect(await current()).toMatchObject({ state: 'submitted' });
+});
+
+it('is refused to an agent where the policy does not let agents complete work', async () => {
+  await submit();
+  await people.ana.policy.update({ agentsMayComplete: false });
+  await expect(finish('robo')).rejects.toMatchObject({ reason: 'policy' });
+  expect(await current()).toMatchObject({ state: 'submitted' });
+});
+
+it('warns of a live lease, which goes on', async () => {
+  const { story, warnings } = await finish();
+  expect(story.status).toBe('done');
+  expect(warnings).toEqual([
+    { code: 'lease_held', message: expect.stringContaining('holds its lease'), columnId: story.columnId },
+  ]);
+  expect(await current()).toMatchObject({ state: 'leased' });
+});

@@ -1,0 +1,21 @@
+/** What is unfinished about a story that is moved into done. */
+import { type Db, type Id, of, sql } from '@muster/database';
+
+export interface Unfinished {
+  /** The keys of the stories that it waits for, as far as they are open. */
+  readonly blockers: readonly string[];
+  /** The name of the holder of a live lease on it. */
+  readonly holder: string | null;
+}
+
+export const findUnfinished = (db: Db, storyId: Id): Promise<Unfinished> =>
+  db.one(
+    sql<Unfinished>`select array(
+        select p.key || '-' || o.number from story_blockers b
+          join stories o on ${of('o')} and o.id = b.blocker_id and o.completed_at is null
+          join projects p on ${of('p')} and p.id = o.project_id
+        where ${of('b')} and b.story_id = ${storyId} order by o.id) as blockers,
+      (select l.holder ->> 'name' from leases l
+        where ${of('l')} and l.unit_type = 'story' and l.unit_id = ${storyId} and l.state = 'held'
+          and l.expires_at > clock_timestamp()) as holder`,
+  );
