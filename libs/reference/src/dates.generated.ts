@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '029ed91fae8eb0d35d645d468fa047395243399b2d9d5a0bded3faa45f5e882a',
+    sha256: 'b3820dada5e843f810873c56be13897d053ad328ebdff8b6fa2ea5d6ac6cfa5b',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -96,15 +96,15 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/boardColumns': {
-    sha256: 'cbf7a91cf5ea8df86fc144e2c5acee45d64d1b11d74287c38f20076c76ade289',
-    since: '2026-11-26',
+    sha256: '967942edf984f2b99db55052274db0a337682ff99e73d339c813b182d87a5a40',
+    since: '2026-11-29',
   },
   'reference/epics': {
     sha256: 'fb3f3e7d23817f3c70531c0c03a0895cc01efab922c886e342951015683e0728',
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '93773f3f305f8f34b1e5145c4ce4230791aefef104499e797fa0fb20f2334da2',
+    sha256: '6b1a344c059add02c6efa62ce5173f0db777ea01ebaa946a532463001d5ecfdc',
     since: '2026-11-29',
   },
   'reference/storySpec': {
@@ -112,7 +112,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/storyCollaboration': {
-    sha256: '65a9211532f019d710af101c674ca375d8bccbe2e310de6a65ffc63d3788e46f',
+    sha256: '6d1f6cfe71034ad658e602a954a77c7d9ebe7d753746f0c35676919a9a614d5b',
     since: '2026-11-29',
   },
   'reference/comments': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '54e0fb4d67775e6473f2d318e12c283c3d5d4eff9b3133ccef97cf8a20bb314b',
+    sha256: '8efbbc22c9a32ce560fe81bd73b0ac58d03262f5315164a3dd332d773e723081',
     since: '2026-11-29',
   },
   'reference/errors': {
@@ -208,7 +208,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/event-kinds': {
-    sha256: 'a68e369559baaaa500564595948a043e9f3e0aa8563cfc70e9e8047a8b97f248',
+    sha256: '12117b2fdc1bc786a4216b863f94a2ac01054309558eaf6982f369b419ccb84a',
     since: '2026-11-29',
   },
 };
