@@ -1,41 +1,19 @@
 import { type BoardFile } from '@muster/board-file';
 import { type Check } from './check.ts';
 import { checkAnswers } from './checks/answers.ts';
-import { checkBoard } from './checks/board.ts';
-import { checkTrail } from './checks/trail.ts';
-import { checkWords } from './checks/words.ts';
-import { followActivity } from './follower.ts';
-import { gather } from './gather.ts';
+import { checkKept } from './checks/kept.ts';
 import { type Instance } from './instance.ts';
 import { Journal } from './journal.ts';
 import { Outing } from './outing.ts';
-import { board } from './steps/board.ts';
-import { convert } from './steps/convert.ts';
 import { conversation } from './steps/conversation.ts';
-import { creates } from './steps/creates.ts';
-import { doors } from './steps/doors.ts';
-import { moves } from './steps/moves.ts';
-import { pages } from './steps/pages.ts';
-import { planning } from './steps/planning.ts';
-import { reorders } from './steps/reorders.ts';
-import { specEdits } from './steps/spec-edits.ts';
-import { specs } from './steps/specs.ts';
+import { convert } from './steps/convert.ts';
+import { specEdits, specs } from './steps/specs.ts';
+import { creates, moves, planning } from './steps/stories.ts';
 import { spendAfternoon } from './steps/team-of-eight/afternoon.ts';
 import { foundTeam } from './team.ts';
 import { type Step, type Tour } from './tour-state.ts';
 
-const morning: readonly Step[] = [
-  specs,
-  moves,
-  reorders,
-  creates,
-  conversation,
-  specEdits,
-  planning,
-  board,
-  pages,
-  doors,
-];
+const morning: readonly Step[] = [specs, planning, moves, creates, conversation, specEdits];
 
 /** A team's morning on a board, and an afternoon of eight people with roles. */
 export async function spendDay(
@@ -45,26 +23,23 @@ export async function spendDay(
 ): Promise<readonly Check[]> {
   const journal = new Journal(instance.baseUrl, orgSlug);
   const outing = new Outing();
-  const step = (name: string, work: () => Promise<string>): Promise<void> => outing.step(name, work, journal);
-
   const team = await foundTeam(instance, journal, orgSlug);
-  let tour: Tour | undefined;
-  await step('The board comes in', async () => {
-    const converted = await convert(boardFile, team, journal);
-    tour = converted.tour;
-    return converted.line;
-  });
   const checks = [outing.broken];
-  if (tour === undefined) return [...checks, ...checkAnswers(journal.calls)];
-  const onTour = tour;
-  const follower = followActivity(team.gwen);
-  for (const { name, run: work } of morning) await step(name, () => work(onTour));
-  await step('All is read back', async () => {
-    const findings = await gather(onTour, instance, await follower.finish());
-    const words = await checkWords(onTour, findings);
-    checks.push(...checkBoard(onTour, findings), ...words, ...onTour.checks, ...checkTrail(onTour, findings));
-    return `${findings.stories.length} stories, ${findings.activity.length} events, ${findings.audit.length} audit entries`;
-  });
-  const { checks: ofEight, calls } = await spendAfternoon(instance, outing.step);
-  return [...checks, ...ofEight, ...checkAnswers([...journal.calls, ...calls])];
+  let converted: Tour | undefined;
+  const importBoard = async (): Promise<string> => {
+    const { tour, line } = await convert(boardFile, team);
+    converted = tour;
+    return line;
+  };
+  await outing.step('The board comes in', importBoard, journal);
+  if (converted === undefined) return [...checks, ...checkAnswers(journal.calls)];
+  const tour = converted;
+  for (const { name, run } of morning) await outing.step(name, () => run(tour), journal);
+  const readBack = async (): Promise<string> => {
+    checks.push(...(await checkKept(tour)));
+    return `${tour.stories.size} stories, ${tour.specs.size} specs, ${tour.comments.size} comments`;
+  };
+  await outing.step('Everything is read back', readBack, journal);
+  const afternoon = await spendAfternoon(instance, outing);
+  return [...checks, ...afternoon.checks, ...checkAnswers([...journal.calls, ...afternoon.calls])];
 }

@@ -1,16 +1,12 @@
-import { type Story } from '@muster/registry';
+import { type Story, type StorySummary } from '@muster/registry';
 import { type BoardFile } from '@muster/board-file';
-import { type Check } from './check.ts';
-import { type Journal } from './journal.ts';
-import { type Team } from './team.ts';
+import { type Team, type Teammate } from './team.ts';
 
-/** What a story must look like at the end, by the writes that were acknowledged. Status and place: see the activity. */
-export type StoryTruth = Pick<Story, 'title' | 'labels' | 'epicId' | 'estimate' | 'priority' | 'blockedBy'>;
-
-export interface SpecTruth {
-  readonly version: number;
-  readonly content: string;
-}
+/** Fields of a story as the last acknowledged write left them. */
+export type StoryTruth = Pick<
+  Story,
+  'title' | 'status' | 'labels' | 'epicId' | 'estimate' | 'priority' | 'blockedBy'
+>;
 
 export interface CommentTruth {
   readonly id: string;
@@ -19,48 +15,43 @@ export interface CommentTruth {
   body: string | null;
   readonly mentions: readonly string[];
   resolved: boolean;
-  /** Emoji → the members who gave it. */
-  readonly reactions: Map<string, Set<string>>;
+  /** Emoji → number of members who gave it. */
+  readonly reactions: Map<string, number>;
 }
 
-/** One tour: what it works on and what it knows. */
+/** The project of the morning, and what it must contain at the end. */
 export interface Tour {
   readonly board: BoardFile;
   readonly team: Team;
-  readonly journal: Journal;
   readonly projectId: string;
   /** Ids by the file's localId. */
   readonly storyIds: ReadonlyMap<string, string>;
-  readonly epicIds: ReadonlyMap<string, string>;
   readonly stories: Map<string, StoryTruth>;
-  /** The newest version of each spec. */
-  readonly specs: Map<string, SpecTruth>;
+  /** All versions of each spec by the id of its story, oldest first. */
+  readonly specs: Map<string, string[]>;
   readonly comments: Map<string, CommentTruth>;
-  /** What steps found out while they were at it. */
-  readonly checks: Check[];
 }
 
-/** Part of the tour. `run` answers a line that says what happened. */
+/** Part of the morning. `run` returns a line that says what happened. */
 export interface Step {
   readonly name: string;
   readonly run: (tour: Tour) => Promise<string>;
 }
 
-/** Notes a story that was created, from its answer. */
-export function noteStory(
-  tour: Tour,
-  { id, title, labels, epicId, estimate, priority, blockedBy }: Story,
-): void {
-  tour.stories.set(id, { title, labels, epicId, estimate, priority, blockedBy });
+export const truthOf = ({
+  title,
+  status,
+  labels,
+  epicId,
+  estimate,
+  priority,
+  blockedBy,
+}: StoryTruth): StoryTruth => ({ title, status, labels, epicId, estimate, priority, blockedBy });
+
+/** Remembers a story as a write answered it. */
+export function noteStory({ stories }: Tour, story: Story): void {
+  stories.set(story.id, truthOf(story));
 }
 
-export function truthOf(tour: Tour, storyId: string): StoryTruth {
-  const truth = tour.stories.get(storyId);
-  if (truth === undefined) throw new Error(`the tour does not know the story ${storyId}`);
-  return truth;
-}
-
-/** Notes fields of a story that were changed with success. */
-export function noteChange(tour: Tour, storyId: string, change: Partial<StoryTruth>): void {
-  tour.stories.set(storyId, { ...truthOf(tour, storyId), ...change });
-}
+export const listStories = ({ api }: Teammate, projectId: string): Promise<StorySummary[]> =>
+  Array.fromAsync(api.stories.list.all({ projectId, sort: 'board', limit: 200 }));

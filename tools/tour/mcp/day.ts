@@ -202,8 +202,7 @@ const checkCost = ({ counted, tally }: Day): Check =>
 export async function spendAgentDay(instance: Instance, orgSlug: string): Promise<readonly Check[]> {
   const outing = new Outing();
   const day = await beginDay(instance, orgSlug);
-  const counting = { calls: day.tally.calls } as unknown as Journal;
-  const step = (name: string, take: Step) => outing.step(name, () => take(day), counting);
+  const step = (name: string, take: Step) => outing.step(name, () => take(day), day.tally);
 
   await step('Who am I, and where', askWhoIAm);
   await step('Take the next work', takeWork);

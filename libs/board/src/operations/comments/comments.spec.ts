@@ -331,6 +331,22 @@ describe('comments.resolve', () => {
     expect((await happened()).map((event) => event.kind)).toEqual(['comment.resolved', 'comment.reopened']);
   });
 
+  it('is resolved once by two who do so at the same time', async () => {
+    const { id } = await say('x');
+    const outcomes = await world.contend(
+      { table: 'comments', id },
+      () => people.dan.comments.resolve({ commentId: id }),
+      () => people.robo.comments.resolve({ commentId: id }),
+    );
+    const comments = outcomes.flatMap((outcome) =>
+      outcome.status === 'fulfilled' ? [outcome.value.comment] : [],
+    );
+    expect(comments).toHaveLength(2);
+    expect(comments[0]).toMatchObject({ version: 2 });
+    expect(comments[1]).toEqual(comments[0]);
+    expect((await happened()).map((event) => event.kind)).toEqual(['comment.resolved']);
+  });
+
   it('takes roots only', async () => {
     const root = await say('x');
     const reply = await say('y', people.dan, root.id);

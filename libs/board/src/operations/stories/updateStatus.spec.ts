@@ -146,6 +146,22 @@ describe('stories.updateStatus', () => {
     }
   });
 
+  it('lets one of two who read the same version move it', async () => {
+    const { ana, ben } = people;
+    const story = await make();
+    const move = (who: typeof ana, status: StoryStatus) => () =>
+      who.stories.updateStatus({ storyId: story.id, status, expectedVersion: 1 });
+    const outcomes = await world.contend(
+      { table: 'stories', id: story.id },
+      move(ana, 'ready'),
+      move(ben, 'in_progress'),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+    expect(refused).toMatchObject({ reason: { reason: 'version_mismatch' } });
+    expect(await happened(story.id)).toHaveLength(1);
+  });
+
   it('moves between columns of one status without a change of status', async () => {
     const { ana } = people;
     const second = newId();
