@@ -20,6 +20,7 @@ const commands = {
   license: 'tools/dev/license.ts',
   generate: 'tools/generate/generate.ts',
   commits: 'tools/dev/commits.ts',
+  flaky: 'tools/dev/flaky.ts',
   lines: 'tools/dev/lines.ts',
 };
 /** Programs of their own, which print their own help. */
