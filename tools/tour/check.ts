@@ -1,7 +1,7 @@
-/** Something that must hold, and what spoke against it. */
+/** A statement that must hold, and the problems found with it. */
 export class Check {
   readonly name: string;
-  /** What was looked at, in numbers. */
+  /** Numbers of the records that were checked. */
   detail = '';
   readonly problems: string[] = [];
 
@@ -17,7 +17,7 @@ export class Check {
     this.problems.push(problem);
   }
 
-  /** `problem` is made only where it is needed. */
+  /** Calls `problem` only if the condition is false. */
   that(holds: boolean, problem: () => string): void {
     if (!holds) this.problems.push(problem());
   }
@@ -31,7 +31,7 @@ export class Check {
 const shorten = (text: string | undefined): string =>
   text === undefined ? 'nothing' : text.length > 120 ? `${text.slice(0, 117)}…` : text;
 
-/** Makes a check by collecting what speaks against it. `look` answers the detail. */
+/** Creates a check. `look` adds its problems and returns its detail. */
 export function check(name: string, look: (check: Check) => string): Check {
   const made = new Check(name);
   made.detail = look(made);

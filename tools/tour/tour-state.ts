@@ -3,7 +3,7 @@ import { type BoardFile } from '@muster/board-file';
 import { type Team, type Teammate } from './team.ts';
 
 /** Fields of a story as the last acknowledged write left them. */
-export type StoryTruth = Pick<
+type StoryTruth = Pick<
   Story,
   'title' | 'status' | 'labels' | 'epicId' | 'estimate' | 'priority' | 'blockedBy'
 >;

@@ -3,12 +3,12 @@ import { tally } from '../attempts.ts';
 import { check, type Check } from '../check.ts';
 import { type Call } from '../journal.ts';
 
-/** What every operation may answer besides its own refusals. */
+/** Refusals that every operation may answer in addition to its own. */
 const general = new Set(['not_found', 'role', 'idempotency_in_flight', 'idempotency_mismatch']);
-/** A refusal by the row rather than by the role; CONTRACT has no reasons for them, only the status. */
+/** Refusals that depend on the record instead of the role have this status and no reason in the contract. */
 const forbidden = 403;
 
-/** What must hold of every single answer. */
+/** Checks every recorded answer. */
 export const checkAnswers = (calls: readonly Call[]): Check[] => [
   check('every call was answered, and no answer was a fault (5xx)', (found) => {
     for (const { requestId, operation, status, reason } of calls) {
@@ -18,11 +18,7 @@ export const checkAnswers = (calls: readonly Call[]): Check[] => [
     }
     return `${calls.length} calls`;
   }),
-  checkRefusals(calls),
-];
-
-export const checkRefusals = (calls: readonly Call[]): Check =>
-  check('every refusal is one that the contract has for the operation', (found) => {
+  check('every refusal is one that the contract declares for the operation', (found) => {
     const refused = calls.filter(({ status }) => status !== null && status >= 400 && status < 500);
     for (const { requestId, operation, status, reason } of refused) {
       const own: readonly string[] = operation.refusals;
@@ -32,4 +28,5 @@ export const checkRefusals = (calls: readonly Call[]): Check =>
       found.fail(`${operation.name} (${requestId}): ${status ?? ''} ${reason ?? ''} is ${known}`);
     }
     return `${refused.length}: ${tally(refused.map(({ reason }) => reason ?? 'no reason'))}`;
-  });
+  }),
+];
