@@ -656,7 +656,9 @@ create table public.notifications (
   actor jsonb not null,
   in_inbox boolean not null default true,
   read_at timestamp(3) with time zone,
-  created_at timestamp(3) with time zone not null
+  created_at timestamp(3) with time zone not null,
+  sent_with uuid,
+  sends_at timestamp(3) with time zone
 );
 create table public.orgs (
   id uuid not null,
@@ -1548,6 +1550,7 @@ CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, me
 CREATE INDEX notifications_kind ON public.notifications USING btree (org_id, member_id, kind, id DESC);
 CREATE INDEX notifications_over ON public.notifications USING btree (COALESCE(read_at, created_at)) WHERE ((read_at IS NOT NULL) OR (NOT in_inbox));
 CREATE INDEX notifications_project ON public.notifications USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX notifications_sending ON public.notifications USING btree (org_id, member_id, sends_at) WHERE (sends_at IS NOT NULL);
 CREATE INDEX notifications_unread ON public.notifications USING btree (org_id, member_id, id DESC) WHERE (in_inbox AND (read_at IS NULL));
 CREATE INDEX oauth_records_grant ON sign_in.oauth_records USING btree (grant_id) WHERE (grant_id IS NOT NULL);
 CREATE INDEX oauth_records_old ON sign_in.oauth_records USING btree (expires_at) WHERE (expires_at IS NOT NULL);

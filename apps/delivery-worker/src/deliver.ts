@@ -8,7 +8,7 @@ import {
   preparePasskeyMail,
   prepareTokenMail,
 } from '@muster/organizations';
-import { prepareNotification } from '@muster/notifications';
+import { bundleNotification, prepareNotification } from '@muster/notifications';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
@@ -62,10 +62,14 @@ export const deliverNotification =
   ({ pusher }: Channels): BatchWorker<PayloadOf<'notification.deliver'>> =>
   async ({ db, payload: { notificationId } }) => {
     const delivery = await prepareNotification(db, notificationId);
-    if (delivery?.email !== undefined) db.later(outboxRow('notification.mail', { notificationId }));
+    if (delivery === null) return;
+    const { isLeading, sendsAt } = await bundleNotification(db, notificationId);
+    if (!isLeading) return;
+    if (delivery.email !== undefined) db.later(outboxRow('notification.mail', { notificationId }, sendsAt));
     if (pusher === undefined) return;
-    for (const token of delivery?.push?.tokens ?? []) {
-      db.later(outboxRow('notification.push', { notificationId, device: fingerprintOf(token) }));
+    for (const token of delivery.push?.tokens ?? []) {
+      const device = fingerprintOf(token);
+      db.later(outboxRow('notification.push', { notificationId, device }, sendsAt));
     }
   };
 

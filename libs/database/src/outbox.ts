@@ -8,8 +8,15 @@ const columns = ['id', 'topic', 'payload'] as const;
 /**
  * The row that asks for a job, with what its contract takes; no secret goes in it. Leave it with `db.later`: it goes out
  * with COMMIT.
+ * @param after when the job is due, by the clock of Postgres; at once where it is left out
  */
 export const outboxRow = <Name extends OutboxJobName>(
   topic: Name,
   payload: PayloadOf<Name>,
-): Query<unknown> => sql.insert('outbox', columns, { id: newId(), topic, payload });
+  after?: string,
+): Query<unknown> => {
+  const row = { id: newId(), topic, payload };
+  return after === undefined
+    ? sql.insert('outbox', columns, row)
+    : sql.insert('outbox', [...columns, 'dispatch_after'] as const, { ...row, dispatch_after: after });
+};

@@ -8,6 +8,7 @@ import { notifications } from './operations/notifications/handlers.ts';
 export const notificationsHandlers = { activity, audit, broadcasts, events, notifications };
 
 export { notify, notifySeatLimit } from './notify.ts';
+export { bundleNotification } from './data/bundles.ts';
 export { markRead } from './data/notifications.ts';
 export { type Delivery, prepareNotification } from './prepare-notification.ts';
 export {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeStory, arrangeRole, type ArrangedStory, emitting } from '../test/events.ts';
+import { type Bundled, bundleNotification } from './data/bundles.ts';
 import { notify } from './notify.ts';
 import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';
@@ -33,9 +34,9 @@ async function prepare(id: string, caller: Person = people.ana): Promise<Deliver
   await world.call(caller, looking, {});
   return delivery;
 }
-const mention = (where: ArrangedStory = place) =>
+const mention = (where: ArrangedStory = place, author: Person = people.ana) =>
   world.call(
-    people.ana,
+    author,
     emitting([
       {
         kind: 'comment.created',
@@ -147,5 +148,57 @@ describe('what goes out of a notification', () => {
     const message = 'word '.repeat(700).trim();
     await ana.broadcasts.send({ message });
     expect((await prepared())?.email?.text).toContain(message);
+  });
+});
+
+describe('notifications of one author to one member', () => {
+  const ids = () =>
+    world
+      .rows<{ id: string }>(
+        'select id from notifications where org_id = $1 and member_id = $2 order by id',
+        people.orgId,
+        people.chloe.me.memberId,
+      )
+      .then((rows) => rows.map(({ id }) => id));
+  const bundleAll = async (notificationIds: readonly string[]): Promise<Bundled[]> => {
+    const bundled: Bundled[] = [];
+    const bundling = emitting([], async ({ db }) => {
+      for (const id of notificationIds) bundled.push(await bundleNotification(db, id));
+    });
+    await world.call(people.ana, bundling, {});
+    return bundled;
+  };
+
+  it('go out at once five times in ten minutes, and the rest in one message', async () => {
+    for (let count = 0; count < 8; count += 1) await mention();
+    const bundled = await bundleAll(await ids());
+    expect(bundled.map(({ isLeading }) => isLeading)).toEqual([
+      ...[true, true, true, true, true],
+      ...[true, false, false],
+    ]);
+    const [first, , , , , sixth, , last] = bundled;
+    expect(Date.parse(sixth?.sendsAt ?? '') - Date.parse(first?.sendsAt ?? '')).toBe(10 * 60_000);
+    expect(last?.sendsAt).toEqual(sixth?.sendsAt);
+    const delivery = await prepare((await ids())[5] ?? '');
+    expect(delivery?.email).toMatchObject({ subject: '[Acme] 3 notifications from Ana' });
+    expect(delivery?.email?.text.match(/Ana mentioned you on WEB-7/g)).toHaveLength(3);
+  });
+
+  it('that were read meanwhile are left out of the message, and others go out without it', async () => {
+    for (let count = 0; count < 7; count += 1) await mention();
+    const notificationIds = await ids();
+    await bundleAll(notificationIds);
+    const [leading = '', following = ''] = notificationIds.slice(5);
+    await world.rows('update notifications set read_at = now() where id = $1', leading);
+    expect((await prepare(leading))?.email?.subject).toBe('[Acme] Ana mentioned you on WEB-7');
+    await world.rows('update notifications set read_at = now() where id = $1', following);
+    expect(await prepare(leading)).toBeNull();
+  });
+
+  it('do not delay those of another author', async () => {
+    for (let count = 0; count < 6; count += 1) await mention();
+    await mention(place, people.ben);
+    const bundled = await bundleAll(await ids());
+    expect(bundled.at(-1)).toEqual({ isLeading: true, sendsAt: bundled[0]?.sendsAt });
   });
 });

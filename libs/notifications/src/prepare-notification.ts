@@ -16,6 +16,7 @@ interface Row {
   readonly kind: NotificationKind;
   readonly title: string;
   readonly body: string;
+  readonly author: string;
   readonly member_id: string;
   readonly email: string;
   readonly org_name: string;
@@ -25,38 +26,70 @@ interface Row {
 /** A subject line that mail programs show whole, more or less. */
 const longestSubject = 120;
 
+/** A notification, and the later ones that go out with it, by what their member wants and may see now. */
+const rowsOf = (notificationId: string) => sql<Row>`
+  select n.kind, n.title, coalesce(b.message, n.body) as body, n.actor ->> 'name' as author, n.member_id, m.email,
+    o.name as org_name,
+    array(select d.push_token from devices d
+      join tokens t on ${of('t')} and t.id = d.token_id
+        and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      where ${of('d')} and d.member_id = m.id and d.push_token is not null order by d.device_id) as push_tokens
+  from notifications n
+  join orgs o on o.id = n.org_id and o.deleted_at is null
+  join members m on ${of('m')} and m.id = n.member_id and m.status = 'active'
+  left join projects p on ${of('p')} and p.id = n.project_id
+  left join broadcasts b on n.kind = 'broadcast' and ${of('b')} and b.id = (n.subject ->> 'id')::uuid
+  where ${of('n')} and n.id in (
+      select ${notificationId}::uuid
+      union all
+      select w.id from notifications l join notifications w on ${of('w')} and w.member_id = l.member_id
+        and w.sends_at = l.sends_at and w.sent_with = l.id
+      where ${of('l')} and l.id = ${notificationId})
+    and n.read_at is null
+    and (n.project_id is null or app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)
+  order by n.id`;
+
+/** The one notification, or how many there are of one author. */
+const titleOf = (rows: readonly [Row, ...Row[]]): string =>
+  rows.length === 1 ? rows[0].title : `${rows.length} notifications from ${rows[0].author}`;
+
 /**
- * What of a notification is to be sent now, by what its member wants now. Null where there is nothing to send: it was
- * read meanwhile, or is gone, or the member is gone or may see its project no longer.
+ * What of a notification is to be sent now, with what goes out in the same message. Null where there is nothing to send:
+ * it was read meanwhile, or is gone, or the member is gone or may see its project no longer.
  */
 export async function prepareNotification(db: Db, notificationId: string): Promise<Delivery | null> {
-  const row = await db.find(
-    sql<Row>`select n.kind, n.title, coalesce(b.message, n.body) as body, n.member_id, m.email, o.name as org_name,
-         array(select d.push_token from devices d
-           join tokens t on ${of('t')} and t.id = d.token_id
-             and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-           where ${of('d')} and d.member_id = m.id and d.push_token is not null order by d.device_id) as push_tokens
-       from notifications n
-       join orgs o on o.id = n.org_id and o.deleted_at is null
-       join members m on ${of('m')} and m.id = n.member_id and m.status = 'active'
-       left join projects p on ${of('p')} and p.id = n.project_id
-       left join broadcasts b on n.kind = 'broadcast' and ${of('b')} and b.id = (n.subject ->> 'id')::uuid
-       where ${of('n')} and n.id = ${notificationId} and n.read_at is null
-         and (n.project_id is null or app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)`,
-  );
-  if (row === undefined) return null;
-  const channels = channelsOf(row.kind, await listChoices(db, row.member_id));
-  const email = {
-    to: row.email,
-    subject: excerpt(`[${row.org_name}] ${row.title}`, longestSubject),
-    text: [row.title, row.body, `You get this as a member of ${row.org_name} on Muster.`]
+  const rows = await db.all(rowsOf(notificationId));
+  const [first] = rows;
+  if (first === undefined) return null;
+  const choices = await listChoices(db, first.member_id);
+  const wanting = (channel: 'email' | 'push'): Row[] =>
+    rows.filter(({ kind }) => channelsOf(kind, choices)[channel]);
+  const email = mailOf(wanting('email'));
+  const push = pushOf(wanting('push'));
+  const delivery = { ...(email && { email }), ...(push && { push }) };
+  return Object.keys(delivery).length === 0 ? null : delivery;
+}
+
+function mailOf([first, ...others]: readonly Row[]): Delivery['email'] {
+  if (first === undefined) return undefined;
+  const rows = [first, ...others] as const;
+  return {
+    to: first.email,
+    subject: excerpt(`[${first.org_name}] ${titleOf(rows)}`, longestSubject),
+    text: [
+      ...rows.flatMap(({ title, body }) => [title, body]),
+      `You get this as a member of ${first.org_name} on Muster.`,
+    ]
       .filter((paragraph) => paragraph !== '')
       .join('\n\n'),
   };
-  const push = { tokens: row.push_tokens, title: row.title, body: excerpt(row.body, longestSubject) };
-  const delivery = {
-    ...(channels.email && { email }),
-    ...(channels.push && push.tokens.length > 0 && { push }),
+}
+
+function pushOf([first, ...others]: readonly Row[]): Delivery['push'] {
+  if (first === undefined || first.push_tokens.length === 0) return undefined;
+  return {
+    tokens: first.push_tokens,
+    title: titleOf([first, ...others]),
+    body: excerpt(first.body, longestSubject),
   };
-  return Object.keys(delivery).length === 0 ? null : delivery;
 }
