@@ -30,6 +30,13 @@ export class Dice {
     return one;
   }
 
+  shuffle<One>(all: readonly One[]): One[] {
+    return all
+      .map((one) => ({ one, place: this.next() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ one }) => one);
+  }
+
   /** For somebody alone, so that it does not matter who of many throws first. */
   another(): Dice {
     return new Dice(this.between(0, 2 ** 32 - 1));

@@ -21,7 +21,7 @@ export interface PostgresOptions {
   /** Where a durable cluster is kept; `.data/postgres` unless told. */
   readonly dataDir?: string;
   /** A free one unless told. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Server settings over ours, for example `{ fsync: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>;
 }

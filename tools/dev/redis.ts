@@ -17,7 +17,7 @@ export interface RedisOptions {
   /** Where durable data are kept; `.data/redis` unless told. */
   readonly dataDir?: string;
   /** A free one unless told. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Where to say that something is being installed; stderr unless told. */
   readonly say?: (line: string) => void;
 }

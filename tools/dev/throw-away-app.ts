@@ -25,7 +25,7 @@ export interface ThrowAwayAppOptions {
   readonly log: 'info' | 'warn';
   readonly environment: Readonly<Record<string, string>>;
   /** A free one unless told. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Told of each line that it writes. */
   readonly onLine?: (line: string) => void;
   /** For Node itself, before the main file. */

@@ -64,13 +64,9 @@ export interface Breakables {
   database(scope: Scope): Promise<Database>;
 }
 
-const shared = new WeakMap<Scope, Promise<Breakables>>();
-
 /** Up, both of them, also where whoever had them before broke off in an outage. */
-export async function findBreakables({ home }: Scope): Promise<Breakables> {
-  const found = shared.get(home) ?? bringUp(home);
-  shared.set(home, found);
-  const breakables = await found;
+export async function findBreakables(scope: Scope): Promise<Breakables> {
+  const breakables = await scope.share('breakables', bringUp);
   await Promise.all([breakables.postgres.startAgain(), breakables.redis.startAgain()]);
   return breakables;
 }
@@ -82,12 +78,9 @@ async function bringUp(home: Scope): Promise<Breakables> {
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-prove-'));
   home.onStop(() => rm(folder, { recursive: true, force: true }));
   const dataDir = path.join(folder, 'postgres');
-  const at = (port?: number): { port?: number } => (port === undefined ? {} : { port });
-  const postgres = await Breakable.start((port) =>
-    startPostgres({ durable: true, dataDir, settings, ...at(port) }),
-  );
+  const postgres = await Breakable.start((port) => startPostgres({ durable: true, dataDir, settings, port }));
   home.onStop(() => postgres.stop());
-  const redis = await Breakable.start((port) => startRedis({ durable: false, ...at(port) }));
+  const redis = await Breakable.start((port) => startRedis({ durable: false, port }));
   home.onStop(() => redis.stop());
   await provideTemplate(postgres.url);
   return {

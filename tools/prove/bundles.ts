@@ -7,52 +7,62 @@ import { promisify } from 'node:util';
 import { builtMain } from '@muster/testing/bundles';
 import { type AppName as Service } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
-import { type Removal } from './guards.ts';
+import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type Removal, removalsIn } from './guards.ts';
 import { type Scope } from './services.ts';
 
 const run = promisify(execFile);
 
-/** Another line of code in place of a guard, so that what happens without it is seen without a switch in the product. */
-export type Alteration = Removal<string>;
-
 /** What is bundled: services, and the command line. */
 type AppName = Service | 'cli';
 
-const made = new WeakMap<Scope, Map<AppName, Promise<string>>>();
-
-/** The folder of an app's bundle; all runs share it. */
-function findFolder({ home }: Scope, app: AppName): Promise<string> {
-  const all = made.get(home) ?? new Map<AppName, Promise<string>>();
-  made.set(home, all);
-  const folder = all.get(app) ?? bundle(home, app);
-  all.set(app, folder);
-  return folder;
-}
-
-async function makeFolder(scope: Scope): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'muster-prove-bundle-'));
-  scope.onStop(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** Makes a bundle of the source, without some of its guards. */
-async function bundle(scope: Scope, app: AppName, alterations: readonly Alteration[] = []): Promise<string> {
-  const folder = await makeFolder(scope);
-  const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
-  const plugins = path.join(repositoryRoot, 'tools/prove/altering.ts');
-  await run(process.execPath, [build, `apps/${app}`, folder, ...(alterations.length > 0 ? [plugins] : [])], {
-    cwd: repositoryRoot,
-    env: { ...process.env, PROVE_WITHOUT: JSON.stringify(alterations) },
-  });
-  return folder;
-}
-
-/** The main file of an app's bundle, by `npx nx test` the one that Nx made; one without some guards is made anew. */
+/**
+ * The main file of an app's bundle, by `npx nx test` the one that Nx made. Without some of the guards in its code it is
+ * another bundle, so that no switch for them is in the product.
+ */
 export async function findBundle(
   scope: Scope,
   app: AppName,
-  alterations: readonly Alteration[] = [],
+  removals: readonly Removal[] = [],
 ): Promise<string> {
-  if (alterations.length > 0) return path.join(await bundle(scope, app, alterations), 'main.js');
-  return builtMain(app) ?? path.join(await findFolder(scope, app), 'main.js');
+  const alterations = removalsIn('code', removals);
+  const built = alterations.length > 0 ? undefined : builtMain(app);
+  if (built !== undefined) return built;
+  const without = JSON.stringify(alterations);
+  return scope.share(`${app} without ${without}`, (home) => bundle(home, app, without));
+}
+
+async function bundle(scope: Scope, app: AppName, without: string): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-prove-bundle-'));
+  scope.onStop(() => rm(folder, { recursive: true, force: true }));
+  const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
+  const plugins = path.join(repositoryRoot, 'tools/prove/altering.ts');
+  await run(process.execPath, [build, `apps/${app}`, folder, ...(without === '[]' ? [] : [plugins])], {
+    cwd: repositoryRoot,
+    env: { ...process.env, PROVE_WITHOUT: without },
+  });
+  return path.join(folder, 'main.js');
+}
+
+/** As the Dockerfile has it. */
+const nodeOptions = ['--max-semi-space-size=16'];
+
+export interface AppSetUp {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Guards that its code is without. */
+  readonly removals?: readonly Removal[] | undefined;
+  /** A free one unless told. */
+  readonly port?: number | undefined;
+}
+
+/** A service as its image starts it, until the scope ends. */
+export async function startApp(
+  scope: Scope,
+  name: Service,
+  { environment, removals, port }: AppSetUp,
+): Promise<ThrowAwayApp> {
+  const main = await findBundle(scope, name, removals);
+  const app = await startThrowAwayApp(name, { main, log: 'warn', nodeOptions, environment, port });
+  scope.onStop(() => app.stop());
+  return app;
 }

@@ -1,7 +1,11 @@
 /** Calls as they went: what was answered and how soon, or that no answer came. Nothing is tried again. */
 import { pathOf } from '@muster/registry';
 import { Agent } from 'undici';
-import { type Scope } from './services.ts';
+import { startApp } from './bundles.ts';
+import { type Removal } from './guards.ts';
+import { foundOrganization, type Organization, type OrganizationSetUp } from './organization.ts';
+import { type Database, type Scope } from './services.ts';
+import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
 
 /** An answer, or 0 and what went wrong where none came. */
 export interface Heard {
@@ -13,6 +17,8 @@ export interface Heard {
   /** The server ends the connection with it. */
   readonly closes: boolean;
 }
+
+export type Call = (operation: string, params: object) => Promise<Heard>;
 
 export interface Callers {
   call(url: string, token: string, operation: string, params: object): Promise<Heard>;
@@ -97,4 +103,77 @@ export const asksToComeAgain = ({ status, body, retryAfter }: Heard): boolean =>
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}
+
+/** What this part of the calls took at most, in milliseconds. */
+export const millisOf = (heard: readonly Heard[], part: number): number =>
+  quantile(
+    heard.map(({ millis }) => millis),
+    part,
+  );
+
+export const isServed = ({ status }: Heard): boolean => status === 200;
+
+/** A violation where any call was answered as it must not be. */
+export function oddAmong(heard: readonly Heard[], who: string, isFine = isServed): string[] {
+  const odd = heard.filter((one) => !isFine(one));
+  const [first] = odd;
+  return first === undefined ? [] : [`${odd.length} of ${heard.length} ${who} got such as ${inWords(first)}`];
+}
+
+/** An API, people who call it, and how they do. */
+export interface ApiSite extends Organization {
+  readonly database: Database;
+  readonly api: ThrowAwayApp;
+  readonly callers: Callers;
+  /** One more copy of the API. */
+  readonly start: () => Promise<ThrowAwayApp>;
+  /** Calls of somebody at the first copy. */
+  readonly as: (token: string) => Call;
+}
+
+export interface ApiSetUp extends OrganizationSetUp {
+  readonly people: number;
+  readonly removals?: readonly Removal[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** One of its own unless told. */
+  readonly database?: Database;
+}
+
+export async function openApi(
+  scope: Scope,
+  { people, removals, environment, database: given, ...setUp }: ApiSetUp,
+): Promise<ApiSite> {
+  const database = given ?? (await scope.database());
+  const organization = await foundOrganization(database, people, setUp);
+  const start = () =>
+    startApp(scope, 'coordination-api', {
+      environment: { DATABASE_URL: database.url, ...environment },
+      removals,
+    });
+  const [api, callers] = [await start(), openCallers(scope)];
+  return {
+    ...organization,
+    ...{ database, api, callers, start },
+    as: (token) => (operation, params) => callers.call(api.url, token, operation, params),
+  };
+}
+
+/** Work on a story, as its holder knows it. */
+export interface Work {
+  readonly projectId: string;
+  readonly storyId: string;
+  readonly executionId: string;
+  readonly leaseToken: unknown;
+}
+
+/** A project, a story in it and a lease of the story. */
+export async function beginWork(call: Call, key = 'PRV'): Promise<Work> {
+  const projectId = idIn(await call('projects.create', { key, name: 'What is proven' }), 'project');
+  const story = await call('stories.create', { projectId, title: 'A story', status: 'ready' });
+  const storyId = idIn(story, 'story');
+  const target = { targetType: 'story', targetId: storyId };
+  const acquired = await call('deliveryExecutions.acquire', { ...target, runId: 'run', ttlSeconds: 900 });
+  const { leaseToken } = acquired.body;
+  return { projectId, storyId, executionId: idIn(acquired, 'execution'), leaseToken };
 }

@@ -2,16 +2,14 @@
  * A TCP line to a server on which connections break: one is cut, stalls for a while, or carries calls but no answers
  * until it is cut, so that what was asked for happens and no caller hears of it.
  */
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type Socket } from 'node:net';
 import { type Dice } from '../dev/dice.ts';
+import { type Relay, startRelay } from './relay.ts';
 
 export const faults = ['cut', 'stalled', 'muted'] as const;
 export type Fault = (typeof faults)[number];
 
-export interface FaultyLine {
-  /** The address of the server, by way of this line. */
-  through(url: string): string;
+export interface FaultyLine extends Relay {
   /** How many connections broke, and how. */
   readonly broken: Readonly<Record<Fault, number>>;
   /** Breaks one connection, one that waits for an answer where there is any; false where none is open. */
@@ -21,7 +19,6 @@ export interface FaultyLine {
    * and the process that waits for an answer may be killed. Throws where it does not come to that.
    */
   holdBefore(text: string, patienceMillis: number): Promise<void>;
-  stop(): void;
 }
 
 /** How long a connection stalls, in milliseconds. */
@@ -56,21 +53,6 @@ function carry(one: Connection, holds: Holds): void {
   });
 }
 
-/** Ends each side with the other. */
-function endTogether({ client, upstream }: Connection, onEnd: () => void): void {
-  for (const [side, other] of [
-    [client, upstream],
-    [upstream, client],
-  ] as const) {
-    side.setNoDelay(true);
-    side.on('error', () => other.destroy());
-    side.on('close', () => {
-      other.destroy();
-      onEnd();
-    });
-  }
-}
-
 /** Texts before which a connection is to stop. */
 interface Holds {
   /** Takes out the first hold whose text a chunk has; answers how to say that it is reached. */
@@ -85,21 +67,18 @@ function createHolds(): Holds {
       const index = holds.findIndex(({ text }) => chunk.includes(text));
       return index < 0 ? undefined : holds.splice(index, 1)[0]?.reach;
     },
-    add: (text, patienceMillis) => {
-      const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-      const timer = setTimeout(() => {
-        reject(new Error(`nothing with ${text} in it came along`));
-      }, patienceMillis);
-      holds.push({
-        text,
-        reach: () => {
-          resolve(undefined);
-        },
-      });
-      return promise.finally(() => {
-        clearTimeout(timer);
-      });
-    },
+    add: (text, patienceMillis) =>
+      new Promise((resolve, reject) => {
+        const late = new Error(`nothing with ${text} in it came along`);
+        const timer = setTimeout(reject, patienceMillis, late);
+        holds.push({
+          text,
+          reach: () => {
+            clearTimeout(timer);
+            resolve();
+          },
+        });
+      }),
   };
 }
 
@@ -127,36 +106,19 @@ function breakAs(fault: Fault, one: Connection, millis: number): void {
   }, millis).unref();
 }
 
-/** The port of this machine that it listens on from now on. */
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
-  return address.port;
-}
-
 export async function startFaultyLine(serverUrl: string): Promise<FaultyLine> {
-  const { hostname, port: serverPort } = new URL(serverUrl);
   const connections = new Set<Connection>();
   const broken: Record<Fault, number> = { cut: 0, stalled: 0, muted: 0 };
   const holds = createHolds();
-  const server = createServer((client) => {
-    const upstream = connect(Number(serverPort), hostname);
+  const relay = await startRelay(serverUrl, (client, upstream) => {
     const one: Connection = { client, upstream, waits: false, isBroken: false };
     connections.add(one);
+    client.on('close', () => connections.delete(one));
     carry(one, holds);
-    endTogether(one, () => connections.delete(one));
   });
-  const port = await listen(server);
-
   return {
+    ...relay,
     broken,
-    through: (url) => {
-      const way = new URL(url);
-      way.port = port.toString();
-      return way.href.replace(/\/$/, '');
-    },
     breakOne: (dice) => {
       const whole = [...connections].filter(({ isBroken }) => !isBroken);
       const waiting = whole.filter(({ waits }) => waits);
@@ -169,9 +131,5 @@ export async function startFaultyLine(serverUrl: string): Promise<FaultyLine> {
       return true;
     },
     holdBefore: holds.add,
-    stop: () => {
-      server.close();
-      for (const one of connections) cut(one);
-    },
   };
 }

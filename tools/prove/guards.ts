@@ -12,9 +12,9 @@ import { repositoryRoot } from '../dev/repository.ts';
 export type Instead = string | ((guarded: string) => string);
 
 /** A guard to be taken out, and what takes its place. */
-export interface Removal<Put extends Instead = Instead> {
+export interface Removal {
   readonly guard: string;
-  readonly put: Put;
+  readonly put: Instead;
 }
 
 type Kind = 'code' | 'sql';
@@ -76,12 +76,14 @@ export function findGuard(name: string): Guard {
   return guard;
 }
 
+/** Those that are marked in code, or in SQL. */
+export const removalsIn = (kind: Kind, removals: readonly Removal[]): Removal[] =>
+  removals.filter(({ guard }) => findGuard(guard).kind === kind);
+
 /** The names that controls take out. */
 export const takenOut = new Set<string>();
 
 /** Without the guard of this name, or with something else in its place. */
-export function without(guard: string): Removal<string>;
-export function without<Put extends Instead>(guard: string, put: Put): Removal<Put>;
 export function without(guard: string, put: Instead = ''): Removal {
   findGuard(guard);
   takenOut.add(guard);

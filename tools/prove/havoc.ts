@@ -31,3 +31,24 @@ export function wreak(dice: Dice, { least, most }: Pauses, act: () => Promise<vo
     },
   };
 }
+
+/** Does each of `works` again and again while something happens. */
+export async function during(
+  works: readonly (() => Promise<unknown>)[],
+  act: () => Promise<void>,
+): Promise<void> {
+  let isOver = false;
+  const working = Promise.all(
+    works.map(async (work) => {
+      while (!isOver) await work();
+    }),
+  );
+  // Its failure is met where it is waited for.
+  working.catch(() => undefined);
+  try {
+    await act();
+  } finally {
+    isOver = true;
+    await working;
+  }
+}

@@ -1,12 +1,10 @@
-/** coordination-api and mcp-gateway as their images start them, on a database of their own. */
+/** coordination-api and mcp-gateway on a database of their own. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
-import { type Alteration, findBundle } from './bundles.ts';
+import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { startApp } from './bundles.ts';
+import { type Removal } from './guards.ts';
 import { type Database, type Scope } from './services.ts';
-
-/** As the Dockerfile has it. */
-const nodeOptions = ['--max-semi-space-size=16'];
 
 export interface House {
   readonly database: Database;
@@ -14,23 +12,22 @@ export interface House {
   readonly gateway: ThrowAwayApp;
 }
 
+/** Guards that the code of each is without. */
 export interface Altered {
-  readonly api?: readonly Alteration[];
-  readonly gateway?: readonly Alteration[];
+  readonly api?: readonly Removal[];
+  readonly gateway?: readonly Removal[];
 }
 
 export async function startHouse(services: Scope, altered: Altered = {}): Promise<House> {
   const database = await services.database();
-  const api = await startThrowAwayApp('coordination-api', {
-    ...{ main: await findBundle(services, 'coordination-api', altered.api), log: 'warn', nodeOptions },
+  const api = await startApp(services, 'coordination-api', {
     environment: { DATABASE_URL: database.url },
+    removals: altered.api,
   });
-  services.onStop(() => api.stop());
-  const gateway = await startThrowAwayApp('mcp-gateway', {
-    ...{ main: await findBundle(services, 'mcp-gateway', altered.gateway), log: 'warn', nodeOptions },
+  const gateway = await startApp(services, 'mcp-gateway', {
     environment: { COORDINATION_API_URL: api.url },
+    removals: altered.gateway,
   });
-  services.onStop(() => gateway.stop());
   return { database, api, gateway };
 }
 

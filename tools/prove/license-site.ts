@@ -3,19 +3,19 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/database';
 import { type Dice } from '../dev/dice.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
 import { Breakable } from './breakable.ts';
-import { findBundle } from './bundles.ts';
+import { startApp } from './bundles.ts';
 import { startFaultyLine } from './faulty-line.ts';
 import { type Removal } from './guards.ts';
-import { type Havoc, wreak } from './havoc.ts';
+import { wreak } from './havoc.ts';
+import { type Report } from './property.ts';
 import { type Scope } from './services.ts';
-import { comesToBe } from './site.ts';
-import { requireMet, startTap } from './tap.ts';
+import { comesToBe, tapInto } from './site.ts';
 
 /** Nobody is slowed down: they are to meet. */
 const noLimit = '1000000/0.001';
-const environment = {
+const limits = {
   ...{ LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit },
   ...{ LIMIT_OPERATORS: noLimit, WEBHOOK_NETWORKS: '127.0.0.0/8:*' },
 };
@@ -41,8 +41,6 @@ export interface Sold {
 export interface LicenseSite {
   readonly owner: Pool;
   readonly service: Breakable<ThrowAwayApp>;
-  /** What was answered that never should be. */
-  readonly strange: string[];
   /** One call, sent again until it is answered. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   /** Of the operators' API. */
@@ -50,20 +48,17 @@ export interface LicenseSite {
   activate(licenseKey: string, machineId: string): Promise<Answered>;
   makePlan(plan: Plan): Promise<void>;
   issue(plan: string, count: number): Promise<Sold[]>;
-  /**
-   * Does all of `works` at once while `held`, a statement, keeps them waiting in Postgres: until each waits there or is answered.
-   * So they meet, whatever the machine does.
-   */
+  /** Does all of `works` at once so that they meet, whatever the machine does: see `together`. */
   together<Result>(
     held: string,
     values: readonly unknown[],
     works: readonly (() => Promise<Result>)[],
+    meeting?: number,
   ): Promise<Result[]>;
-  /** Kills the service, and breaks its connections to Postgres, again and again. */
-  breakThings(dice: Dice): Havoc;
-  broken(): { readonly connections: number; readonly kills: number };
-  /** Throws where a guard that was to be taken out was in no statement. */
-  requireMet(): void;
+  /** Kills the service, and breaks its connections to Postgres, again and again while something is done. */
+  whileBreaking(dice: Dice, act: () => Promise<void>): Promise<void>;
+  /** Also what was answered that never should be, and what broke. */
+  report(violations: readonly string[], figures: Report['figures']): Report;
 }
 
 const triesForMillis = 60_000;
@@ -72,22 +67,12 @@ const betweenBreaks = { least: 60, most: 250 };
 const breaksForEachKill = 6;
 
 export async function openLicenseSite(scope: Scope, removals: readonly Removal[] = []): Promise<LicenseSite> {
-  const [{ url: databaseUrl, owner }, main] = await Promise.all([
-    scope.database(),
-    findBundle(scope, 'license-service'),
-  ]);
-  const tap = await startTap(databaseUrl, removals);
-  scope.onStop(() => tap.stop());
-  const line = await startFaultyLine(tap.url);
+  const { url: databaseUrl, owner } = await scope.database();
+  const tapped = await tapInto(scope, databaseUrl, removals);
+  const line = await startFaultyLine(tapped);
   scope.onStop(() => line.stop());
-  const service = await Breakable.start((port) =>
-    startThrowAwayApp('license-service', {
-      ...{ main, log: 'warn' },
-      environment: { DATABASE_URL: line.through(tap.url), ...environment },
-      ...(port === undefined ? {} : { port }),
-    }),
-  );
-  scope.onStop(() => service.stop());
+  const environment = { DATABASE_URL: line.through(tapped), ...limits };
+  const service = await Breakable.start((port) => startApp(scope, 'license-service', { environment, port }));
   const secret = `mlt_${randomBytes(32).toString('base64url')}`;
   await owner.query(
     `insert into licenses.operator_tokens (id, product, name, secret_hash, scopes)
@@ -126,7 +111,7 @@ export async function openLicenseSite(scope: Scope, removals: readonly Removal[]
     post(`/api/operators/${path}`, body, { authorization: `Bearer ${secret}` });
 
   return {
-    ...{ owner, service, strange, post, operate },
+    ...{ owner, service, post, operate },
     activate: (licenseKey, machineId) => post('/api/activate', { licenseKey, machineId }),
     makePlan: async ({ name, machines = 1, leaseSeconds = null, transfers = 1_000 }) => {
       await owner.query(
@@ -139,29 +124,40 @@ export async function openLicenseSite(scope: Scope, removals: readonly Removal[]
       const { json } = await operate('licenses/issue', { plan, count, orderRef: randomUUID() });
       return json['licenses'] as Sold[];
     },
-    together: (held, values, works) => together(owner, { held, values }, works),
-    breakThings: (dice) => {
+    together: (held, values, works, meeting) => together(owner, { held, values }, works, meeting),
+    whileBreaking: async (dice, act) => {
       let breaks = 0;
-      return wreak(dice, betweenBreaks, async () => {
+      const breaking = wreak(dice, betweenBreaks, async () => {
         breaks += 1;
         if (breaks % breaksForEachKill === 0) await service.killAndStartAgain();
         else line.breakOne(dice);
       });
+      try {
+        await act();
+      } finally {
+        await breaking.end();
+        await service.startAgain();
+      }
     },
-    broken: () => ({
-      connections: Object.values(line.broken).reduce((sum, one) => sum + one, 0),
-      kills: service.kills,
+    report: (violations, figures) => ({
+      violations: [...violations, ...strange],
+      figures: {
+        ...{ ...figures, 'service kills': service.kills },
+        'broken connections': Object.values(line.broken).reduce((sum, one) => sum + one, 0),
+      },
     }),
-    requireMet: () => {
-      requireMet(tap);
-    },
   };
 }
 
-export async function together<Result>(
+/**
+ * Does all of `works` at once while `held`, a statement, keeps them waiting in Postgres: until each of the first `meeting`
+ * waits there or is answered.
+ */
+async function together<Result>(
   owner: Pool,
   { held, values }: { readonly held: string; readonly values: readonly unknown[] },
   works: readonly (() => Promise<Result>)[],
+  meeting = works.length,
 ): Promise<Result[]> {
   const holder = await owner.connect();
   let answered = 0;
@@ -171,6 +167,7 @@ export async function together<Result>(
     // One after the other comes to wait: the first that waits is the first that goes on.
     const outcomes: Promise<Result>[] = [];
     let met = true;
+    const doAllWait = async () => (await waiting(owner)) + answered >= outcomes.length;
     for (const work of works) {
       const outcome = work();
       outcomes.push(outcome);
@@ -178,7 +175,7 @@ export async function together<Result>(
         () => (answered += 1),
         () => (answered += 1),
       );
-      met &&= await comesToBe(async () => (await waiting(owner)) + answered >= outcomes.length, 20_000, 5);
+      if (outcomes.length <= meeting) met &&= await comesToBe(doAllWait, 20_000, 5);
     }
     await holder.query('rollback');
     const results = await Promise.all(outcomes);
@@ -207,15 +204,11 @@ export async function redefine(
   what: { readonly view: string } | { readonly function: string },
   [piece, other]: readonly [string, string],
 ): Promise<void> {
-  const { rows } =
+  const [definition, name] =
     'view' in what
-      ? await owner.query<{ text: string }>(
-          `select 'create or replace view ' || $1 || ' as ' || pg_get_viewdef($1::regclass) as text`,
-          [what.view],
-        )
-      : await owner.query<{ text: string }>('select pg_get_functiondef($1::regproc) as text', [
-          what.function,
-        ]);
+      ? [`'create or replace view ' || $1 || ' as ' || pg_get_viewdef($1::regclass)`, what.view]
+      : ['pg_get_functiondef($1::regproc)', what.function];
+  const { rows } = await owner.query<{ text: string }>(`select ${definition} as text`, [name]);
   const text = rows[0]?.text ?? '';
   const parts = text.split(piece);
   if (parts.length !== 2) throw new Error(`not once in it: ${piece}, of\n${text}`);

@@ -1,4 +1,5 @@
 /** What is proven, and against what it is tried: every property has controls, the same with a guard taken out. */
+import { type Removal } from './guards.ts';
 import { type Scope } from './services.ts';
 
 /** `short` is for npm test, `long` is the bar. */
@@ -40,3 +41,26 @@ export interface Property {
   /** Each must end with violations: a harness that cannot fail proves nothing. */
   readonly controls: readonly Control[];
 }
+
+/** A property that is tried in the same way with all of its guards, and without some of them. */
+interface Trials<Extent> {
+  readonly name: string;
+  readonly promise: string;
+  readonly short: Extent;
+  readonly long: Extent;
+  readonly run: (setting: Setting, extent: Extent, removals: readonly Removal[]) => Promise<Report>;
+  readonly controls: readonly (Pick<Control, 'name' | 'leftTo'> & {
+    /** That of the short form unless told. */
+    readonly extent?: Extent;
+    readonly without?: readonly Removal[];
+  })[];
+}
+
+export const property = <Extent>({ short, long, run, controls, ...named }: Trials<Extent>): Property => ({
+  ...named,
+  run: (setting) => run(setting, setting.scale === 'short' ? short : long, []),
+  controls: controls.map(({ extent = short, without = [], ...control }) => ({
+    ...control,
+    run: (setting) => run(setting, extent, without),
+  })),
+});

@@ -1,8 +1,9 @@
 /** The servers that properties work on: throw-away, brought up when the first asks, ended by whoever runs them. */
 import { randomBytes } from 'node:crypto';
-import { createPool, migrate, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/database';
 import { cloneTemplate, databaseUrl, provideTemplate } from '@muster/testing/template';
-import { startPostgres, type Postgres, type PostgresOptions } from '../dev/postgres.ts';
+import { startPostgres, type Postgres } from '../dev/postgres.ts';
+import { type Removal } from './guards.ts';
 
 /** A migrated database that nobody else works on. */
 export interface Database {
@@ -19,6 +20,10 @@ export class Scope {
   /** What is brought up there outlives this run, for the others. */
   readonly home: Scope;
   readonly #endings: Ending[] = [];
+  readonly #shared = new Map<string, Promise<unknown>>();
+  /** Guards that are to be taken out of statements, and whether a statement had each of them. */
+  readonly #met = new Map<Removal, boolean>();
+  readonly #faults = new Set<string>();
   readonly #server: () => Promise<Postgres>;
 
   constructor(server: () => Promise<Postgres>, home?: Scope) {
@@ -39,12 +44,32 @@ export class Scope {
     return cloneFor(this, (await this.#server()).url);
   }
 
-  /** A PostgreSQL of its own, migrated, for whoever means to break it. */
-  async postgres(options: Omit<PostgresOptions, 'durable'> = {}): Promise<Postgres> {
-    const postgres = await startPostgres({ ...options, durable: false });
-    this.onStop(() => postgres.stop());
-    await migrate(postgres.url);
-    return postgres;
+  /** Makes what all runs share when the first of them asks; it outlives this run. */
+  share<Shared>(name: string, make: (home: Scope) => Promise<Shared>): Promise<Shared> {
+    const { home } = this;
+    const shared = (home.#shared.get(name) as Promise<Shared> | undefined) ?? make(home);
+    home.#shared.set(name, shared);
+    return shared;
+  }
+
+  expectMet(removal: Removal): void {
+    this.#met.set(removal, this.#met.get(removal) ?? false);
+  }
+
+  noteMet(removal: Removal): void {
+    this.#met.set(removal, true);
+  }
+
+  noteFault(fault: string): void {
+    this.#faults.add(fault);
+  }
+
+  /** Throws where a guard was in no statement: then nothing was tried without it. */
+  requireMet(): void {
+    if (this.#faults.size > 0) throw new Error([...this.#faults].join('\n'));
+    const unmet = [...this.#met].filter(([, isMet]) => !isMet);
+    if (unmet.length === 0) return;
+    throw new Error(`no statement has:\n${unmet.map(([{ guard }]) => `  ${guard}`).join('\n')}`);
   }
 }
 
@@ -72,7 +97,9 @@ export class Services {
   async during<Result>(run: (scope: Scope) => Promise<Result>): Promise<Result> {
     const scope = new Scope(() => (this.#server ??= startServer()), this.#home);
     try {
-      return await run(scope);
+      const result = await run(scope);
+      scope.requireMet();
+      return result;
     } finally {
       await scope.stop();
     }

@@ -3,9 +3,10 @@
  * happens without a guard is seen without a switch in the product; and it holds a connection before a statement, so
  * that two transactions meet where they are to meet. The program is told another address, and knows nothing.
  */
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type Socket } from 'node:net';
 import { type Removal, takeOut } from './guards.ts';
+import { startRelay } from './relay.ts';
+import { type Scope } from './services.ts';
 import { flush, type Message, messagesOf, readBackendPid, readBind, readParse, withSql } from './wire.ts';
 
 /** A statement that a connection is held before. */
@@ -22,21 +23,6 @@ export interface Tap {
   pids(): number[];
   /** Holds whichever connection next comes to a statement with this text in it. */
   holdBefore(text: string): Gate;
-  /** The guards that were in no statement. */
-  unmet(): Removal[];
-  /** What went wrong where they were to be taken out. */
-  faults(): string[];
-  stop(): void;
-}
-
-/** Throws if there is a guard that no tap had a statement for: then it was never tried without. */
-export function requireMet(...taps: readonly Tap[]): void {
-  const faults = taps.flatMap((tap) => tap.faults());
-  if (faults.length > 0) throw new Error([...new Set(faults)].join('\n'));
-  const [first, ...others] = taps.map((tap) => new Set(tap.unmet()));
-  const nowhere = [...(first ?? [])].filter((removal) => others.every((unmet) => unmet.has(removal)));
-  if (nowhere.length === 0) return;
-  throw new Error(`no statement has:\n${nowhere.map(({ guard }) => `  ${guard}`).join('\n')}`);
 }
 
 interface Waiting {
@@ -45,54 +31,43 @@ interface Waiting {
   readonly opened: Promise<unknown>;
 }
 
-export async function startTap(databaseUrl: string, removals: readonly Removal[] = []): Promise<Tap> {
-  const target = new URL(databaseUrl);
-  const unmet = new Set(removals);
-  const faults: string[] = [];
+/** Takes these guards out until the scope ends, which then has to have met each of them. */
+export async function openTap(
+  scope: Scope,
+  databaseUrl: string,
+  removals: readonly Removal[] = [],
+): Promise<Tap> {
   const gates: Waiting[] = [];
   const lines = new Set<Line>();
+  for (const removal of removals) scope.expectMet(removal);
   const rewrite = (sql: string): string => {
     let text = sql;
     for (const removal of removals) {
       try {
         const other = takeOut(text, removal, 'sql');
         if (other === undefined) continue;
-        unmet.delete(removal);
+        scope.noteMet(removal);
         text = other;
       } catch (error) {
-        faults.push(String(error));
+        scope.noteFault(String(error));
       }
     }
     return text;
   };
-  const server = createServer((client) => {
-    const line = new Line(client, connect(Number(target.port), target.hostname), rewrite, gates);
+  const relay = await startRelay(databaseUrl, (client, upstream) => {
+    const line = new Line(client, upstream, rewrite, gates);
     lines.add(line);
     client.once('close', () => lines.delete(line));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
-  const url = new URL(databaseUrl);
-  url.port = address.port.toString();
+  scope.onStop(() => relay.stop());
   return {
-    url: url.href,
+    url: relay.through(databaseUrl),
     pids: () => [...lines].flatMap(({ pid }) => pid ?? []),
     holdBefore: (text) => {
       const reached = Promise.withResolvers<undefined>();
       const opened = Promise.withResolvers<undefined>();
-      const settle = (one: typeof reached) => () => {
-        one.resolve(undefined);
-      };
-      gates.push({ text, reach: settle(reached), opened: opened.promise });
-      return { reached: reached.promise, open: settle(opened) };
-    },
-    unmet: () => [...unmet],
-    faults: () => [...faults],
-    stop: () => {
-      server.close();
-      for (const line of lines) line.end();
+      gates.push({ text, reach: () => reached.resolve(undefined), opened: opened.promise });
+      return { reached: reached.promise, open: () => opened.resolve(undefined) };
     },
   };
 }
@@ -101,7 +76,6 @@ export async function startTap(databaseUrl: string, removals: readonly Removal[]
 class Line {
   pid: number | undefined;
   readonly #upstream: Socket;
-  readonly #client: Socket;
   readonly #rewrite: (sql: string) => string;
   readonly #gates: Waiting[];
   /** The SQL by the names of statements, as the program wrote it. */
@@ -112,7 +86,6 @@ class Line {
   #running = 0;
 
   constructor(client: Socket, upstream: Socket, rewrite: (sql: string) => string, gates: Waiting[]) {
-    this.#client = client;
     this.#upstream = upstream;
     this.#rewrite = rewrite;
     this.#gates = gates;
@@ -125,19 +98,6 @@ class Line {
       client.write(chunk);
       for (const message of fromServer(chunk)) this.#hear(message);
     });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.setNoDelay(true);
-      one.on('error', () => other.destroy());
-      one.on('close', () => other.destroy());
-    }
-  }
-
-  end(): void {
-    this.#client.destroy();
-    this.#upstream.destroy();
   }
 
   #send(messages: readonly Message[]): void {

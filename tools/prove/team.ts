@@ -1,115 +1,46 @@
 /** People who call operations in this process: the pipeline, the handlers and Postgres, and no HTTP in between. */
 import { createPool, newId, type Pool } from '@muster/database';
 import { handlers, performable, reactions } from '@muster/operations';
-import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
 import { type Removal } from './guards.ts';
+import { foundOrganization, type Organization, type Person } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
-import { startTap, type Tap } from './tap.ts';
+import { openTap, type Tap } from './tap.ts';
 
 /** Ana leads every project, Ben and Chloé contribute, Robo is Chloé's agent, Dan may look. */
 export const names = ['ana', 'ben', 'chloe', 'robo', 'dan'] as const;
 export type Name = (typeof names)[number];
 
-export interface Person {
-  readonly name: Name;
-  readonly secret: string;
-  readonly memberId: string;
-  readonly agentId: string | null;
-}
-
-export interface Team {
-  readonly orgId: string;
+export interface Team extends Omit<Organization, 'people'> {
   readonly database: Database;
   readonly people: Readonly<Record<Name, Person>>;
 }
 
-const memberOf: Readonly<Record<Name, { email: string; name: string; agent?: string }>> = {
-  ana: { email: 'ana@prove.example', name: 'Ana' },
-  ben: { email: 'ben@prove.example', name: 'Ben' },
-  chloe: { email: 'chloe@prove.example', name: 'Chloé' },
-  robo: { email: 'chloe@prove.example', name: 'Chloé', agent: 'Robo' },
-  dan: { email: 'dan@prove.example', name: 'Dan' },
-};
-
-const slug = 'prove';
-
-const teams = new WeakMap<Scope, Promise<Team>>();
-
 /** An organization in a database of its own, the same for all runs: each makes boards of its own. */
-export function findTeam({ home }: Scope): Promise<Team> {
-  const team = teams.get(home) ?? foundTeam(home);
-  teams.set(home, team);
-  return team;
-}
+export const findTeam = (scope: Scope): Promise<Team> => scope.share('team', foundTeam);
 
 /** One that nobody else works with. */
 export async function foundTeam(scope: Scope): Promise<Team> {
   const database = await scope.database();
-  const { owner } = database;
-  const { org } = await createOrganization(owner, { name: 'Proof', slug, plan: 'team', owner: memberOf.ana });
-  for (const [name, role] of [
-    ['ben', 'member'],
-    ['chloe', 'member'],
-    ['dan', 'viewer'],
-  ] as const) {
-    await addMember(owner, { org: slug, ...memberOf[name], role });
-  }
-  const authenticator = createAuthenticator(owner);
-  const enter = async (name: Name): Promise<Person> => {
-    const { email, agent } = memberOf[name];
-    const named = agent === undefined ? {} : { agent };
-    const { token: secret } = await createToken(owner, {
-      ...{ org: slug, member: email, name: 'prove', scopes: ['write'] },
-      ...named,
-    });
-    const { identity } = await authenticator.authenticate(secret);
-    return { name, secret, memberId: identity.memberId, agentId: identity.agentId };
-  };
-  try {
-    const [ana, ben, chloe, robo, dan] = await Promise.all([
-      enter('ana'),
-      enter('ben'),
-      enter('chloe'),
-      enter('robo'),
-      enter('dan'),
-    ]);
-    return { orgId: org.id, database, people: { ana, ben, chloe, robo, dan } };
-  } finally {
-    await authenticator.close();
-  }
+  const organization = await foundOrganization(database, 4, { scopes: ['write'], viewers: [3] });
+  const [ana, ben, chloe, dan] = organization.people;
+  if (ben === undefined || chloe === undefined || dan === undefined) throw new Error('somebody is missing');
+  const robo = await organization.enter(chloe.email, { scopes: ['write'], agent: 'Robo' });
+  return { ...organization, database, people: { ana, ben, chloe, robo, dan } };
 }
 
 /** One more member of the team and an agent of theirs, that may have to go; and Ana as she may remove them. */
 export async function joinForAWhile({
-  database: { owner },
+  people,
+  join,
+  enter,
 }: Team): Promise<{ newcomer: Person; agent: Person; admin: Person }> {
-  const email = `${newId()}@prove.example`;
-  await addMember(owner, { org: slug, email, name: 'Eve', role: 'member' });
-  const authenticator = createAuthenticator(owner);
-  const enter = async (
-    name: Name,
-    member: string,
-    scopes: ('write' | 'admin')[],
-    more: { agent?: string } = {},
-  ): Promise<Person> => {
-    const { token: secret } = await createToken(owner, {
-      ...{ org: slug, member, name: 'prove', scopes },
-      ...more,
-    });
-    const { identity } = await authenticator.authenticate(secret);
-    return { name, secret, memberId: identity.memberId, agentId: identity.agentId };
+  const newcomer = await join();
+  return {
+    newcomer,
+    agent: await enter(newcomer.email, { scopes: ['write'], agent: 'Guest' }),
+    admin: await enter(people.ana.email, { scopes: ['admin'] }),
   };
-  try {
-    // She stands in for nobody of the team; her name is not looked at.
-    return {
-      newcomer: await enter('ben', email, ['write']),
-      agent: await enter('ben', email, ['write'], { agent: 'Guest' }),
-      admin: await enter('ana', memberOf.ana.email, ['admin']),
-    };
-  } finally {
-    await authenticator.close();
-  }
 }
 
 /** What came of a call: its result, or what refused it. */
@@ -136,10 +67,7 @@ export async function openDesk(
   services: Scope,
   { removals = [], max = 2 }: { removals?: readonly Removal[]; max?: number } = {},
 ): Promise<Desk> {
-  const tap = await startTap(database.url, removals);
-  services.onStop(() => {
-    tap.stop();
-  });
+  const tap = await openTap(services, database.url, removals);
   const pool: Pool = createPool({ url: tap.url, role: 'muster_app', name: 'muster-prove-desk', max });
   // Who waits for a lock that is held on purpose waits as long as a statement may take: the machine may be busy.
   pool.on('connect', (client) => void client.query('set lock_timeout = 0').catch(() => undefined));
@@ -156,7 +84,7 @@ export async function openDesk(
           pool,
           handler,
           {
-            token: await authenticator.authenticate(person.secret),
+            token: await authenticator.authenticate(person.token),
             // What crosses the wire is JSON.
             params: JSON.parse(JSON.stringify(params)) as unknown,
             requestId: newId(),
@@ -173,4 +101,16 @@ export async function openDesk(
       }
     },
   };
+}
+
+/** The result of a call; throws where it is refused. */
+export async function must(
+  desk: Desk,
+  who: Person,
+  operation: string,
+  params: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const answer = await desk.call(who, operation, params);
+  if ('result' in answer) return answer.result;
+  throw new Error(`${operation} was refused: ${answer.refused} ${JSON.stringify(answer.details)}`);
 }

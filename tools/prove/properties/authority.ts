@@ -5,7 +5,7 @@
  * example, and that is not a 401 or 403.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createToken, grantPlatform } from '@muster/organizations';
+import { grantPlatform } from '@muster/organizations';
 import {
   groundsOf,
   type Operation,
@@ -14,13 +14,18 @@ import {
   type ProjectRole,
   type Scope,
 } from '@muster/registry';
-import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
-import { type Alteration, findBundle } from '../bundles.ts';
-import { asksToComeAgain, type Callers, type Heard, openCallers, reasonOf } from '../callers.ts';
-import { type Property, type Report, type Setting } from '../property.ts';
-import { type Database } from '../services.ts';
-import { foundOrganization } from '../site.ts';
+import {
+  type ApiSite,
+  asksToComeAgain,
+  type Call,
+  type Heard,
+  idIn,
+  isServed,
+  openApi,
+  reasonOf,
+} from '../callers.ts';
 import { type Removal, without } from '../guards.ts';
+import { property, type Report, type Setting } from '../property.ts';
 
 /** A kind of token, and of the member it belongs to. */
 interface Kind {
@@ -102,7 +107,6 @@ interface Stage {
   readonly webhookId: string;
   readonly deliveryId: string;
 }
-type Call = (operation: string, params: object) => Promise<Heard>;
 
 const ofWebhook = ({ webhookId }: Stage, example: object): object => ({ ...example, webhookId });
 const ofDelivery = ({ deliveryId }: Stage): object => ({ deliveryId });
@@ -134,54 +138,29 @@ async function setStage(
   index: number,
 ): Promise<Stage> {
   const slug = `stage-${index}`;
-  const { body } = await owner('teams.create', { name: slug });
-  const teamId = (body['team'] as { id: string } | undefined)?.id ?? '';
+  const teamId = idIn(await owner('teams.create', { name: slug }), 'team');
   await owner('teams.members.add', { teamId, memberId: who.leadId, role: 'lead' });
   const publish = operations.get('agents.catalog.publish');
   const published = await other('agents.catalog.publish', { ...publish?.example, slug, version: '1.0.0' });
-  if (published.status !== 200) throw new Error(`no stage: ${JSON.stringify(published.body)}`);
-  const hook = await owner('webhooks.create', {
-    url: `https://hooks.acme.example/${slug}`,
-    kinds: ['story.created'],
-  });
-  const webhookId = (hook.body['webhook'] as { id: string } | undefined)?.id ?? '';
-  const tested = await owner('webhooks.test', { webhookId });
-  const deliveryId = (tested.body['delivery'] as { id: string } | undefined)?.id ?? '';
-  if (deliveryId === '') throw new Error(`no webhook: ${JSON.stringify([hook.body, tested.body])}`);
+  if (!isServed(published)) throw new Error(`no stage: ${JSON.stringify(published.body)}`);
+  const url = `https://hooks.acme.example/${slug}`;
+  const webhookId = idIn(await owner('webhooks.create', { url, kinds: ['story.created'] }), 'webhook');
+  const deliveryId = idIn(await owner('webhooks.test', { webhookId }), 'delivery');
   return { teamId, ...who, slug, webhookId, deliveryId };
 }
 
-async function makeTokens(database: Database): Promise<{
-  readonly owner: string;
-  readonly other: string;
-  readonly who: Pick<Stage, 'leadId' | 'strangerId'>;
-  readonly tokenOf: (kind: Kind) => Promise<string>;
-}> {
-  const { orgId, people } = await foundOrganization(database, 4);
-  const [owner, other, , stranger] = people;
-  if (owner === undefined || other === undefined || stranger === undefined)
-    throw new Error('nobody is there');
-  const { rows } = await database.owner.query<{ slug: string }>('select slug from orgs where id = $1', [
-    orgId,
-  ]);
-  const org = rows[0]?.slug ?? '';
-  await database.owner.query(
-    `update members set role = 'viewer' where org_id = $1 and email = 'p2@prove.example'`,
-    [orgId],
-  );
-  const emails = { owner: 'p0@prove.example', member: 'p3@prove.example', viewer: 'p2@prove.example' };
-  const tokenOf = async (kind: Kind): Promise<string> => {
-    const member = emails[kind.role];
-    if (kind.scope === 'platform') return (await grantPlatform(database.owner, { org, member })).token;
-    const { token } = await createToken(database.owner, {
-      ...{ org, member, name: kind.name, scopes: [kind.scope] },
-      ...(kind.isAgents && { agent: 'Scribe', inbox: kind.readsInbox }),
-      ...(kind.isBound && { projects: ['WEB'] }),
-    });
-    return token;
-  };
-  const who = { leadId: other.memberId, strangerId: stranger.memberId };
-  return { owner: owner.token, other: other.token, who, tokenOf };
+/** A token of that kind. */
+async function tokenOf({ database, slug, people, enter }: ApiSite, kind: Kind): Promise<string> {
+  const [owner, , viewer = owner, member = owner] = people;
+  const { email } = { owner, viewer, member }[kind.role];
+  if (kind.scope === 'platform')
+    return (await grantPlatform(database.owner, { org: slug, member: email })).token;
+  const { token } = await enter(email, {
+    scopes: [kind.scope],
+    ...(kind.isAgents && { agent: 'Scribe', inbox: kind.readsInbox }),
+    ...(kind.isBound && { projects: ['WEB'] }),
+  });
+  return token;
 }
 
 /** Reasons that go by the token and its member, and not by the record. */
@@ -243,31 +222,28 @@ async function inTurns<Item>(items: readonly Item[], doOne: (item: Item) => Prom
   await Promise.all(Array.from({ length: atOnce }, turn));
 }
 
-async function tryAll(
+async function run(
   { note, services }: Setting,
   { kinds: tried, isTried = () => true, isEnded = () => false }: Extent,
-  alterations: readonly Alteration[],
+  removals: readonly Removal[],
 ): Promise<Report> {
-  const database = await services.database();
-  const api = await startThrowAwayApi({
-    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
-    databaseUrl: database.url,
-  });
-  services.onStop(() => api.stop());
-  const callers: Callers = openCallers(services);
+  const site = await openApi(services, { people: 4, viewers: [2], removals });
+  const [owner, other, , stranger] = site.people;
+  if (other === undefined || stranger === undefined) throw new Error('nobody is there');
   const as =
     (token: string): Call =>
     async (operation, params) => {
-      let heard = await callers.call(api.url, token, operation, params);
+      const call = site.as(token);
+      let heard = await call(operation, params);
       // Six calls at a time wait for each other, on a busy machine for longer than the API lets them: that says of no right.
       for (let again = 0; asksToComeAgain(heard) && again < mostAgain; again += 1) {
         await pause(Number(heard.retryAfter) * 1_000);
-        heard = await callers.call(api.url, token, operation, params);
+        heard = await call(operation, params);
       }
       return heard;
     };
-  const { owner, other, who, tokenOf } = await makeTokens(database);
-  await as(owner)('projects.create', { key: 'WEB', name: 'Web' });
+  const who = { leadId: other.memberId, strangerId: stranger.memberId };
+  await as(owner.token)('projects.create', { key: 'WEB', name: 'Web' });
 
   const all = [...operations.values()];
   const violations = all
@@ -275,8 +251,8 @@ async function tryAll(
     .map(({ name }) => `${name} is never tried by one who is an admin and nothing else`);
   const answers = { calls: 0, refused: 0 };
   for (const [index, kind] of tried.entries()) {
-    const call = as(await tokenOf(kind));
-    const stage = await setStage(as(owner), as(other), who, index);
+    const call = as(await tokenOf(site, kind));
+    const stage = await setStage(as(owner.token), as(other.token), who, index);
     note(kind.name);
     const asked = all
       .filter(({ name }) => kind.role === 'owner' || !endsItsCaller.has(name))
@@ -295,33 +271,34 @@ async function tryAll(
   return { violations, figures: { 'kinds of token': tried.length, operations: all.length, ...answers } };
 }
 
-/** By a kind of token that shows it, until it is seen. */
-const control = (name: string, kindName: string, guard: Removal<string>) => ({
-  name,
-  run: (setting: Setting) =>
-    tryAll(
-      setting,
-      { kinds: kinds.filter((kind) => kind.name === kindName), isEnded: ({ length }) => length > 0 },
-      [guard],
-    ),
+/** A kind of token that shows what is missing, until it is seen. */
+const until = (kindName: string): Extent => ({
+  kinds: kinds.filter(({ name }) => name === kindName),
+  isEnded: ({ length }) => length > 0,
 });
 
-export const authority: Property = {
+export const authority = property<Extent>({
   name: 'authority',
   promise:
     'Over HTTP each kind of token may do exactly what the contract says of each operation: no more, and no less.',
-  run: (setting) => tryAll(setting, setting.scale === 'short' ? byTurns() : { kinds }, []),
+  short: byTurns(),
+  long: { kinds },
+  run,
   controls: [
-    control('the kind of token is not checked', 'bound, admin', without('what a bound token may not')),
-    control(
-      "an admin's role holds in any scope",
-      'member, write',
-      without('the scope of an admin', 'if (mayBeAdmin) return;'),
-    ),
-    control(
-      'an agent counts as its member',
-      'agent, write',
-      without('an agent is not its member', 'const isAgents = false;'),
-    ),
+    {
+      name: 'the kind of token is not checked',
+      extent: until('bound, admin'),
+      without: [without('what a bound token may not')],
+    },
+    {
+      name: "an admin's role holds in any scope",
+      extent: until('member, write'),
+      without: [without('the scope of an admin', 'if (mayBeAdmin) return;')],
+    },
+    {
+      name: 'an agent counts as its member',
+      extent: until('agent, write'),
+      without: [without('an agent is not its member', 'const isAgents = false;')],
+    },
   ],
-};
+});

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { type Client } from '@muster/client';
 import { newId, type Pool } from '@muster/database';
 import { quantile } from '../callers.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { property, type Report, type Setting } from '../property.ts';
 import { openSite } from '../site.ts';
 
 interface Extent {
@@ -17,12 +17,9 @@ interface Extent {
   readonly kills: number;
   /** Calls in another organization before each removal that is killed, and as many meanwhile; a short run is too small. */
   readonly calls: number;
+  /** By one statement. */
+  readonly isAtOnce?: boolean;
 }
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { stories: 200, commentsPerStory: 20, kills: 2, calls: 0 },
-  long: { stories: 20_000, commentsPerStory: 10, kills: 10, calls: 50 },
-};
 
 const remover = path.join(import.meta.dirname, 'deletion/remover.ts');
 /** What stays with an organization, and how many rows of it at most: the epoch of its rights, and the words it used. */
@@ -34,19 +31,17 @@ const leastRounds = 3;
 /** What no clock of a busy machine tells apart. */
 const leastMillis = 20;
 
-async function run({ services, note }: Setting, extent: Extent, how?: 'at once'): Promise<Report> {
-  const site = await openSite(services, { people: 1 });
-  const [person] = site.people;
-  if (person === undefined) throw new Error('nobody is there');
-  const { owner, url } = site.database;
+async function run({ services, note }: Setting, extent: Extent): Promise<Report> {
+  const { isAtOnce = false } = extent;
+  const { ana: api, database, projectId } = await openSite(services, { people: 1 });
+  const { owner, url } = database;
   const deleted = await arrange(owner, extent);
-  const parameters = [url, ...deleted, ...(how === undefined ? [] : [how])];
+  const parameters = [url, ...deleted, ...(isAtOnce ? ['at once'] : [])];
   const all = total(await rowsOf(owner, deleted));
   note(`${all} rows are there`);
   const violations: string[] = [];
-  const api = site.clientOf(person);
   const timed = async (into: number[]): Promise<void> => {
-    if (extent.calls > 0) into.push(await p95Of(api, site.projectId, extent.calls));
+    if (extent.calls > 0) into.push(await p95Of(api, projectId, extent.calls));
   };
   const [calm, busy]: [number[], number[]] = [[], []];
 
@@ -57,7 +52,7 @@ async function run({ services, note }: Setting, extent: Extent, how?: 'at once')
     await removal.said(1);
     const meanwhile: number[] = [];
     await timed(meanwhile);
-    if (how === undefined) await removal.said(3);
+    if (!isAtOnce) await removal.said(3);
     removal.kill();
     // Where it came to its end the calls were not all made beside it.
     if (await removal.wasKilled) busy.push(...meanwhile);
@@ -172,15 +167,14 @@ async function arrange(owner: Pool, { stories, commentsPerStory }: Extent): Prom
   return [orgId, projectId];
 }
 
-export const deletion: Property = {
+const short: Extent = { stories: 200, commentsPerStory: 20, kills: 2, calls: 0 };
+
+export const deletion = property<Extent>({
   name: 'deletion',
   promise:
     'What a member deleted is removed to the last row, however large it is and however often the worker that removes it is killed, and no other caller waits for it.',
-  run: (setting) => run(setting, extents[setting.scale]),
-  controls: [
-    {
-      name: 'it is removed by one statement',
-      run: (setting) => run(setting, { ...extents.short, kills: 1 }, 'at once'),
-    },
-  ],
-};
+  short,
+  long: { stories: 20_000, commentsPerStory: 10, kills: 10, calls: 50 },
+  run,
+  controls: [{ name: 'it is removed by one statement', extent: { ...short, kills: 1, isAtOnce: true } }],
+});

@@ -3,22 +3,22 @@
  * each answer counts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
-import { type ThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { findBreakables } from '../breakable.ts';
-import { type Alteration, findBundle } from '../bundles.ts';
 import {
+  type ApiSite,
   asksToComeAgain,
-  type Callers,
+  type Call,
   type Heard,
   idIn,
-  inWords,
-  openCallers,
-  quantile,
+  isServed,
+  millisOf,
+  oddAmong,
+  openApi,
 } from '../callers.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
-import { comesToBe, foundOrganization } from '../site.ts';
-import { without } from '../guards.ts';
+import { type Removal, without } from '../guards.ts';
+import { during } from '../havoc.ts';
+import { property, type Report, type Setting } from '../property.ts';
+import { comesToBe } from '../site.ts';
 
 interface Extent {
   readonly postgresKills: number;
@@ -28,23 +28,21 @@ interface Extent {
   readonly isTimed: boolean;
 }
 
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: {
-    postgresKills: 1,
-    outages: [
-      { how: 'killed', millis: 500 },
-      { how: 'hung', millis: 500 },
-    ],
-    isTimed: false,
-  },
-  long: {
-    postgresKills: 10,
-    outages: [2_000, 9_000, 30_000].flatMap((millis) => [
-      { how: 'killed' as const, millis },
-      { how: 'hung' as const, millis },
-    ]),
-    isTimed: true,
-  },
+const short: Extent = {
+  postgresKills: 1,
+  outages: [
+    { how: 'killed', millis: 500 },
+    { how: 'hung', millis: 500 },
+  ],
+  isTimed: false,
+};
+const long: Extent = {
+  postgresKills: 10,
+  outages: [2_000, 9_000, 30_000].flatMap((millis) => [
+    { how: 'killed', millis },
+    { how: 'hung', millis },
+  ]),
+  isTimed: true,
 };
 
 const callersAtOnce = 8;
@@ -56,72 +54,58 @@ const mostWriteMillis = 500;
 /** So few calls in a row that each has to be asked of Redis, and so many in a while, by a token of each, that none is refused. */
 const limits = { LIMIT_TOKEN: '100/0.001' };
 
-interface Course {
+interface Course extends ApiSite {
   readonly setting: Setting;
   readonly extent: Extent;
-  readonly callers: Callers;
-  readonly api: ThrowAwayApp;
   readonly violations: string[];
   /** A read or a write of one after the other of the people. */
   readonly call: () => Promise<Heard>;
   readonly write: () => Promise<Heard>;
 }
 
-async function begin(setting: Setting, extent: Extent, alterations: readonly Alteration[]): Promise<Course> {
+async function begin(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Course> {
   const { services } = setting;
   const breakables = await findBreakables(services);
-  const database = await breakables.database(services);
-  const { people } = await foundOrganization(database, callersAtOnce);
-  const api = await startThrowAwayApi({
-    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
-    ...{ databaseUrl: database.url, environment: { REDIS_URL: breakables.redis.url, ...limits } },
+  const site = await openApi(services, {
+    ...{ people: callersAtOnce, removals, database: await breakables.database(services) },
+    environment: { REDIS_URL: breakables.redis.url, ...limits },
   });
-  services.onStop(() => api.stop());
-  const callers = openCallers(services);
+  const { people, as } = site;
   let calls = 0;
-  const next = (operation: string, params: object): Promise<Heard> => {
+  const next: Call = (operation, params) => {
     calls += 1;
-    return callers.call(api.url, people[calls % people.length]?.token ?? '', operation, params);
+    return as(people[calls % people.length]?.token ?? '')(operation, params);
   };
   const projectId = idIn(await next('projects.create', { key: 'PRV', name: 'What is proven' }), 'project');
   const write = (): Promise<Heard> => next('stories.create', { projectId, title: `Story ${calls}` });
   return {
-    ...{ setting, extent, callers, api, write, violations: [] },
+    ...{ ...site, setting, extent, write, violations: [] },
     call: () => (calls % 2 === 0 ? write() : next('stories.list', { projectId, limit: 5 })),
   };
 }
 
 /** People call all the time while something is done; answers what they heard. */
-async function during(call: () => Promise<Heard>, act: () => Promise<void>): Promise<Heard[]> {
+async function heardDuring(call: () => Promise<Heard>, act: () => Promise<void>): Promise<Heard[]> {
   const heard: Heard[] = [];
-  let isOver = false;
-  const calling = Promise.all(
-    Array.from({ length: callersAtOnce }, async () => {
-      while (!isOver) {
-        const one = await call();
-        heard.push(one);
-        // Who was asked to come again does not do so at once.
-        if (one.status !== 200) await pause(20);
-      }
-    }),
+  const work = async (): Promise<void> => {
+    const one = await call();
+    heard.push(one);
+    // Who was asked to come again does not do so at once.
+    if (!isServed(one)) await pause(20);
+  };
+  await during(
+    Array.from({ length: callersAtOnce }, () => work),
+    act,
   );
-  try {
-    await act();
-  } finally {
-    isOver = true;
-    await calling;
-  }
   return heard;
 }
-
-const isServed = ({ status }: Heard): boolean => status === 200;
 
 async function killPostgres({ setting, extent, callers, api, violations, call }: Course) {
   const { postgres } = await findBreakables(setting.services);
   const isReady = async (): Promise<boolean> => isServed(await callers.get(api.url, '/readyz'));
   let kills = 0;
   let latest = 0;
-  const heard = await during(call, async () => {
+  const heard = await heardDuring(call, async () => {
     for (; kills < extent.postgresKills; kills += 1) {
       await postgres.kill();
       if (!(await comesToBe(async () => !(await isReady()), patienceMillis))) {
@@ -138,12 +122,7 @@ async function killPostgres({ setting, extent, callers, api, violations, call }:
   if (extent.isTimed && latest > mostReadyMillis) {
     violations.push(`it was ready ${Math.round(latest)} ms after Postgres was`);
   }
-  const odd = heard.filter((one) => !isServed(one) && !asksToComeAgain(one));
-  if (odd[0] !== undefined) {
-    violations.push(
-      `${odd.length} calls were answered neither with 200 nor with 503, such as ${inWords(odd[0])}`,
-    );
-  }
+  violations.push(...oddAmong(heard, 'calls', (one) => isServed(one) || asksToComeAgain(one)));
   return { kills, calls: heard.length, away: heard.filter(asksToComeAgain).length, latest };
 }
 
@@ -152,7 +131,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
   let writes = 0;
   let slowest = 0;
   for (const { how, millis } of extent.outages) {
-    const heard = await during(write, async () => {
+    const heard = await heardDuring(write, async () => {
       if (how === 'killed') await redis.kill();
       else process.kill(redis.process.pid, 'SIGSTOP');
       try {
@@ -163,18 +142,11 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
       }
     });
     writes += heard.length;
-    const p99 = quantile(
-      heard.map((one) => one.millis),
-      0.99,
-    );
+    const p99 = millisOf(heard, 0.99);
     slowest = Math.max(slowest, p99);
     // On a busy machine Postgres may be slow as well.
-    const failed = heard.filter((one) => !isServed(one) && (extent.isTimed || !asksToComeAgain(one)));
-    if (failed[0] !== undefined) {
-      violations.push(
-        `Redis ${how}: ${failed.length} of ${heard.length} writes failed, such as ${inWords(failed[0])}`,
-      );
-    }
+    const isFine = (one: Heard): boolean => isServed(one) || (!extent.isTimed && asksToComeAgain(one));
+    violations.push(...oddAmong(heard, `writes while Redis was ${how}`, isFine));
     if (heard.length === 0) violations.push(`Redis ${how}: nothing was written meanwhile`);
     if (extent.isTimed && p99 > mostWriteMillis) {
       violations.push(`Redis ${how}: a write took ${Math.round(p99)} ms at p99`);
@@ -184,15 +156,10 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
   return { writes, slowest };
 }
 
-async function run(
-  setting: Setting,
-  extent: Extent,
-  alterations: readonly Alteration[] = [],
-): Promise<Report> {
-  const course = await begin(setting, extent, alterations);
+async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+  const course = await begin(setting, extent, removals);
   const { kills, calls, away, latest } = await killPostgres(course);
   const { writes, slowest } = course.api.isAlive() ? await takeRedisAway(course) : { writes: 0, slowest: 0 };
-  if (alterations.length > 0 && course.violations[0] !== undefined) setting.note(course.violations[0]);
   return {
     violations: course.violations,
     figures: {
@@ -210,33 +177,31 @@ async function run(
 /** The first that meets a call at work is enough, and ends it. */
 const patientKills = 30;
 
-/** Connections that break emit, and nobody listens. */
-const noListener: readonly Alteration[] = [without('broken connections are heard')];
-/** What Redis does not answer is refused. */
-const failsClosed: readonly Alteration[] = [
-  without(
-    'limits without an answer of Redis',
-    'const withoutAnswer = () => Promise.reject(new Error("Redis is away"));',
-  ),
-  without('limits while Redis is away'),
-];
-
-export const dependencies: Property = {
+export const dependencies = property<Extent>({
   name: 'dependencies',
   promise:
     'While Postgres is away callers are asked to come again, and soon after it is back the same process answers; while Redis is away or hangs every write succeeds.',
-  run: (setting) => run(setting, extents[setting.scale]),
+  short,
+  long,
+  run,
   controls: [
     {
       name: 'errors of connections are not handled',
       leftTo: 'nx long',
-      run: (setting) =>
-        run(setting, { ...extents.short, postgresKills: patientKills, outages: [] }, noListener),
+      extent: { ...short, postgresKills: patientKills, outages: [] },
+      without: [without('broken connections are heard')],
     },
     {
       name: 'a call that Redis does not count is refused',
       leftTo: 'nx long',
-      run: (setting) => run(setting, { ...extents.short, postgresKills: 0 }, failsClosed),
+      extent: { ...short, postgresKills: 0 },
+      without: [
+        without(
+          'limits without an answer of Redis',
+          'const withoutAnswer = () => Promise.reject(new Error("Redis is away"));',
+        ),
+        without('limits while Redis is away'),
+      ],
     },
   ],
-};
+});

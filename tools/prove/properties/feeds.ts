@@ -1,11 +1,12 @@
 /** Many write at once while others follow the streams: everybody sees each event once, in one order. */
 import { makeBoard, stories } from '../board.ts';
 import { Dice } from '../../dev/dice.ts';
-import { type Property, type Report, type Setting } from '../property.ts';
-import { requireMet } from '../tap.ts';
-import { type Desk, foundTeam, openDesk, type Person, type Team } from '../team.ts';
-import { followActivity, type Followed, followEvents, type Follower } from './feeds/followers.ts';
+import { differencesIn } from '../differences.ts';
 import { type Removal, without } from '../guards.ts';
+import { during } from '../havoc.ts';
+import { property, type Report, type Setting } from '../property.ts';
+import { type Desk, foundTeam, must, openDesk, type Team } from '../team.ts';
+import { followActivity, followEvents, type Follower } from './feeds/followers.ts';
 
 const writers = 24;
 const boards = 2;
@@ -47,20 +48,15 @@ async function run(
     followEvents(team, readers, team.people.ben, executionIds, 200),
     followEvents(team, readers, team.people.dan, executionIds, 7),
   ];
-  let over = false;
-  const following = Promise.all(
-    followers.map(async (follower) => {
-      while (!over) await follower.look();
-      // All is committed by now.
-      await follower.look();
-    }),
+  let written = 0;
+  await during(
+    followers.map(({ look }) => look),
+    async () => {
+      written = await writeAll(team, desk, works, { seed, least });
+    },
   );
-  // Its failure is met where it is waited for.
-  following.catch(() => undefined);
-  const written = await writeAll(team, desk, works, { seed, least });
-  over = true;
-  await following;
-  requireMet(desk.tap);
+  // All is committed by now.
+  for (const follower of followers) await follower.look();
   return report(team, followers, written);
 }
 
@@ -105,17 +101,6 @@ async function writeAll(
   return written;
 }
 
-async function must(
-  desk: Desk,
-  who: Person,
-  operation: string,
-  params: Record<string, unknown>,
-): Promise<Record<string, unknown>> {
-  const answer = await desk.call(who, operation, params);
-  if ('result' in answer) return answer.result;
-  throw new Error(`${operation} was refused: ${answer.refused} ${JSON.stringify(answer.details)}`);
-}
-
 async function report(team: Team, followers: readonly Follower[], writes: number): Promise<Report> {
   const violations: string[] = [];
   const total = async (table: 'activity' | 'execution_events'): Promise<number> => {
@@ -129,7 +114,9 @@ async function report(team: Team, followers: readonly Follower[], writes: number
   for (const follower of followers) {
     const { name } = follower;
     const followed = await follower.streams();
-    violations.push(...followed.flatMap((one) => wrongWith(one).map((what) => `${name} ${what}`)));
+    violations.push(
+      ...followed.flatMap(({ seen, all }) => differencesIn(seen, all).map((what) => `${name}: ${what}`)),
+    );
     const events = followed.reduce((sum, { all }) => sum + all.length, 0);
     if (events < writes) violations.push(`${name} could see ${events} events of ${writes} writes`);
     looks += follower.looked();
@@ -138,35 +125,20 @@ async function report(team: Team, followers: readonly Follower[], writes: number
   return { violations, figures: { writers, events, followers: followers.length, looks } };
 }
 
-function wrongWith({ seen, all }: Followed): string[] {
-  const placeOf = new Map(all.map((one, place) => [one, place]));
-  const distinct = new Set(seen);
-  const missed = all.filter((one) => !distinct.has(one)).length;
-  const doubled = seen.length - distinct.size;
-  const places = seen.map((one) => placeOf.get(one));
-  const unknown = places.filter((place) => place === undefined).length;
-  const known = places.filter((place) => place !== undefined);
-  const reordered = known.filter((place, index) => place < (known[index - 1] ?? 0)).length;
-  return [
-    ...(missed > 0 ? [`missed ${missed} of ${all.length} events`] : []),
-    ...(doubled > 0 ? [`saw ${doubled} events more than once`] : []),
-    ...(reordered > 0 ? [`saw ${reordered} events behind later ones`] : []),
-    ...(unknown > 0 ? [`saw ${unknown} events that are not there`] : []),
-  ];
-}
-
 /** Each write is an event of the activity and one of an execution. */
-const leastWrites = { short: 300, long: 10_000 };
+const leastWrites = 300;
 
-export const feeds: Property = {
+export const feeds = property<number>({
   name: 'feeds',
   promise:
     'A caller that follows a stream while many write to it misses nothing, and sees nothing twice or out of order.',
-  run: (setting) => run(setting, leastWrites[setting.scale], []),
+  short: leastWrites,
+  long: 10_000,
+  run,
   controls: [
     {
       name: 'the activity is numbered by a sequence instead of a row that stays locked until the commit',
-      run: (setting) => run(setting, leastWrites.short, [bySequence]),
+      without: [bySequence],
     },
   ],
-};
+});

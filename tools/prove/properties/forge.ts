@@ -9,7 +9,7 @@ import { type Client, MusterError } from '@muster/client';
 import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '@muster/testing/github';
 import { Dice } from '../../dev/dice.ts';
 import { type Removal, without } from '../guards.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { property, type Report, type Setting } from '../property.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 
 interface Extent {
@@ -17,11 +17,6 @@ interface Extent {
   /** Of so many lives one has its merge reported by a token first. */
   readonly oneReportedOf: number;
 }
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { lives: 16, oneReportedOf: 4 },
-  long: { lives: 1_000, oneReportedOf: 10 },
-};
 
 const livesAtOnce = 8;
 const repositories = 8;
@@ -34,16 +29,11 @@ interface Forge {
   readonly secret: string;
 }
 
-interface Counts {
-  deliveries: number;
-  reports: number;
-}
-
 interface Course {
   readonly site: Site;
   readonly api: Client;
   readonly forge: Forge;
-  readonly counts: Counts;
+  readonly counts: { deliveries: number; reports: number };
 }
 
 const numberOf = (nth: number): number => 10_000 + nth;
@@ -63,15 +53,13 @@ const lifeOf = (nth: number): PullLife => ({
 async function run(
   { seed, services }: Setting,
   { lives, oneReportedOf }: Extent,
-  removals: readonly Removal[] = [],
+  removals: readonly Removal[],
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1, removals });
-  const worker = await site.startWorker();
-  const [owner] = site.people;
+  await site.startWorker();
+  const { ana: api } = site;
   const [copy] = site.copies;
-  if (owner === undefined || copy === undefined) throw new Error('nobody is there');
-  const api = site.clientOf(owner);
   await api.policy.update({ requireMergeProof: true, mergeProof: 'verified' });
   const { connection, setup } = await api.forges.connect({ kind: 'github' });
   for (let nth = 0; nth < repositories; nth += 1) {
@@ -83,20 +71,14 @@ async function run(
   const forge = { url: `${copy.api.url}${new URL(setup.webhookUrl).pathname}`, secret: setup.secret };
   const course: Course = { site, api, forge, counts: { deliveries: 0, reports: 0 } };
   const wrong: string[] = [];
-  let next = 0;
+  const nths = Array.from({ length: lives }, (_, nth) => nth).values();
   const liveOn = async (): Promise<void> => {
     const mine = dice.another();
-    for (;;) {
-      const nth = next;
-      next += 1;
-      if (nth >= lives) return;
+    for (const nth of nths)
       wrong.push(...(await live(course, mine, { nth, isReported: nth % oneReportedOf === 1 })));
-    }
   };
   await Promise.all(Array.from({ length: livesAtOnce }, liveOn));
   const settled = await comesToBe(() => isSettled(site), settledWithinMillis);
-  site.requireMet();
-  worker.requireMet();
   return {
     violations: [
       ...wrong,
@@ -126,16 +108,8 @@ async function deliver({ forge, counts }: Course, { event, payload }: GithubEven
 }
 
 /** The first of all lives is in order; of the others each event comes once or twice, anywhere. */
-function orderOf(events: readonly GithubEvent[], dice: Dice, nth: number): GithubEvent[] {
-  if (nth === 0) return [...events];
-  const all = [...events, ...events.filter(() => dice.between(0, 1) === 1)];
-  for (let last = all.length - 1; last > 0; last -= 1) {
-    const other = dice.between(0, last);
-    const [one, two] = [all[last], all[other]];
-    if (one !== undefined && two !== undefined) [all[last], all[other]] = [two, one];
-  }
-  return all;
-}
+const orderOf = (events: readonly GithubEvent[], dice: Dice, nth: number): GithubEvent[] =>
+  nth === 0 ? [...events] : dice.shuffle([...events, ...events.filter(() => dice.between(0, 1) === 1)]);
 
 /** One work and its pull request, from its beginning until all was delivered. Answers what must not be. */
 async function live(
@@ -242,20 +216,20 @@ async function otherEnds({ database, orgId }: Site, lives: number): Promise<stri
   ];
 }
 
-const takenAsVerified = without(
-  'a token reports, and verifies nothing',
-  (trust) => `coalesce('verified', ${trust}::text)`,
-);
-
-export const forge: Property = {
+export const forge = property<Extent>({
   name: 'forge',
   promise:
     'What a forge signs about a pull request leads to the same result in any order, doubled, late and at once, and no token lands work by reporting it merged.',
-  run: (setting) => run(setting, extents[setting.scale]),
+  short: { lives: 16, oneReportedOf: 4 },
+  long: { lives: 1_000, oneReportedOf: 10 },
+  run,
   controls: [
     {
       name: 'the report of a token is stored as verified by the forge',
-      run: (setting) => run(setting, { lives: 4, oneReportedOf: 2 }, [takenAsVerified]),
+      extent: { lives: 4, oneReportedOf: 2 },
+      without: [
+        without('a token reports, and verifies nothing', (trust) => `coalesce('verified', ${trust}::text)`),
+      ],
     },
   ],
-};
+});

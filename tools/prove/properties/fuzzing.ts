@@ -2,15 +2,14 @@
  * Made-up requests to every operation: by its path, through the dispatcher and as tools, by tokens of several kinds. What
  * was found once is sent first.
  */
-import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { operations, pathOf } from '@muster/registry';
 import { faultIn, faultInTool, found, type Known, learn, requestsFor, type Sent } from '@muster/testing/fuzz';
 import fc from 'fast-check';
-import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
-import { type Altered, type House, startHouse } from '../house.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
-import { without } from '../guards.ts';
+import { type Removal, without } from '../guards.ts';
+import { type House, startHouse } from '../house.ts';
+import { foundOrganization } from '../organization.ts';
+import { property, type Report, type Setting } from '../property.ts';
 
 interface Extent {
   /** Each in an organization of its own, since some requests end what others would need. */
@@ -24,11 +23,6 @@ interface Extent {
 const ways = ['path', 'dispatcher', 'tool'] as const;
 type Way = (typeof ways)[number];
 
-const extents: Readonly<Record<Scale, Extent>> = {
-  // The other ways are those of fuzzing.long.spec.ts of coordination-api.
-  short: { rounds: 1, requests: 1, waysOfFound: ['tool'] },
-  long: { rounds: 20, requests: 8, waysOfFound: ways },
-};
 const atOnce = 4;
 const mostTold = 20;
 
@@ -57,25 +51,20 @@ function openWay({ services }: Setting): Ask {
 }
 
 /** Who asks: the owner most of the time, since the others are refused early. */
-async function foundTeam({ database: { owner } }: House): Promise<readonly string[]> {
-  const slug = `fuzz-${randomBytes(4).toString('hex')}`;
-  const [ana, dan] = [`ana@${slug}.example`, `dan@${slug}.example`];
-  await createOrganization(owner, { name: 'Fuzz', slug, plan: 'team', owner: { email: ana, name: 'Ana' } });
-  await addMember(owner, { org: slug, email: dan, name: 'Dan', role: 'viewer' });
-  const tokenOf = async (request: Omit<Parameters<typeof createToken>[1], 'org' | 'name'>) =>
-    (await createToken(owner, { org: slug, name: 'fuzz', ...request })).token;
-  const admin = await tokenOf({ member: ana, scopes: ['admin'] });
-  return [
-    ...[admin, admin, admin, admin],
-    await tokenOf({ member: ana, scopes: ['read'] }),
-    await tokenOf({ member: ana, scopes: ['write'], agent: 'Robo' }),
-    await tokenOf({ member: dan, scopes: ['write'] }),
-    'must_test_00000000000000000000000000000000000000',
+async function foundTeam({ database }: House): Promise<readonly string[]> {
+  const { people, enter } = await foundOrganization(database, 2, { viewers: [1] });
+  const [{ token: admin, email: ana }, dan] = people;
+  const others = [
+    await enter(ana, { scopes: ['read'] }),
+    await enter(ana, { scopes: ['write'], agent: 'Robo' }),
+    await enter(dan?.email ?? '', { scopes: ['write'] }),
   ];
+  const madeUp = 'must_test_00000000000000000000000000000000000000';
+  return [admin, admin, admin, admin, ...others.map(({ token }) => token), madeUp];
 }
 
-async function run(setting: Setting, extent: Extent, altered: Altered = {}): Promise<Report> {
-  const house = await startHouse(setting.services, altered);
+async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+  const house = await startHouse(setting.services, { api: removals });
   const { api, gateway } = house;
   const ask = openWay(setting);
   const violations: string[] = [];
@@ -85,20 +74,21 @@ async function run(setting: Setting, extent: Extent, altered: Altered = {}): Pro
   const send = async (way: Way, token: string, sent: Sent): Promise<string> => {
     const { operation, params } = sent;
     const name = operation.replaceAll('.', '_');
-    const { status, text } = await (way === 'path'
-      ? ask(`${api.url}${pathOf(operation)}`, token, params)
-      : way === 'dispatcher'
-        ? ask(`${api.url}/api/query`, token, `{"operation":"${operation}","params":${params}}`)
-        : ask(
-            `${gateway.url}/api/mcp`,
-            token,
-            `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${params}}}`,
-          ));
+    const tool = `{"name":"${name}","arguments":${params}}`;
+    const [url, body] = {
+      path: [`${api.url}${pathOf(operation)}`, params] as const,
+      dispatcher: [`${api.url}/api/query`, `{"operation":"${operation}","params":${params}}`] as const,
+      tool: [
+        `${gateway.url}/api/mcp`,
+        `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${tool}}`,
+      ] as const,
+    }[way];
+    const { status, text } = await ask(url, token, body);
     counts.requests += 1;
     let fault: string | undefined;
     try {
-      const body: unknown = JSON.parse(text);
-      fault = way === 'tool' ? faultInTool(sent, status, body) : faultIn(sent, status, body);
+      const answer: unknown = JSON.parse(text);
+      fault = way === 'tool' ? faultInTool(sent, status, answer) : faultIn(sent, status, answer);
     } catch {
       fault = `was answered with no JSON: ${text.slice(0, 200)}`;
     }
@@ -137,10 +127,7 @@ async function run(setting: Setting, extent: Extent, altered: Altered = {}): Pro
     const course = [...operations.values()].flatMap((operation, index) =>
       fc.sample(
         fc.tuple(requestsFor(operation, known), fc.constantFrom(...askers), fc.constantFrom(...ways)),
-        {
-          seed: setting.seed + round * 1_000 + index,
-          numRuns: extent.requests,
-        },
+        { seed: setting.seed + round * 1_000 + index, numRuns: extent.requests },
       ),
     );
     const next = course.values();
@@ -164,18 +151,22 @@ async function run(setting: Setting, extent: Extent, altered: Altered = {}): Pro
   };
 }
 
-const uncleanTexts = without('texts are clean', 'if (false)');
+// The other ways are those of fuzzing.long.spec.ts of coordination-api.
+const short: Extent = { rounds: 1, requests: 1, waysOfFound: ['tool'] };
 
-export const fuzzing: Property = {
+export const fuzzing = property<Extent>({
   name: 'fuzzing',
   promise:
     'Whatever is sent to an operation, by its path, through the dispatcher or as a tool: the answer is within the contract, no 5xx, and Postgres is never asked to store what it refuses.',
-  run: (setting) => run(setting, extents[setting.scale]),
+  short,
+  long: { rounds: 20, requests: 8, waysOfFound: ways },
+  run,
   controls: [
     {
       name: 'texts in a body are not checked for NUL',
       leftTo: 'nx long',
-      run: (setting) => run(setting, { ...extents.short, waysOfFound: ['path'] }, { api: [uncleanTexts] }),
+      extent: { ...short, waysOfFound: ['path'] },
+      without: [without('texts are clean', 'if (false)')],
     },
   ],
-};
+});

@@ -1,7 +1,7 @@
 /** Writes with keys, tried until they are acknowledged while servers are killed and clients give up: each happens once. */
 import { Dice } from '../../dev/dice.ts';
-import { wreak } from '../havoc.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { type Pauses, wreak } from '../havoc.ts';
+import { property, type Report, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { newTally, type Tally, write } from './idempotency/writes.ts';
 
@@ -9,27 +9,19 @@ interface Extent {
   readonly writes: number;
   /** Kills of Postgres and of the API, of each at least. */
   readonly kills: number;
+  readonly betweenKills: Pauses;
+  readonly keyed: boolean;
 }
 
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { writes: 200, kills: 1 },
-  long: { writes: 10_000, kills: 6 },
-};
+const short: Extent = { writes: 200, kills: 1, betweenKills: { least: 200, most: 500 }, keyed: true };
+const long: Extent = { writes: 10_000, kills: 6, betweenKills: { least: 1_000, most: 5_000 }, keyed: true };
 
 const writers = 24;
 const people = 4;
 const stories = 12;
 const betweenBreaks = { least: 100, most: 500 };
-const betweenKills: Readonly<Record<Scale, { readonly least: number; readonly most: number }>> = {
-  short: { least: 200, most: 500 },
-  long: { least: 1_000, most: 5_000 },
-};
 
-interface Wanted extends Extent {
-  readonly keyed: boolean;
-}
-
-async function run({ seed, scale, services }: Setting, wanted: Wanted): Promise<Report> {
+async function run({ seed, services }: Setting, wanted: Extent): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people });
   const { breakables, copies } = site;
@@ -39,7 +31,7 @@ async function run({ seed, scale, services }: Setting, wanted: Wanted): Promise<
   const lines = copies.flatMap((copy) => copy.lines);
   const breaking = wreak(dice.another(), betweenBreaks, () => void dice.pick(lines).breakOne(dice));
   const { postgres } = breakables;
-  const killing = wreak(dice.another(), betweenKills[scale], async () => {
+  const killing = wreak(dice.another(), wanted.betweenKills, async () => {
     if (wanted.kills === 0) return;
     const { postgres: kills, apis } = site.broken();
     await (kills <= apis ? postgres : dice.pick(copies).api).killAndStartAgain();
@@ -100,15 +92,12 @@ async function missingOrDoubled({ database, orgId }: Site, tally: Tally): Promis
   ];
 }
 
-export const idempotency: Property = {
+export const idempotency = property<Extent>({
   name: 'idempotency',
   promise:
     'A write with a key that is tried until it is acknowledged is done exactly once, and every try that is answered gets the same answer.',
-  run: (setting) => run(setting, { ...extents[setting.scale], keyed: true }),
-  controls: [
-    {
-      name: 'writes have no keys',
-      run: (setting) => run(setting, { ...extents.short, writes: 60, kills: 0, keyed: false }),
-    },
-  ],
-};
+  short,
+  long,
+  run,
+  controls: [{ name: 'writes have no keys', extent: { ...short, writes: 60, kills: 0, keyed: false } }],
+});

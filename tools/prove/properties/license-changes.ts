@@ -5,28 +5,12 @@
 import { Dice } from '../../dev/dice.ts';
 import { type Removal, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite, type Sold } from '../license-site.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
-
-interface Extent {
-  /** Of each scene. */
-  readonly scenes: number;
-  /** Licenses of the crowd, and what each of its members does. */
-  readonly licenses: number;
-  readonly steps: number;
-}
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { scenes: 1, licenses: 4, steps: 12 },
-  long: { scenes: 50, licenses: 24, steps: 150 },
-};
+import { property, type Report, type Setting } from '../property.ts';
 
 const held = 'select from licenses.licenses where id = $1 for no key update';
 const machines = ['machine-a-000001', 'machine-b-000002', 'machine-c-000003', 'machine-d-000004'] as const;
 const budget = 2;
 const slots = 2;
-
-const countOf = (statuses: readonly number[], status: number): number =>
-  statuses.filter((one) => one === status).length;
 
 /** A revocation that stands first before a license, and machines behind it: none of them is let in. */
 async function revokedFirst(site: LicenseSite, { id, key }: Sold): Promise<string[]> {
@@ -51,10 +35,7 @@ async function budgetOnce(site: LicenseSite, { id, key }: Sold): Promise<string[
     [id],
     machines.map((machineId) => () => site.post('/api/activate/release', { licenseKey: key, machineId })),
   );
-  const given = countOf(
-    answers.map(({ status }) => status),
-    200,
-  );
+  const given = answers.filter(({ status }) => status === 200).length;
   return given === budget
     ? []
     : [`${given} machines gave a license up that may be moved ${budget} times: ${id}`];
@@ -144,12 +125,17 @@ const allScenes: readonly (readonly [string, Scene])[] = [
   ['one', movedOnce],
 ];
 
-async function run(
-  setting: Setting,
-  extent: Extent,
-  removals: readonly Removal[],
-  scenes = allScenes,
-): Promise<Report> {
+interface Extent {
+  readonly scenes: typeof allScenes;
+  /** Of each scene. */
+  readonly times: number;
+  /** Licenses of the crowd, and what each of its members does. */
+  readonly licenses: number;
+  readonly steps: number;
+}
+
+async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+  const { scenes, times, licenses, steps } = extent;
   const dice = new Dice(setting.seed);
   const site = await openLicenseSite(setting.services, removals);
   await site.makePlan({ name: 'one' });
@@ -157,42 +143,30 @@ async function run(
   await site.makePlan({ name: 'crowd', machines: slots });
   const violations: string[] = [];
   for (const [plan, scene] of scenes) {
-    for (const sold of await site.issue(plan, extent.scenes)) violations.push(...(await scene(site, sold)));
+    for (const sold of await site.issue(plan, times)) violations.push(...(await scene(site, sold)));
   }
-  if (extent.licenses > 0) {
-    const sold = await site.issue('crowd', extent.licenses);
-    const breaking = site.breakThings(dice.another());
-    try {
-      violations.push(...(await crowd(site, dice, sold, extent.steps)));
-    } finally {
-      await breaking.end();
-      await site.service.startAgain();
-    }
+  if (licenses > 0) {
+    const sold = await site.issue('crowd', licenses);
+    await site.whileBreaking(dice.another(), async () => {
+      violations.push(...(await crowd(site, dice, sold, steps)));
+    });
   }
-  site.requireMet();
-  violations.push(...site.strange, ...(await wrongInTrail(site)));
-  const { connections, kills } = site.broken();
-  return {
-    violations,
-    figures: {
-      ...{ scenes: extent.scenes * scenes.length, steps: extent.steps * machines.length },
-      ...{ 'service kills': kills, 'broken connections': connections },
-    },
-  };
+  violations.push(...(await wrongInTrail(site)));
+  return site.report(violations, { scenes: times * scenes.length, steps: steps * machines.length });
 }
 
-const unlocked = without('the license is locked');
-const alone = { scenes: 1, licenses: 0, steps: 0 };
-
-export const licenseChanges: Property = {
+export const licenseChanges = property<Extent>({
   name: 'license changes',
   promise:
     'While licenses are transferred, released and revoked, no machine is let in that must not be, and the trail records what was done.',
-  run: (setting) => run(setting, extents[setting.scale], []),
+  short: { scenes: allScenes, times: 1, licenses: 4, steps: 12 },
+  long: { scenes: allScenes, times: 50, licenses: 24, steps: 150 },
+  run,
   controls: [
     {
       name: 'a machine reads the license without a lock',
-      run: (setting) => run(setting, alone, [unlocked], [['moved', budgetOnce]]),
+      extent: { scenes: [['moved', budgetOnce]], times: 1, licenses: 0, steps: 0 },
+      without: [without('the license is locked')],
     },
   ],
-};
+});

@@ -5,18 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '../../dev/dice.ts';
 import { type Answered, type LicenseSite, openLicenseSite, redefine, type Sold } from '../license-site.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
-
-interface Extent {
-  readonly licenses: number;
-  readonly renewals: number;
-  readonly breaks: boolean;
-}
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { licenses: 4, renewals: 1, breaks: true },
-  long: { licenses: 20, renewals: 20, breaks: true },
-};
+import { property, type Report, type Setting } from '../property.ts';
 
 const leaseSeconds = 2;
 const slots = 2;
@@ -98,44 +87,48 @@ async function contest(site: LicenseSite, sold: Sold, renewals: number): Promise
   return violations;
 }
 
-type Without = readonly [string, string];
+const stillLent = 'm.offline_until > clock_timestamp()';
 
-async function run(setting: Setting, extent: Extent, without?: Without): Promise<Report> {
+interface Extent {
+  readonly licenses: number;
+  readonly renewals: number;
+  readonly breaks: boolean;
+  /** In place of the condition that a slot is still lent. */
+  readonly lent?: string;
+}
+
+async function run(setting: Setting, { licenses, renewals, breaks, lent }: Extent): Promise<Report> {
   const dice = new Dice(setting.seed);
   const site = await openLicenseSite(setting.services);
-  if (without !== undefined) await redefine(site.owner, { view: 'licenses.held_machines' }, without);
+  if (lent !== undefined) await redefine(site.owner, { view: 'licenses.held_machines' }, [stillLent, lent]);
   await site.makePlan({ name: 'lent', machines: slots, leaseSeconds });
-  const sold = await site.issue('lent', extent.licenses);
-  const breaking = extent.breaks ? site.breakThings(dice.another()) : undefined;
-  const outcomes = await Promise.all(sold.map((one) => contest(site, one, extent.renewals)));
-  await breaking?.end();
-  const { connections, kills } = site.broken();
-  return {
-    violations: [...outcomes.flat(), ...site.strange],
-    figures: {
-      ...{ licenses: extent.licenses, slots: extent.licenses * slots },
-      ...{ 'service kills': kills, 'broken connections': connections },
-    },
+  const sold = await site.issue('lent', licenses);
+  const violations: string[] = [];
+  const contestAll = async (): Promise<void> => {
+    const outcomes = await Promise.all(sold.map((one) => contest(site, one, renewals)));
+    violations.push(...outcomes.flat());
   };
+  await (breaks ? site.whileBreaking(dice.another(), contestAll) : contestAll());
+  return site.report(violations, { licenses, slots: licenses * slots });
 }
 
 const alone = { licenses: 1, renewals: 0, breaks: false };
-const stillLent = 'm.offline_until > clock_timestamp()';
 
-export const licenseLeases: Property = {
+export const licenseLeases = property<Extent>({
   name: 'license leases',
   promise: 'A lent slot is free when its time is over, and no machine loses one earlier.',
-  run: (setting) => run(setting, extents[setting.scale]),
+  short: { licenses: 4, renewals: 1, breaks: true },
+  long: { licenses: 20, renewals: 20, breaks: true },
+  run,
   controls: [
     {
       name: 'a slot is held for ever',
       leftTo: 'the long form',
-      run: (setting) => run(setting, alone, [stillLent, 'm.offline_until is not null']),
+      extent: { ...alone, lent: 'm.offline_until is not null' },
     },
     {
       name: 'a slot is given away early',
-      run: (setting) =>
-        run(setting, alone, [stillLent, `m.offline_until > clock_timestamp() + interval '1.5 seconds'`]),
+      extent: { ...alone, lent: `m.offline_until > clock_timestamp() + interval '1.5 seconds'` },
     },
   ],
-};
+});

@@ -6,45 +6,27 @@ import { randomUUID } from 'node:crypto';
 import { Dice } from '../../dev/dice.ts';
 import { type Removal, without } from '../guards.ts';
 import { type Answered, type LicenseSite, openLicenseSite, redefine } from '../license-site.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
-
-interface Extent {
-  readonly scenes: number;
-  /** Sales, renewals and trials while things break. */
-  readonly rounds: number;
-}
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { scenes: 1, rounds: 5 },
-  long: { scenes: 30, rounds: 150 },
-};
+import { property, type Report, type Setting } from '../property.ts';
 
 const callers = 3;
 const perOrder = 2;
 const extendedDays = 30;
 const hour = 3_600_000;
 
-const many = <One>(make: () => One): One[] => Array.from({ length: callers }, make);
-
-type Work = () => Promise<Answered>;
-/** How several calls are made: so that they meet for certain, or just at once. */
-type Way = (works: readonly Work[], held: string, values: readonly unknown[]) => Promise<Answered[]>;
+/** Makes one call several times: so that they meet for certain, or just at once. */
+type Way = (call: () => Promise<Answered>, held: string, values?: readonly unknown[]) => Promise<Answered[]>;
 
 async function sale(site: LicenseSite, way: Way): Promise<string[]> {
   const orderRef = randomUUID();
   const order = { plan: 'sold', orderRef, count: perOrder };
-  const answers = await way(
-    many(() => () => site.operate('licenses/issue', order)),
-    'lock table licenses.licenses in share mode',
-    [],
-  );
+  const issue = () => site.operate('licenses/issue', order);
+  const answers = await way(issue, 'lock table licenses.licenses in share mode');
   const { rows } = await site.owner.query('select from licenses.licenses where order_ref = $1', [orderRef]);
-  const heard = answers.map(({ status, json }) =>
-    [status, ...((json['licenses'] ?? []) as { id: string }[]).map(({ id }) => id)].join(' '),
+  const sold = answers.map(({ json }) => (json['licenses'] ?? []) as { id: string; key: string | null }[]);
+  const heard = answers.map(({ status }, nth) =>
+    [status, ...(sold[nth] ?? []).map(({ id }) => id)].join(' '),
   );
-  const keys = answers.flatMap(({ json }) =>
-    ((json['licenses'] ?? []) as { key: string | null }[]).flatMap(({ key }) => key ?? []),
-  );
+  const keys = sold.flat().flatMap(({ key }) => key ?? []);
   return [
     ...(rows.length === perOrder ? [] : [`an order of ${perOrder} licenses has ${rows.length}`]),
     ...(new Set(heard).size === 1 ? [] : [`one order was answered ${[...new Set(heard)].join(' and ')}`]),
@@ -64,11 +46,8 @@ async function renewal(site: LicenseSite, way: Way): Promise<string[]> {
   };
   const before = await endOf();
   const extension = { id, for: `${extendedDays}d`, orderRef: randomUUID() };
-  const answers = await way(
-    many(() => () => site.operate('licenses/extend', extension)),
-    'select from licenses.licenses where id = $1 for no key update',
-    [id],
-  );
+  const extend = () => site.operate('licenses/extend', extension);
+  const answers = await way(extend, 'select from licenses.licenses where id = $1 for no key update', [id]);
   const moved = ((await endOf()) - before) / (24 * hour);
   const refused = answers.filter(({ status }) => status !== 200).length;
   return moved === extendedDays && refused === 0
@@ -82,11 +61,7 @@ async function trial(site: LicenseSite, way: Way): Promise<string[]> {
   const count = async (): Promise<number> =>
     (await site.owner.query('select from licenses.trials')).rows.length;
   const before = await count();
-  const answers = await way(
-    many(() => begin),
-    'lock table licenses.trials in share mode',
-    [],
-  );
+  const answers = await way(begin, 'lock table licenses.trials in share mode');
   const heard = new Set(answers.map(({ status, json }) => `${status} ${JSON.stringify(json['trial'])}`));
   const begun = (await count()) - before;
   const [one] = await site.issue('sold', 1);
@@ -99,85 +74,69 @@ async function trial(site: LicenseSite, way: Way): Promise<string[]> {
   ];
 }
 
-const kinds = { sale, renewal, trial };
-type Kind = keyof typeof kinds;
+type Kind = (site: LicenseSite, way: Way) => Promise<string[]>;
+const kinds: readonly Kind[] = [sale, renewal, trial];
 
-interface Without {
-  readonly removals?: readonly Removal[];
-  readonly alter?: (site: LicenseSite) => Promise<void>;
-  readonly only?: Kind;
+interface Extent {
+  readonly kinds: readonly Kind[];
+  readonly scenes: number;
+  /** Of each kind, while things break. */
+  readonly rounds: number;
+  readonly arrange?: (site: LicenseSite) => Promise<void>;
 }
 
-async function run(setting: Setting, extent: Extent, { removals, alter, only }: Without): Promise<Report> {
+async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+  const { kinds: tried, scenes, rounds, arrange } = extent;
   const dice = new Dice(setting.seed);
   const site = await openLicenseSite(setting.services, removals);
   await site.makePlan({ name: 'sold' });
   await site.owner.query('update licenses.products set trial_seconds = 86400');
-  await alter?.(site);
-  const tried: readonly Kind[] = only === undefined ? ['sale', 'renewal', 'trial'] : [only];
+  await arrange?.(site);
   const violations: string[] = [];
-  const meeting: Way = (works, held, values) => site.together(held, values, works);
-  for (let nth = 0; nth < extent.scenes; nth += 1) {
-    for (const kind of tried) violations.push(...(await kinds[kind](site, meeting)));
-  }
-  if (extent.rounds > 0) {
-    const breaking = site.breakThings(dice.another());
-    const atOnce: Way = (works) => Promise.all(works.map((work) => work()));
-    try {
-      for (let nth = 0; nth < extent.rounds; nth += 1) {
-        for (const kind of tried) violations.push(...(await kinds[kind](site, atOnce)));
-      }
-    } finally {
-      await breaking.end();
-      await site.service.startAgain();
-    }
-  }
-  site.requireMet();
-  const { connections, kills } = site.broken();
-  return {
-    violations: [...violations, ...site.strange],
-    figures: {
-      ...{ scenes: extent.scenes * tried.length, rounds: extent.rounds * tried.length },
-      ...{ 'service kills': kills, 'broken connections': connections },
-    },
+  const tryAll = async (times: number, way: Way): Promise<void> => {
+    for (let nth = 0; nth < times; nth += 1)
+      for (const kind of tried) violations.push(...(await kind(site, way)));
   };
+  const many = (call: () => Promise<Answered>) => Array.from({ length: callers }, () => call);
+  await tryAll(scenes, (call, held, values = []) => site.together(held, values, many(call)));
+  if (rounds > 0)
+    await site.whileBreaking(dice.another(), () =>
+      tryAll(rounds, (call) => Promise.all(many(call).map((one) => one()))),
+    );
+  return site.report(violations, { scenes: scenes * tried.length, rounds: rounds * tried.length });
 }
-
-const neverWaiting = without('calls for one order wait', 'hashtext($1)');
-const unlocked = without('operators lock the license');
-const alone = { scenes: 1, rounds: 0 };
 
 /** Without the rule of the table too: it would turn the second one away in another way. */
 const anyTrials = async ({ owner }: LicenseSite): Promise<void> => {
-  await redefine(owner, { function: 'licenses.trial_of' }, [
-    'on conflict (product, machine_hash) do nothing',
-    '',
-  ]);
+  const rule = 'on conflict (product, machine_hash) do nothing';
+  await redefine(owner, { function: 'licenses.trial_of' }, [rule, '']);
   await owner.query('alter table licenses.trials drop constraint trials_product_machine_hash_key');
 };
 
-export const licenseOrders: Property = {
+const once = { scenes: 1, rounds: 0 };
+
+export const licenseOrders = property<Extent>({
   name: 'license orders',
   promise:
     'A sale, a renewal and a trial that are requested several times exist once, and every call that is answered gets the same answer.',
-  run: (setting) => run(setting, extents[setting.scale], {}),
+  short: { kinds, scenes: 1, rounds: 5 },
+  long: { kinds, scenes: 30, rounds: 150 },
+  run,
   controls: [
     {
       name: 'calls for one order do not wait for each other',
-      run: (setting) =>
-        run(setting, alone, {
-          removals: [neverWaiting],
-          only: 'sale',
-        }),
+      extent: { ...once, kinds: [sale] },
+      without: [without('calls for one order wait', 'hashtext($1)')],
     },
     {
       name: 'operators do not lock the license',
       leftTo: 'the long form',
-      run: (setting) => run(setting, alone, { removals: [unlocked], only: 'renewal' }),
+      extent: { ...once, kinds: [renewal] },
+      without: [without('operators lock the license')],
     },
     {
       name: 'each call begins a trial of its own',
-      run: (setting) => run(setting, alone, { alter: anyTrials, only: 'trial' }),
+      extent: { ...once, kinds: [trial], arrange: anyTrials },
     },
   ],
-};
+});

@@ -5,17 +5,18 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { Agent } from 'undici';
 import { repositoryRoot } from '../../dev/repository.ts';
 import { type ThrowAwayApp } from '../../dev/throw-away-app.ts';
-import { idIn, openCallers } from '../callers.ts';
-import { type Altered, type House, residentMebibytes, startHouse } from '../house.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { beginWork, idIn, openCallers } from '../callers.ts';
+import { type Removal, without } from '../guards.ts';
+import { during } from '../havoc.ts';
+import { type House, residentMebibytes, startHouse } from '../house.ts';
+import { foundOrganization } from '../organization.ts';
+import { property, type Report, type Setting } from '../property.ts';
 import { type Scope } from '../services.ts';
-import { without } from '../guards.ts';
 
 interface Extent {
   readonly seconds: number;
@@ -23,11 +24,6 @@ interface Extent {
   readonly texts: number;
   readonly atOnce: number;
 }
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { seconds: 2, texts: 15, atOnce: 8 },
-  long: { seconds: 60, texts: 200, atOnce: 40 },
-};
 
 const Deployment = z.object({
   kind: z.literal('Deployment'),
@@ -61,43 +57,22 @@ interface Ground {
 }
 
 /** An organization in which there is much to be read. */
-async function arrange(
-  { services }: Setting,
-  { database: { owner }, api }: House,
-  texts: number,
-): Promise<Ground> {
+async function arrange({ services }: Setting, { database, api }: House, texts: number): Promise<Ground> {
   const callers = openCallers(services);
-  const slug = 'memory';
-  const [ana, dan] = ['ana@memory.example', 'dan@memory.example'];
-  await createOrganization(owner, {
-    name: 'Memory',
-    slug,
-    plan: 'enterprise',
-    owner: { email: ana, name: 'Ana' },
-  });
-  await addMember(owner, { org: slug, email: dan, name: 'Dan', role: 'viewer' });
-  const tokenOf = async (member: string, scope: 'admin' | 'write') =>
-    (await createToken(owner, { org: slug, name: 'prove', member, scopes: [scope] })).token;
-  const [lead, viewer] = [await tokenOf(ana, 'admin'), await tokenOf(dan, 'write')];
+  const { people, enter } = await foundOrganization(database, 2, { viewers: [1] });
+  const [{ token: lead }, dan] = people;
+  const { token: viewer } = await enter(dan?.email ?? '', { scopes: ['write'] });
   const as = (token: string) => (operation: string, params: object) =>
     callers.call(api.url, token, operation, params);
   const [make, write] = [as(lead), as(viewer)];
-  const projectId = idIn(await make('projects.create', { key: 'WEB', name: 'Web' }), 'project');
-  const story = await make('stories.create', { projectId, title: 'One', status: 'ready' });
-  const targetId = idIn(story, 'story');
-  const acquired = await make('deliveryExecutions.acquire', {
-    ...{ targetType: 'story', targetId, runId: 'run', ttlSeconds: 900 },
-  });
+  const { projectId, executionId } = await beginWork(make, 'WEB');
   const parentId = idIn(await write('comments.create', { storyId: 'WEB-1', body: 'Root' }), 'comment');
   for (let index = 0; index < texts; index += 1) {
     // Where there is an end to it, that is what keeps the answers small.
     await Promise.all([
       write('comments.create', { storyId: 'WEB-1', parentId, body: 'x'.repeat(19_000) }),
       make('contracts.publish', {
-        projectId,
-        name: `c${index}`,
-        kind: 'other',
-        content: 'x'.repeat(250_000),
+        ...{ projectId, name: `c${index}`, kind: 'other', content: 'x'.repeat(250_000) },
       }),
       make('prompts.org.upsert', { slug: `p${index}`, title: 'P', body: 'x'.repeat(60_000) }),
       make('agents.catalog.publish', {
@@ -106,7 +81,7 @@ async function arrange(
       }),
     ]);
   }
-  return { viewer, executionId: idIn(acquired, 'execution') };
+  return { viewer, executionId };
 }
 
 /** A service whose memory is looked at. */
@@ -117,13 +92,6 @@ interface Watched {
   readonly limit: number;
   most: number;
 }
-
-const watch = async (name: string, app: ThrowAwayApp): Promise<Watched> => ({
-  name,
-  app,
-  limit: await limitOf(name),
-  most: 0,
-});
 
 async function lookAt(watched: readonly Watched[]): Promise<void> {
   for (const one of watched) {
@@ -136,7 +104,7 @@ interface Sender {
   readonly post: (url: string, body: string) => Promise<void>;
   /** How many were sent, whatever came of them. */
   readonly count: () => number;
-  readonly stop: () => Promise<void>;
+  readonly stop: () => void;
 }
 
 function openSender(services: Scope, token: string): Sender {
@@ -160,7 +128,7 @@ function openSender(services: Scope, token: string): Sender {
       calls += 1;
     },
     count: () => calls,
-    stop: () => agent.destroy(),
+    stop: () => void agent.destroy(),
   };
 }
 
@@ -197,32 +165,28 @@ function wishesOf(
 async function run(
   setting: Setting,
   { seconds, texts, atOnce }: Extent,
-  altered: Altered = {},
+  removals: readonly Removal[],
 ): Promise<Report> {
-  const house = await startHouse(setting.services, altered);
+  const house = await startHouse(setting.services, { gateway: removals });
   const { viewer, executionId } = await arrange(setting, house, texts);
-  const watched = await Promise.all([
-    watch('coordination-api', house.api),
-    watch('mcp-gateway', house.gateway),
-  ]);
+  const watched: Watched[] = [
+    { name: 'coordination-api', app: house.api, limit: await limitOf('coordination-api'), most: 0 },
+    { name: 'mcp-gateway', app: house.gateway, limit: await limitOf('mcp-gateway'), most: 0 },
+  ];
   const sender = openSender(setting.services, viewer);
   const wishes = wishesOf(house, executionId, sender.post);
-  let isOver = false;
   // Enough is known then, and the machine may have no more.
   const isTooMuch = () => watched.some(({ most, limit }) => most > limit);
   const ends = performance.now() + seconds * 1_000;
-  const all = wishes.flatMap((wish) =>
-    Array.from({ length: atOnce }, async () => {
-      while (!isOver) await wish();
-    }),
-  );
-  for (let isEnough = false; !isEnough; isEnough = isTooMuch() || performance.now() > ends) {
-    await lookAt(watched);
-    await pause(50);
-  }
-  isOver = true;
-  await sender.stop();
-  await Promise.all(all);
+  const all = wishes.flatMap((wish) => Array.from({ length: atOnce }, () => wish));
+  await during(all, async () => {
+    for (let isEnough = false; !isEnough; isEnough = isTooMuch() || performance.now() > ends) {
+      await lookAt(watched);
+      await pause(50);
+    }
+    // What is not answered by then is not waited for.
+    sender.stop();
+  });
   await lookAt(watched);
   return {
     violations: watched.flatMap(({ name, app, limit, most }) => [
@@ -236,22 +200,22 @@ async function run(
   };
 }
 
-/** No request is refused a place, and what a body becomes is as large as it may be. */
-const anyBody: Altered['gateway'] = [
-  without('values of a body'),
-  without('what one party has in its hands', 'const admission = limiter.enter([party], 0);'),
-];
-
-export const memory: Property = {
+export const memory = property<Extent>({
   name: 'memory',
   promise:
     'Whatever one viewer requests that is permitted, in any number at once, API and gateway stay within the memory of their containers.',
-  run: (setting) => run(setting, extents[setting.scale]),
+  short: { seconds: 2, texts: 15, atOnce: 8 },
+  long: { seconds: 60, texts: 200, atOnce: 40 },
+  run,
   controls: [
     {
       name: 'bodies are read and parsed without a limit',
       leftTo: 'nx long',
-      run: (setting) => run(setting, { seconds: 30, texts: 0, atOnce: 24 }, { gateway: anyBody }),
+      extent: { seconds: 30, texts: 0, atOnce: 24 },
+      without: [
+        without('values of a body'),
+        without('what one party has in its hands', 'const admission = limiter.enter([party], 0);'),
+      ],
     },
   ],
-};
+});

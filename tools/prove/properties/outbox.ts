@@ -8,7 +8,7 @@ import { openQueues } from '@muster/queue';
 import { Dice } from '../../dev/dice.ts';
 import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { property, type Report, type Setting } from '../property.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
 import { type Removal, without } from '../guards.ts';
 
@@ -24,15 +24,13 @@ interface Extent {
   readonly isTimed: boolean;
 }
 
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: {
-    ...{ rows: 150, faults: ['relay crash', 'Redis kill', 'Redis flush'] },
-    ...{ betweenFaults: { least: 200, most: 1_500 }, isTimed: false },
-  },
-  long: {
-    ...{ rows: 7_000, faults: Array.from({ length: 3 }, () => faultNames).flat() },
-    ...{ betweenFaults: { least: 2_000, most: 6_000 }, isTimed: true },
-  },
+const short: Extent = {
+  ...{ rows: 150, faults: ['relay crash', 'Redis kill', 'Redis flush'] },
+  ...{ betweenFaults: { least: 200, most: 1_500 }, isTimed: false },
+};
+const long: Extent = {
+  ...{ rows: 7_000, faults: Array.from({ length: 3 }, () => faultNames).flat() },
+  ...{ betweenFaults: { least: 2_000, most: 6_000 }, isTimed: true },
 };
 
 const people = 7;
@@ -61,9 +59,7 @@ async function run(
   const { redis } = site.breakables;
   await site.breakables.flushRedis();
   const line = await startFaultyLine(redis.url);
-  services.onStop(() => {
-    line.stop();
-  });
+  services.onStop(() => line.stop());
   // The relay may say more of a row where a control has it say more.
   if (removals.length > 0)
     await site.database.owner.query('grant update (done_at) on outbox to muster_worker');
@@ -82,7 +78,7 @@ async function run(
   try {
     // A fault that met a worker yet to begin would try nothing of what it does.
     await comesToBe(async () => (await readdir(worker.mailFolder)).length > 0, lostAfterMillis);
-    for (const fault of shuffled(dice, extent.faults)) {
+    for (const fault of dice.shuffle(extent.faults)) {
       await pause(dice.between(extent.betweenFaults.least, extent.betweenFaults.most));
       await faults[fault](course);
       note(fault);
@@ -103,7 +99,6 @@ async function run(
   const { all, dead } = await countRows(site);
   const { mentions, handedOn, doubled } = await countNotifications(site);
   const mails = (await readdir(worker.mailFolder)).length;
-  worker.requireMet();
   const wrong = (isWrong: boolean, what: string): string[] => (isWrong ? [what] : []);
   const wanted = comments * (people - 1);
   return {
@@ -128,12 +123,6 @@ async function run(
     },
   };
 }
-
-const shuffled = (dice: Dice, all: readonly FaultName[]): FaultName[] =>
-  all
-    .map((name) => ({ name, place: dice.next() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ name }) => name);
 
 const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
   'relay crash': async ({ line, worker }) => {
@@ -213,9 +202,7 @@ async function writeUntil(
   storyId: string,
   isEnough: () => Promise<boolean>,
 ): Promise<number> {
-  const [ana, ...others] = site.people;
-  if (ana === undefined) throw new Error('nobody is there');
-  const api = site.clientOf(ana);
+  const [, ...others] = site.people;
   const body = others.map(({ handle }) => `@${handle}`).join(' ');
   let comments = 0;
   const write = async (): Promise<void> => {
@@ -224,7 +211,7 @@ async function writeUntil(
         await pause(50);
         continue;
       }
-      await api.comments.create({ storyId, body });
+      await site.ana.comments.create({ storyId, body });
       comments += 1;
     }
   };
@@ -248,22 +235,23 @@ async function quietly({ site }: Course, isEnough: (rows: Rows) => boolean): Pro
   }
 }
 
-/** A row is done once Redis has its job, as where one enqueues and forgets. */
-const markedOnAdd: readonly Removal[] = [
-  without('a job is done when it was done', (attempt) => `done_at = now(), ${attempt}`),
-  without('a job is done once', 'true'),
-];
-
-export const outbox: Property = {
+export const outbox = property<Extent>({
   name: 'outbox',
   promise:
     'The work that follows from a write is done once, even if Redis is killed or flushed and workers die, and soon after they are back.',
-  run: (setting) => run(setting, extents[setting.scale], []),
+  short,
+  long,
+  run,
   controls: [
     {
+      // As where one enqueues and forgets.
       name: 'a row is marked done when it is added to Redis',
       leftTo: 'nx long',
-      run: (setting) => run(setting, { ...extents.short, rows: 60, faults: ['relay crash'] }, markedOnAdd),
+      extent: { ...short, rows: 60, faults: ['relay crash'] },
+      without: [
+        without('a job is done when it was done', (attempt) => `done_at = now(), ${attempt}`),
+        without('a job is done once', 'true'),
+      ],
     },
   ],
-};
+});

@@ -3,22 +3,19 @@
  * the same on every machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
-import { type Alteration, findBundle } from '../bundles.ts';
 import {
   asksToComeAgain,
-  type Callers,
+  beginWork,
   type Heard,
-  idIn,
-  inWords,
-  openCallers,
-  quantile,
+  isServed,
+  millisOf,
+  oddAmong,
+  openApi,
   reasonOf,
 } from '../callers.ts';
-import { type Property, type Report, type Setting } from '../property.ts';
-import { foundOrganization } from '../site.ts';
-import { requireMet, startTap } from '../tap.ts';
-import { without } from '../guards.ts';
+import { type Removal, without } from '../guards.ts';
+import { property, type Report, type Setting } from '../property.ts';
+import { openTap } from '../tap.ts';
 
 const wayIn = without('the way in');
 const slowDoor = (seconds: number) => [{ ...wayIn, put: `, pg_sleep(${seconds})` }];
@@ -51,53 +48,31 @@ const turnMillis = 10;
 /** Far less than a place is taken for while somebody waits for it. */
 const momentMillis = 50;
 
-interface Course {
-  readonly callers: Callers;
-  readonly url: string;
-  readonly ask: () => Promise<Heard>;
-  readonly renew: () => Promise<Heard>;
-}
+type Ask = () => Promise<Heard>;
 
 async function begin(
   { services }: Setting,
   { connections, sleepSeconds }: Extent,
-  alterations: readonly Alteration[],
+  removals: readonly Removal[],
 ) {
   const database = await services.database();
-  const { people } = await foundOrganization(database, 1);
-  const tap = await startTap(database.url, slowDoor(sleepSeconds));
-  services.onStop(() => {
-    tap.stop();
+  const { url } = await openTap(services, database.url, slowDoor(sleepSeconds));
+  const { api, callers, as, people } = await openApi(services, {
+    ...{ people: 1, removals, database },
+    environment: { DATABASE_URL: url, DATABASE_POOL: connections.toString() },
   });
-  const api = await startThrowAwayApi({
-    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
-    databaseUrl: tap.url,
-    environment: { DATABASE_POOL: connections.toString() },
-  });
-  services.onStop(() => api.stop());
-  const callers = openCallers(services);
-  const token = people[0]?.token ?? '';
-  const call = async (operation: string, params: object): Promise<Heard> =>
-    callers.call(api.url, token, operation, params);
-  const project = await call('projects.create', { key: 'PRV', name: 'What is proven' });
-  const story = await call('stories.create', {
-    ...{ projectId: idIn(project, 'project'), title: 'A story', status: 'ready' },
-  });
-  const storyId = idIn(story, 'story');
-  const acquired = await call('deliveryExecutions.acquire', {
-    ...{ targetType: 'story', targetId: storyId, runId: 'run', ttlSeconds: 900 },
-  });
-  const holder = { executionId: idIn(acquired, 'execution'), leaseToken: acquired.body['leaseToken'] };
-  const course: Course = {
-    ...{ callers, url: api.url },
+  const call = as(people[0].token);
+  const { storyId, executionId, leaseToken } = await beginWork(call);
+  return {
+    api,
     ask: () => call('stories.get', { storyId }),
-    renew: () => call('deliveryExecutions.renew', holder),
+    renew: () => call('deliveryExecutions.renew', { executionId, leaseToken }),
+    look: (path: string) => callers.get(api.url, path),
   };
-  return { course, isAlive: api.isAlive, requireMet: () => requireMet(tap) };
 }
 
 /** So many callers, each of whom asks again as soon as it is answered, or a moment later, until it is enough. */
-async function crowd(count: number, ask: Course['ask'], isEnough: () => boolean): Promise<Heard[]> {
+async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<Heard[]> {
   const heard: Heard[] = [];
   await Promise.all(
     Array.from({ length: count }, async () => {
@@ -112,7 +87,7 @@ async function crowd(count: number, ask: Course['ask'], isEnough: () => boolean)
 }
 
 /** So many calls a second, whatever becomes of them. */
-async function stream(perSecond: number, seconds: number, ask: Course['ask']): Promise<Heard[]> {
+async function stream(perSecond: number, seconds: number, ask: Ask): Promise<Heard[]> {
   const calls: Promise<Heard>[] = [];
   const began = performance.now();
   for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - began) {
@@ -125,19 +100,13 @@ async function stream(perSecond: number, seconds: number, ask: Course['ask']): P
 /** Of what an answer takes: who is turned away later than that has waited for a place, and not found one. */
 const atOnce = 0.5;
 
-const isServed = ({ status }: Heard): boolean => status === 200;
 const isShed = (heard: Heard): boolean => reasonOf(heard) === 'overload';
 /** One that found a place may still have waited too long for a connection, and is told so by the same reason. */
 const foundNoPlace = (heard: Heard): boolean =>
   isShed(heard) && String(heard.body['message']).startsWith('Too many requests at once');
 
-async function run(
-  setting: Setting,
-  extent: Extent,
-  alterations: readonly Alteration[] = [],
-): Promise<Report> {
-  const { course, isAlive, requireMet: requireSlow } = await begin(setting, extent, alterations);
-  const { callers, url, ask, renew } = course;
+async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+  const { api, ask, renew, look } = await begin(setting, extent, removals);
   const violations: string[] = [];
   const figures: Record<string, number> = {};
 
@@ -150,10 +119,7 @@ async function run(
     const heard = await stream(capacity * load, seconds, ask);
     const served = heard.filter(isServed);
     const goodput = served.length / seconds / capacity;
-    const p99 = quantile(
-      served.map(({ millis }) => millis),
-      0.99,
-    );
+    const p99 = millisOf(served, 0.99);
     figures['answers a second'] = Math.round(capacity);
     figures['% of them at twice the load'] = Math.round(goodput * 100);
     figures['ms at p99'] = Math.round(p99);
@@ -180,23 +146,20 @@ async function run(
   try {
     while (renewals.length < extent.crowd.renewals) {
       renewals.push(await renew());
-      health.push(await callers.get(url, '/livez'));
+      health.push(await look('/livez'));
       // It waits for Postgres, too.
-      if (extent.measured !== undefined) health.push(await callers.get(url, '/readyz'));
+      if (extent.measured !== undefined) health.push(await look('/readyz'));
     }
   } finally {
     isOver = true;
   }
   const heard = await crowding;
-  requireSlow();
   violations.push(...wrongIn(heard));
   // On a busy machine Postgres may be slow as well.
   const shedRenewals = renewals.filter(extent.measured === undefined ? foundNoPlace : isShed).length;
   if (shedRenewals > 0) violations.push(`${shedRenewals} of ${renewals.length} renewals found no place`);
-  const unwell = health.filter(({ status }) => status !== 200);
-  if (unwell.length > 0)
-    violations.push(`${unwell.length} of ${health.length} questions for its health failed`);
-  if (!isAlive()) violations.push('the process has ended');
+  violations.push(...oddAmong(health, 'questions for its health'));
+  if (!api.isAlive()) violations.push('the process has ended');
   else if (!isServed(await ask())) violations.push('afterwards a single call is not answered');
   return {
     violations,
@@ -212,23 +175,12 @@ async function run(
 
 /** Who is not answered is turned away at once and asked to come again, and nothing else happens to anybody. */
 function wrongIn(heard: readonly Heard[]): string[] {
-  const odd = heard.filter((one) => !isServed(one) && !asksToComeAgain(one));
-  const [first] = odd;
-  const medianOf = (which: (one: Heard) => boolean): number =>
-    quantile(
-      heard.filter(which).map(({ millis }) => millis),
-      0.5,
-    );
-  const [waited, turnedAwayAfter] = [medianOf(isServed), medianOf(isShed)];
+  const waited = millisOf(heard.filter(isServed), 0.5);
+  const turnedAwayAfter = millisOf(heard.filter(isShed), 0.5);
+  const late = `half of the others were turned away only after ${Math.round(turnedAwayAfter)} ms`;
   return [
-    ...(turnedAwayAfter > waited * atOnce
-      ? [
-          `half of the others were turned away only after ${Math.round(turnedAwayAfter)} ms, and answers took ${Math.round(waited)}`,
-        ]
-      : []),
-    ...(first === undefined
-      ? []
-      : [`${odd.length} calls were answered otherwise, such as ${inWords(first)}`]),
+    ...(turnedAwayAfter > waited * atOnce ? [`${late}, and answers took ${Math.round(waited)}`] : []),
+    ...oddAmong(heard, 'calls', (one) => isServed(one) || asksToComeAgain(one)),
     ...(heard.some(isServed) ? [] : ['nobody was answered']),
     ...(heard.some(isShed) ? [] : [`of ${heard.length} calls none was turned away`]),
   ];
@@ -236,24 +188,25 @@ function wrongIn(heard: readonly Heard[]): string[] {
 
 const crowdOf = (renewals: number): Extent => ({ ...short, crowd: { ...short.crowd, renewals } });
 
-const uncapped: readonly Alteration[] = [without('calls in flight', 'const inFlightPerConnection = 1e6;')];
-const noUrgency: readonly Alteration[] = [without('places for what is urgent', 'const most = this.#most;')];
-
-export const overload: Property = {
+export const overload = property<Extent>({
   name: 'overload',
   promise:
     'At twice its capacity the API answers nearly as much as before and as quickly, refuses the other calls with the time to come back, and has a place for each renewal of a lease.',
-  run: (setting) => run(setting, setting.scale === 'short' ? short : long),
+  short,
+  long,
+  run,
   controls: [
     {
       name: 'the number of calls at once is not limited',
       leftTo: 'nx long',
-      run: (setting) => run(setting, crowdOf(2), uncapped),
+      extent: crowdOf(2),
+      without: [without('calls in flight', 'const inFlightPerConnection = 1e6;')],
     },
     {
       name: 'a renewal waits for a place like any call',
       leftTo: 'nx long',
-      run: (setting) => run(setting, crowdOf(20), noUrgency),
+      extent: crowdOf(20),
+      without: [without('places for what is urgent', 'const most = this.#most;')],
     },
   ],
-};
+});

@@ -4,10 +4,11 @@
  */
 import { type Client, isRefusal, MusterError } from '@muster/client';
 import { type Pool } from '@muster/database';
-import { killAfter, type Killed } from './reclaim/agent-process.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
-import { comesToBe, openSite, type Person, type Site } from '../site.ts';
 import { never, type Removal, without } from '../guards.ts';
+import { type Person } from '../organization.ts';
+import { property, type Report, type Setting } from '../property.ts';
+import { comesToBe, openSite, type Site } from '../site.ts';
+import { killAfter, type Killed } from './reclaim/agent-process.ts';
 
 const redisStates = ['down', 'up', 'flushed'] as const;
 type RedisState = (typeof redisStates)[number];
@@ -16,11 +17,6 @@ interface Extent {
   readonly rounds: readonly RedisState[];
   readonly holdersPerRound: number;
 }
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { rounds: ['down'], holdersPerRound: 2 },
-  long: { rounds: [...redisStates, ...redisStates, ...redisStates], holdersPerRound: 6 },
-};
 
 const ttlSeconds = 5;
 /** After the end of its time. */
@@ -48,9 +44,9 @@ async function run(
   removals: readonly Removal[],
 ): Promise<Report> {
   const site = await openSite(services, { people: 2 });
-  const worker = await site.startWorker({ removals });
+  await site.startWorker({ removals });
   const [holder, rival] = site.people;
-  if (holder === undefined || rival === undefined) throw new Error('nobody is there');
+  if (rival === undefined) throw new Error('nobody is there');
   const course: Course = { site, holder, rival, violations: [] };
   const { redis } = site.breakables;
   const reclaimed: Reclaimed[] = [];
@@ -71,7 +67,6 @@ async function run(
     await redis.startAgain();
     note(`${storyIds.length} holders killed, Redis ${state}`);
   }
-  worker.requireMet();
   const late = reclaimed.map(({ endedAt, at }) => at - endedAt);
   for (const [index, { how }] of reclaimed.entries()) {
     const millis = late[index] ?? 0;
@@ -92,7 +87,7 @@ async function run(
 /** An agent of its own process takes the story, writes a checkpoint, and is killed without a word. */
 const kill = ({ site, holder }: Course, storyId: string): Promise<Killed> =>
   killAfter(1, {
-    ...{ baseUrl: site.copies[0]?.api.url ?? '', token: holder.token, projectId: site.projectId, storyId },
+    ...{ baseUrl: site.copies[0].api.url, token: holder.token, projectId: site.projectId, storyId },
     ...{ runId: crypto.randomUUID(), ttlSeconds },
     resources: [`src/${storyId}/**`],
   });
@@ -170,27 +165,27 @@ async function isStillHeard(api: Client, { executionId, leaseToken }: Killed): P
 }
 
 const early = (past: string): string => `${past} + interval '1 day'`;
-const noteEarly: readonly Removal[] = [
-  without('expiry is looked for in time', early),
-  without('expiry is noted in time', early),
-];
-const noteNothing: readonly Removal[] = [without('expiry is looked for in time', never)];
+const once: Extent = { rounds: ['up'], holdersPerRound: 2 };
 
-export const reclaim: Property = {
+export const reclaim = property<Extent>({
   name: 'reclaim',
   promise:
     'The lease of a killed holder is known to have ended, and its work goes to the next caller that asks, within 10 s of the end of its time and never before, with Redis up, down or flushed.',
-  run: (setting) => run(setting, extents[setting.scale], []),
+  short: { rounds: ['down'], holdersPerRound: 2 },
+  long: { rounds: [...redisStates, ...redisStates, ...redisStates], holdersPerRound: 6 },
+  run,
   controls: [
     {
       name: 'for the sweep leases count as expired before they are',
       leftTo: 'nx long',
-      run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteEarly),
+      extent: once,
+      without: [without('expiry is looked for in time', early), without('expiry is noted in time', early)],
     },
     {
       name: 'there is no sweep',
       leftTo: 'the long form',
-      run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteNothing),
+      extent: once,
+      without: [without('expiry is looked for in time', never)],
     },
   ],
-};
+});

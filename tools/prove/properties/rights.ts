@@ -3,13 +3,12 @@
  * gateway are asked, each by reads and writes, all warm before: what begins after the change's commit must be refused.
  */
 import { newId, type Pool } from '@muster/database';
-import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
-import { findBundle } from '../bundles.ts';
-import { type Callers, type Heard, idIn, inWords, openCallers } from '../callers.ts';
+import { startApp } from '../bundles.ts';
+import { type Callers, type Heard, idIn, inWords, isServed, openCallers } from '../callers.ts';
 import { type House, startHouse } from '../house.ts';
 import { type Control, type Property, type Report, type Setting } from '../property.ts';
 import { type Scope } from '../services.ts';
-import { foundOrganization } from '../site.ts';
+import { foundOrganization } from '../organization.ts';
 import { about, type Change, changes, givingOf, type Subject } from './rights/changes.ts';
 
 /** After the commit, of each kind of call at each process. */
@@ -18,25 +17,16 @@ const callsAfter = { short: 2, long: 40 } as const;
 interface Place {
   readonly house: House;
   /** The copies of the API. */
-  readonly apis: readonly string[];
+  readonly apis: readonly [string, string];
 }
-
-const places = new WeakMap<Scope, Promise<Place>>();
 
 /** The same for all runs: each change is in an organization of its own. */
-function findPlace({ home }: Scope): Promise<Place> {
-  const place = places.get(home) ?? openPlace(home);
-  places.set(home, place);
-  return place;
-}
+const findPlace = (scope: Scope): Promise<Place> => scope.share('place', openPlace);
 
 async function openPlace(home: Scope): Promise<Place> {
   const house = await startHouse(home);
-  const other = await startThrowAwayApi({
-    ...{ main: await findBundle(home, 'coordination-api'), log: 'warn' },
-    databaseUrl: house.database.url,
-  });
-  home.onStop(() => other.stop());
+  const environment = { DATABASE_URL: house.database.url };
+  const other = await startApp(home, 'coordination-api', { environment });
   return { house, apis: [house.api.url, other.url] };
 }
 
@@ -68,7 +58,7 @@ function kindsOf({ house, apis }: Place, callers: Callers, token: string, projec
   return calls.flatMap(({ effect, operation, params }) => [
     ...apis.map((url, index) => ({
       ...{ name: `${operation} at API ${index + 1}`, effect },
-      isDone: async () => answered(await callers.call(url, token, operation, params)).status === 200,
+      isDone: async () => isServed(answered(await callers.call(url, token, operation, params))),
     })),
     {
       ...{ name: `${operation} as a tool`, effect },
@@ -85,9 +75,9 @@ async function arrange({ house, apis }: Place, callers: Callers, change: Change)
   const { owner } = house.database;
   const { orgId, people } = await foundOrganization(house.database, 3);
   const [lead, member, other] = people;
-  if (lead === undefined || member === undefined || other === undefined) throw new Error('nobody is there');
+  if (member === undefined || other === undefined) throw new Error('nobody is there');
   const make = async (key: string): Promise<string> =>
-    idIn(await callers.call(apis[0] ?? '', lead.token, 'projects.create', { key, name: key }), 'project');
+    idIn(await callers.call(apis[0], lead.token, 'projects.create', { key, name: key }), 'project');
   const subject: Subject = {
     ...{ org: orgId, member: member.memberId, other: other.memberId, team: newId() },
     ...{ project: await make('WEB'), elsewhere: await make('DOCS') },

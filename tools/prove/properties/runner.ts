@@ -7,11 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Client, connect } from '@muster/client';
 import { Dice } from '../../dev/dice.ts';
-import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
-import { type Alteration, findBundle } from '../bundles.ts';
-import { without } from '../guards.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
-import { comesToBe, foundOrganization } from '../site.ts';
+import { findBundle } from '../bundles.ts';
+import { openApi } from '../callers.ts';
+import { type Removal, without } from '../guards.ts';
+import { property, type Report, type Setting } from '../property.ts';
+import { comesToBe } from '../site.ts';
 import { type AgentName, agents, drawn, losesFiles } from './runner/agents.ts';
 import {
   git,
@@ -49,14 +49,9 @@ interface Life {
 }
 
 interface Extent {
-  readonly lives: number;
+  readonly lives: (dice: Dice) => readonly Life[];
   readonly atOnce: number;
 }
-
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: { lives: 2, atOnce: 7 },
-  long: { lives: 500, atOnce: 6 },
-};
 
 const config = `agent: { idle: 4s, tries: 1 }
 hooks: { after_create: sleep 0.3 }
@@ -276,26 +271,16 @@ async function lookAt(
 }
 
 async function run(
-  setting: Setting,
-  lives: readonly Life[],
-  atOnce: number,
-  alterations: readonly Alteration[] = [],
+  { seed, services, note }: Setting,
+  { lives: livesBy, atOnce }: Extent,
+  removals: readonly Removal[],
 ): Promise<Report> {
-  const { services, note } = setting;
+  const lives = livesBy(new Dice(seed));
   const home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-prove-runner-')));
   services.onStop(() => rm(home, { recursive: true, force: true }));
-  const database = await services.database();
-  const [main, { people }] = [
-    await findBundle(services, 'cli', alterations),
-    await foundOrganization(database, 1),
-  ];
-  const api = await startThrowAwayApi({
-    main: await findBundle(services, 'coordination-api'),
-    databaseUrl: database.url,
-    log: 'warn',
-  });
-  services.onStop(() => api.stop());
-  const token = people[0]?.token ?? '';
+  const main = await findBundle(services, 'cli', removals);
+  const { people, api } = await openApi(services, { people: 1 });
+  const [{ token }] = people;
   const client = connect({ baseUrl: api.url, token });
   await client.policy.update({ defaultLeaseTtlSeconds: leaseSeconds, wipLimits: 'off' });
   await client.projects.create({ key: 'RUN', name: 'Runners' });
@@ -340,60 +325,45 @@ async function run(
   return { violations, figures: { runs: lives.length, 'runners killed': killed, 'files written': written } };
 }
 
-const journalAfter = [without('the journal goes before the step', 'await Promise.resolve();')];
-const noChanges = [
-  without(
-    'only what the remote has is given back',
-    "if ((await worktree.git(['status', '--porcelain'])) !== '') return no;",
-  ),
-];
-/** Then it is renewed when the agent gives a reason to, and by nothing else. */
-const noTimer = [without('a lease is renewed in a timer of its own', 'timer = undefined;')];
-const only = (isWanted: (life: Life) => boolean): readonly Life[] => chosen.filter(isWanted);
+const chosenAnd =
+  (count: number): Extent['lives'] =>
+  (dice) => [...chosen, ...Array.from({ length: count }, () => draw(dice))];
+const only = (isWanted: (life: Life) => boolean | undefined): Extent => ({
+  ...{ lives: () => chosen.filter(isWanted), atOnce: 1 },
+});
 
-export const runner: Property = {
+export const runner = property<Extent>({
   name: 'runner',
   promise:
     'Whatever is killed of a runner, its agent and its machine: what was written is kept, a story has one owner, no process is left, and the run reaches its end.',
-  run: (setting) => {
-    const { lives, atOnce } = extents[setting.scale];
-    const dice = new Dice(setting.seed);
-    return run(setting, [...chosen, ...Array.from({ length: lives }, () => draw(dice))], atOnce);
-  },
+  short: { lives: chosenAnd(2), atOnce: 7 },
+  long: { lives: chosenAnd(500), atOnce: 6 },
+  run,
   controls: [
     {
       name: 'the journal is written after the step',
       leftTo: 'nx long',
-      run: (setting) =>
-        run(
-          setting,
-          only(({ kills }) => kills[0]?.after === 'hook'),
-          1,
-          journalAfter,
-        ),
+      extent: only(({ kills }) => kills[0]?.after === 'hook'),
+      without: [without('the journal goes before the step', 'await Promise.resolve();')],
     },
     {
       name: 'a worktree without uncommitted changes is given back',
       leftTo: 'nx long',
-      run: (setting) =>
-        run(
-          setting,
-          only(({ isRefused }) => isRefused === true),
-          1,
-          noChanges,
+      extent: only(({ isRefused }) => isRefused),
+      without: [
+        without(
+          'only what the remote has is given back',
+          "if ((await worktree.git(['status', '--porcelain'])) !== '') return no;",
         ),
+      ],
     },
     {
+      // Then it is renewed when the agent gives a reason to, and by nothing else.
       name: 'a lease is renewed in the thread of the agent',
       // It waits for a lease's end, as the property does.
       leftTo: 'the long form',
-      run: (setting) =>
-        run(
-          setting,
-          only(({ hasRival }) => hasRival === true),
-          1,
-          noTimer,
-        ),
+      extent: only(({ hasRival }) => hasRival),
+      without: [without('a lease is renewed in a timer of its own', 'timer = undefined;')],
     },
   ],
-};
+});

@@ -1,12 +1,9 @@
 /** Callers who send the half of a body and no more, from one address and from many, while others work. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
-import { type Alteration, findBundle } from '../bundles.ts';
-import { type Heard, inWords, openCallers, quantile } from '../callers.ts';
-import { type Property, type Report, type Setting } from '../property.ts';
-import { foundOrganization } from '../site.ts';
-import { without } from '../guards.ts';
+import { type Heard, oddAmong, openApi, quantile } from '../callers.ts';
+import { type Removal, without } from '../guards.ts';
+import { property, type Report, type Setting } from '../property.ts';
 
 interface Extent {
   readonly connections: number;
@@ -70,27 +67,21 @@ function sendSlowly(url: string, count: number, { path, token, addressOf }: Way)
 }
 
 async function run(
-  setting: Setting,
+  { services, note }: Setting,
   { connections, calls, addresses, isTimed }: Extent,
-  alterations: readonly Alteration[] = [],
+  removals: readonly Removal[],
 ): Promise<Report> {
-  const { services } = setting;
-  const database = await services.database();
-  const { people } = await foundOrganization(database, 2);
-  const api = await startThrowAwayApi({
-    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
-    databaseUrl: database.url,
+  const { api, as, people } = await openApi(services, {
+    ...{ people: 2, removals },
     environment: { DATABASE_POOL: connections.toString() },
   });
-  services.onStop(() => api.stop());
-  const callers = openCallers(services);
-  const [ana, ben] = people.map(({ token }) => token);
-  if (ana === undefined || ben === undefined) throw new Error('nobody would be there');
-  const ask = (): Promise<Heard> => callers.call(api.url, ana, 'session.identity', {});
+  const [ana, ben] = people;
+  if (ben === undefined) throw new Error('nobody would be there');
+  const ask = (): Promise<Heard> => as(ana.token)('session.identity', {});
   const places = connections * placesPerConnection;
   const many = manyOf(addresses);
   const stranger = { path: '/invitations/accept' };
-  const caller = { path: '/api/comments/create', token: ben };
+  const caller = { path: '/api/comments/create', token: ben.token };
   const ways: Way[] = [
     { name: 'strangers, one address', ...stranger, addressOf: one },
     { name: 'strangers, many addresses', ...stranger, addressOf: many },
@@ -102,7 +93,7 @@ async function run(
   const slowest: number[] = [];
   await ask();
   for (const way of ways) {
-    setting.note(way.name);
+    note(way.name);
     const stop = sendSlowly(api.url, Math.max(2 * places, way.addressOf === many ? addresses : 0), way);
     try {
       const heard: Heard[] = [];
@@ -110,17 +101,14 @@ async function run(
         heard.push(await ask());
         await pause(turnMillis);
       }
-      const refused = heard.filter(({ status }) => status !== 200);
-      const [first] = refused;
-      if (first !== undefined)
-        violations.push(`${way.name}: ${refused.length} of ${calls} got such as ${inWords(first)}`);
+      violations.push(...oddAmong(heard, `calls beside ${way.name}`));
       const size = Math.ceil(heard.length / rounds);
       for (let first = 0; first < heard.length; first += size)
         slowest.push(Math.max(...heard.slice(first, first + size).map(({ millis }) => millis)));
     } finally {
       stop();
     }
-    if (alterations.length > 0 && violations.length > 0) break;
+    if (removals.length > 0 && violations.length > 0) break;
   }
   const usual = quantile(slowest, 0.5);
   if (isTimed && usual > mostMillis)
@@ -138,20 +126,18 @@ async function run(
   };
 }
 
-const keepsItsPlace: readonly Alteration[] = [
-  without('a half-sent body leaves its place', 'bodies.admit(request, reply);'),
-];
-
-export const slowClients: Property = {
+export const slowClients = property<Extent>({
   name: 'slow clients',
   promise:
     'With twice as many half-sent bodies as there are places, of strangers or of a caller with a token, from one address or from 200, all other callers are answered within a second.',
-  run: (setting) => run(setting, setting.scale === 'short' ? short : long),
+  short,
+  long,
+  run,
   controls: [
     {
       name: 'a body on its way takes a place from calls that are answered',
       leftTo: 'nx long',
-      run: (setting) => run(setting, short, keepsItsPlace),
+      without: [without('a half-sent body leaves its place', 'bodies.admit(request, reply);')],
     },
   ],
-};
+});

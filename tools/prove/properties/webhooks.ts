@@ -6,9 +6,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '../../dev/dice.ts';
 import { type Removal, without } from '../guards.ts';
-import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { type Pauses } from '../havoc.ts';
+import { property, type Report, type Setting } from '../property.ts';
+import { type Inbox, openReceiver, type Receiver } from '../receiver.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
-import { type Inbox, openReceiver, type Receiver } from './webhooks/receiver.ts';
 
 const faultNames = ['receiver kill', 'worker kill', 'Redis kill', 'Postgres kill'] as const;
 type FaultName = (typeof faultNames)[number];
@@ -20,29 +21,21 @@ interface Extent {
   /** So many comments on a story, and then another one. In strict order each that fails stops those after it. */
   readonly commentsOnEach: number;
   readonly faults: readonly FaultName[];
-  readonly betweenFaults: { readonly least: number; readonly most: number };
+  readonly betweenFaults: Pauses;
   /** After so long what is not there is lost. */
   readonly lostAfterMillis: number;
 }
 
-const extents: Readonly<Record<Scale, Extent>> = {
-  short: {
-    ...{ events: 240, writers: 4, workers: 2, commentsOnEach: 20, faults: faultNames },
-    ...{ betweenFaults: { least: 100, most: 600 }, lostAfterMillis: 60_000 },
-  },
-  long: {
-    ...{
-      events: 200_000,
-      writers: 24,
-      workers: 2,
-      commentsOnEach: 100,
-      faults: Array.from({ length: 4 }, () => faultNames).flat(),
-    },
-    ...{ betweenFaults: { least: 4_000, most: 12_000 }, lostAfterMillis: 900_000 },
-  },
+const short: Extent = {
+  ...{ events: 240, writers: 4, workers: 2, commentsOnEach: 20, faults: faultNames },
+  ...{ betweenFaults: { least: 100, most: 600 }, lostAfterMillis: 60_000 },
+};
+const long: Extent = {
+  ...{ events: 200_000, writers: 24, workers: 2, commentsOnEach: 100 },
+  faults: Array.from({ length: 4 }, () => faultNames).flat(),
+  ...{ betweenFaults: { least: 4_000, most: 12_000 }, lostAfterMillis: 900_000 },
 };
 
-const failsOfHundred = 30;
 const awayMillis = { least: 200, most: 1_000 };
 const bringForwardMillis = 250;
 
@@ -66,8 +59,7 @@ async function run(
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1 });
-  const receiver = await openReceiver(dice.another(), failsOfHundred);
-  services.onStop(() => receiver.kill());
+  const receiver = await openReceiver(services, dice.another());
   const workers: Worker[] = [];
   for (let nth = 0; nth < extent.workers; nth += 1) workers.push(await site.startWorker({ removals }));
   const course: Course = { site, workers, receiver, dice };
@@ -104,7 +96,6 @@ async function run(
   const millis = performance.now() - written;
   ending.abort();
   await forwarding;
-  for (const worker of workers) worker.requireMet();
   return {
     violations: [
       ...wrongWith(comments, all.comments),
@@ -124,11 +115,9 @@ async function openEndpoint(
   kind: Endpoint['kind'],
   order: 'parallel' | 'strict',
 ): Promise<Endpoint> {
-  const [owner] = site.people;
-  if (owner === undefined) throw new Error('no member is there');
   const path = `/${order}`;
   const url = receiver.url(path);
-  const { webhook, secret } = await site.clientOf(owner).webhooks.create({ url, kinds: [kind], order });
+  const { webhook, secret } = await site.ana.webhooks.create({ url, kinds: [kind], order });
   return { id: webhook.id, kind, inbox: receiver.inbox(path, secret) };
 }
 
@@ -170,9 +159,7 @@ async function bringForward({ database, orgId }: Site, signal: AbortSignal): Pro
 
 /** Comments by all writers, and now and then another story to comment on. */
 async function write({ site }: Course, { events, writers, commentsOnEach }: Extent): Promise<void> {
-  const [owner] = site.people;
-  if (owner === undefined) throw new Error('no member is there');
-  const api = site.clientOf(owner);
+  const api = site.ana;
   let written = 0;
   const writeOn = async (): Promise<void> => {
     while (written < events) {
@@ -189,9 +176,7 @@ async function write({ site }: Course, { events, writers, commentsOnEach }: Exte
 
 /** The ids of the events, as events.list has them. */
 async function eventsOf(site: Site, { kind }: Endpoint): Promise<string[]> {
-  const [owner] = site.people;
-  if (owner === undefined) throw new Error('no member is there');
-  const api = site.clientOf(owner);
+  const api = site.ana;
   const ids: string[] = [];
   for (let after: string | undefined; ;) {
     const page = await api.events.list({ kinds: [kind], limit: 200, ...(after !== undefined && { after }) });
@@ -233,21 +218,19 @@ function disorderOf({ kind, inbox: { order } }: Endpoint): string[] {
 /** Sent is done, whatever the receiver said, as where the answer is not waited for. */
 const doneWhenSent = without('a message is delivered when its receiver says so', `'delivered'`);
 
-export const webhooks: Property = {
+export const webhooks = property<Extent>({
   name: 'webhooks',
   promise:
     'Each event arrives by webhook under its one id and number, in order where the endpoint asks for that, even if workers, servers and receivers die.',
-  run: (setting) => run(setting, extents[setting.scale], []),
+  short,
+  long,
+  run,
   controls: [
     {
       name: 'a message counts as delivered when it was sent, before its receiver answered',
       leftTo: 'nx long',
-      run: (setting) =>
-        run(
-          setting,
-          { ...extents.short, ...{ events: 120, workers: 1, faults: [], lostAfterMillis: 10_000 } },
-          [doneWhenSent],
-        ),
+      extent: { ...short, events: 120, workers: 1, faults: [], lostAfterMillis: 10_000 },
+      without: [doneWhenSent],
     },
   ],
-};
+});

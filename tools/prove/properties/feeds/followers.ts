@@ -1,11 +1,12 @@
 /** Those who follow a stream by the API, each from where it stood when it last looked. */
-import { type Desk, type Person, type Team } from '../../team.ts';
+import { type Person } from '../../organization.ts';
+import { type Desk, must, type Team } from '../../team.ts';
 
 export interface Follower {
   readonly name: string;
   looked(): number;
   /** Reads what is new to it. */
-  look(): Promise<void>;
+  readonly look: () => Promise<void>;
   /** Each stream that it follows. */
   streams(): Promise<Followed[]>;
 }
@@ -15,17 +16,6 @@ export interface Followed {
   readonly seen: readonly (string | number)[];
   readonly all: readonly (string | number)[];
 }
-
-const result = async (
-  desk: Desk,
-  who: Person,
-  operation: string,
-  params: Record<string, unknown>,
-): Promise<Record<string, unknown>> => {
-  const answer = await desk.call(who, operation, params);
-  if ('result' in answer) return answer.result;
-  throw new Error(`${operation} was refused: ${answer.refused}`);
-};
 
 const pageSize = 50;
 
@@ -53,7 +43,7 @@ export async function followActivity(team: Team, desk: Desk, who: Person): Promi
       const last = seen.at(-1) ?? began.id;
       const fresh: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
-        const page = (await result(desk, who, 'activity.list', {
+        const page = (await must(desk, who, 'activity.list', {
           limit: pageSize,
           ...(cursor !== '' && { cursor }),
         })) as unknown as Page;
@@ -92,7 +82,7 @@ export function followEvents(
         for (let more = true; more;) {
           looks += 1;
           const params = { executionId, afterSeq: place.lastSeq, limit };
-          const answer = await result(desk, who, 'deliveryExecutions.eventsSince', params);
+          const answer = await must(desk, who, 'deliveryExecutions.eventsSince', params);
           const { items, lastSeq } = answer as unknown as { items: { seq: number }[]; lastSeq: number };
           place.lastSeq = lastSeq;
           place.seen.push(...items.map(({ seq }) => seq));

@@ -8,9 +8,9 @@ import {
   type TargetName,
   typeOf,
 } from '../../board.ts';
+import { type Person } from '../../organization.ts';
 import { type Scope } from '../../services.ts';
 import { type Removal } from '../../guards.ts';
-import { requireMet } from '../../tap.ts';
 import {
   type Answer,
   type Desk,
@@ -18,7 +18,6 @@ import {
   type Name,
   openDesk,
   joinForAWhile,
-  type Person,
   type Team,
 } from '../../team.ts';
 import { brokenInvariants } from '../lease-model/invariants.ts';
@@ -166,7 +165,6 @@ export async function play(stage: Stage, scene: Interleaving): Promise<{ wrong: 
   await scene.between?.(at, arranged);
   gate.open();
   const outcome = { left: await first, right: await second };
-  requireMet(left.tap, right.tap);
 
   const wrong: string[] = [];
   const same = (what: string, is: unknown, wanted: unknown): void => {

@@ -2,7 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, httpTransport, MusterError } from '@muster/client';
 import { type Dice } from '../../../dev/dice.ts';
-import { type Person, type Site } from '../../site.ts';
+import { type Pauses } from '../../havoc.ts';
+import { type Person } from '../../organization.ts';
+import { type Site } from '../../site.ts';
 
 export interface Unit {
   readonly type: 'story' | 'delivery_group';
@@ -36,7 +38,7 @@ export interface Course {
   readonly fates: Map<string, number>;
   readonly isOver: () => boolean;
   /** How long a paused holder pauses, in milliseconds. */
-  readonly pauses: { readonly least: number; readonly most: number };
+  readonly pauses: Pauses;
 }
 
 const ttlSeconds = 5;
@@ -88,13 +90,12 @@ class Holding {
 
   async acquire(unit: Unit, takeOver: boolean): Promise<Grant | undefined> {
     const runId = crypto.randomUUID();
-    const granted = await this.#do('acquire', { unit, runId, epoch: 0 }, null, async (api, options) => {
-      const { execution, leaseToken } = await api.deliveryExecutions.acquire(
+    const granted = await this.#do('acquire', { unit, runId, epoch: 0 }, null, (api, options) =>
+      api.deliveryExecutions.acquire(
         { targetType: unit.type, targetId: unit.id, runId, ttlSeconds, takeOver },
         options,
-      );
-      return { execution, leaseToken };
-    });
+      ),
+    );
     if (granted === undefined || granted === 'stale') return undefined;
     const { execution, leaseToken } = granted;
     return { unit, runId, executionId: execution.id, leaseToken, epoch: execution.lease?.epoch ?? 0 };

@@ -24,115 +24,137 @@ export interface Change {
   readonly ends: 'all' | 'writes';
 }
 
-const tokens = { trigger: 'tokens_changed', on: 'tokens', given: 'by visibility' } as const;
+const change = (
+  name: string,
+  given: Change['given'],
+  ends: Change['ends'],
+  trigger: string,
+  sql: string,
+): Change => ({
+  ...{ name, given, ends, trigger, sql },
+  on: /^(?:update|delete from) (\w+)/.exec(sql)?.[1] ?? '',
+});
 
 export const changes: readonly Change[] = [
-  {
-    ...{ ...tokens, name: 'a token is revoked', ends: 'all' },
-    sql: `update tokens set revoked_at = now() where member_id = {member}`,
-  },
-  {
-    ...{ ...tokens, name: 'a token expires', ends: 'all' },
-    sql: `update tokens set expires_at = now() where member_id = {member}`,
-  },
-  {
-    ...{ ...tokens, name: 'a token may only read', ends: 'writes' },
-    sql: `update tokens set scopes = '{read}' where member_id = {member}`,
-  },
-  {
-    ...{ ...tokens, name: 'a token is bound to another project', ends: 'all' },
-    sql: `update tokens set project_ids = array[{elsewhere}::uuid] where member_id = {member}`,
-  },
-  {
-    ...{
-      name: 'a token is removed',
-      trigger: 'tokens_gone',
-      on: 'tokens',
-      given: 'by visibility',
-      ends: 'all',
-    },
-    sql: `delete from tokens where member_id = {member}`,
-  },
-  {
-    ...{
-      name: 'a member becomes a viewer',
-      trigger: 'members_changed',
-      on: 'members',
-      given: 'by visibility',
-    },
-    sql: `update members set role = 'viewer' where id = {member}`,
-    ends: 'writes',
-  },
-  {
-    ...{
-      name: 'a member is a member no more',
-      trigger: 'members_changed',
-      on: 'members',
-      given: 'by membership',
-    },
-    sql: `update members set status = 'removed' where id = {member}`,
-    ends: 'all',
-  },
-  {
-    ...{ name: 'an organization is deleted', trigger: 'orgs_deleted', on: 'orgs', given: 'by visibility' },
-    sql: `update orgs set deleted_at = now() where id = {org}`,
-    ends: 'all',
-  },
-  {
-    ...{
-      name: 'a project becomes private',
-      trigger: 'projects_changed',
-      on: 'projects',
-      given: 'by visibility',
-    },
-    sql: `update projects set visibility = 'private' where id = {project}`,
-    ends: 'all',
-  },
-  {
-    ...{ name: 'a project is deleted', trigger: 'projects_changed', on: 'projects', given: 'by visibility' },
-    sql: `update projects set deleted_at = now() where id = {project}`,
-    ends: 'all',
-  },
-  {
-    ...{
-      name: "a project's row is removed",
-      trigger: 'projects_gone',
-      on: 'projects',
-      given: 'by visibility',
-    },
-    sql: `delete from projects where id = {project}`,
-    ends: 'all',
-  },
-  {
-    ...{ name: 'a role in a project sinks', trigger: 'project_members_changed', on: 'project_members' },
-    ...{ given: 'by membership', ends: 'writes' },
-    sql: `update project_members set role = 'viewer' where project_id = {project} and member_id = {member}`,
-  },
-  {
-    ...{ name: 'a role in a project ends', trigger: 'project_members_gone', on: 'project_members' },
-    ...{ given: 'by membership', ends: 'all' },
-    sql: `delete from project_members where project_id = {project} and member_id = {member}`,
-  },
-  {
-    ...{ name: "a team's role in a project sinks", trigger: 'project_teams_changed', on: 'project_teams' },
-    ...{ given: 'by team', ends: 'writes' },
-    sql: `update project_teams set role = 'viewer' where team_id = {team}`,
-  },
-  {
-    ...{ name: 'a team leaves a project', trigger: 'project_teams_gone', on: 'project_teams' },
-    ...{ given: 'by team', ends: 'all' },
-    sql: `delete from project_teams where team_id = {team}`,
-  },
-  {
-    ...{ name: 'a place in a team is handed on', trigger: 'team_members_changed', on: 'team_members' },
-    ...{ given: 'by team', ends: 'all' },
-    sql: `update team_members set member_id = {other} where team_id = {team}`,
-  },
-  {
-    ...{ name: 'a member leaves a team', trigger: 'team_members_gone', on: 'team_members' },
-    ...{ given: 'by team', ends: 'all' },
-    sql: `delete from team_members where team_id = {team}`,
-  },
+  change(
+    'a token is revoked',
+    'by visibility',
+    'all',
+    'tokens_changed',
+    `update tokens set revoked_at = now() where member_id = {member}`,
+  ),
+  change(
+    'a token expires',
+    'by visibility',
+    'all',
+    'tokens_changed',
+    `update tokens set expires_at = now() where member_id = {member}`,
+  ),
+  change(
+    'a token may only read',
+    'by visibility',
+    'writes',
+    'tokens_changed',
+    `update tokens set scopes = '{read}' where member_id = {member}`,
+  ),
+  change(
+    'a token is bound to another project',
+    'by visibility',
+    'all',
+    'tokens_changed',
+    `update tokens set project_ids = array[{elsewhere}::uuid] where member_id = {member}`,
+  ),
+  change(
+    'a token is removed',
+    'by visibility',
+    'all',
+    'tokens_gone',
+    `delete from tokens where member_id = {member}`,
+  ),
+  change(
+    'a member becomes a viewer',
+    'by visibility',
+    'writes',
+    'members_changed',
+    `update members set role = 'viewer' where id = {member}`,
+  ),
+  change(
+    'a member is a member no more',
+    'by membership',
+    'all',
+    'members_changed',
+    `update members set status = 'removed' where id = {member}`,
+  ),
+  change(
+    'an organization is deleted',
+    'by visibility',
+    'all',
+    'orgs_deleted',
+    `update orgs set deleted_at = now() where id = {org}`,
+  ),
+  change(
+    'a project becomes private',
+    'by visibility',
+    'all',
+    'projects_changed',
+    `update projects set visibility = 'private' where id = {project}`,
+  ),
+  change(
+    'a project is deleted',
+    'by visibility',
+    'all',
+    'projects_changed',
+    `update projects set deleted_at = now() where id = {project}`,
+  ),
+  change(
+    "a project's row is removed",
+    'by visibility',
+    'all',
+    'projects_gone',
+    `delete from projects where id = {project}`,
+  ),
+  change(
+    'a role in a project sinks',
+    'by membership',
+    'writes',
+    'project_members_changed',
+    `update project_members set role = 'viewer' where project_id = {project} and member_id = {member}`,
+  ),
+  change(
+    'a role in a project ends',
+    'by membership',
+    'all',
+    'project_members_gone',
+    `delete from project_members where project_id = {project} and member_id = {member}`,
+  ),
+  change(
+    "a team's role in a project sinks",
+    'by team',
+    'writes',
+    'project_teams_changed',
+    `update project_teams set role = 'viewer' where team_id = {team}`,
+  ),
+  change(
+    'a team leaves a project',
+    'by team',
+    'all',
+    'project_teams_gone',
+    `delete from project_teams where team_id = {team}`,
+  ),
+  change(
+    'a place in a team is handed on',
+    'by team',
+    'all',
+    'team_members_changed',
+    `update team_members set member_id = {other} where team_id = {team}`,
+  ),
+  change(
+    'a member leaves a team',
+    'by team',
+    'all',
+    'team_members_gone',
+    `delete from team_members where team_id = {team}`,
+  ),
 ];
 
 /** The statements that give the right. */

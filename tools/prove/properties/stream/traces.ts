@@ -2,9 +2,11 @@
  * Whether viewers can tell from what they receive that something happens which they may not see: in two organizations the
  * same happens before their eyes, and in one of them much more behind their backs.
  */
-import { type Database, type Scope } from '../../services.ts';
-import { type Callers, idIn } from '../../callers.ts';
-import { comesToBe, foundOrganization } from '../../site.ts';
+import { idIn, openApi } from '../../callers.ts';
+import { type Removal } from '../../guards.ts';
+import { type Report } from '../../property.ts';
+import { type Scope } from '../../services.ts';
+import { comesToBe } from '../../site.ts';
 import { openReaders, type Reader } from './readers.ts';
 
 export interface Extent {
@@ -20,48 +22,37 @@ const mostFromMiddle = 30;
 const middleOfByte = 127.5;
 const patienceMillis = 30_000;
 
-export interface Traces {
-  readonly violations: readonly string[];
-  readonly ids: number;
-  readonly hidden: number;
-}
-
 export async function lookForTraces(
   scope: Scope,
-  database: Database,
-  url: string,
-  callers: Callers,
   extent: Extent,
-): Promise<Traces> {
-  const sides = [
-    await watchOne(scope, database, url, callers, { ...extent, hidden: 0 }),
-    await watchOne(scope, database, url, callers, extent),
-  ] as const;
+  removals: readonly Removal[],
+): Promise<Report> {
+  const calm = await watchOne(scope, { ...extent, hidden: 0 }, removals);
+  const busy = await watchOne(scope, extent, removals);
   return {
-    violations: differences(...sides),
-    ids: sides.flat().flatMap(idsOf).length,
-    hidden: extent.visible * extent.hidden,
+    violations: differences(calm, busy),
+    figures: {
+      'ids compared': [...calm, ...busy].flatMap(idsOf).length,
+      'hidden events': extent.visible * extent.hidden,
+    },
   };
 }
 
 async function watchOne(
   scope: Scope,
-  database: Database,
-  url: string,
-  callers: Callers,
   { viewers, visible, hidden }: Extent,
+  removals: readonly Removal[],
 ): Promise<readonly Reader[]> {
-  const { people } = await foundOrganization(database, viewers + 1);
+  const { people, api, as } = await openApi(scope, { people: viewers + 1, removals });
   const [owner, ...others] = people;
-  const call = (operation: string, params: object) =>
-    callers.call(url, owner?.token ?? '', operation, params);
+  const call = as(owner.token);
   const seen = idIn(await call('projects.create', { key: 'SEE', name: 'Seen' }), 'project');
   const behind = { key: 'HID', name: 'Hidden', visibility: 'private' };
   const unseen = idIn(await call('projects.create', behind), 'project');
   const readers = openReaders(
     scope,
     others.map(({ token }) => token),
-    () => url,
+    () => api.url,
   );
   await readers.begun();
   for (let made = 0; made < visible; made += 1) {

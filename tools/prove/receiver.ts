@@ -2,8 +2,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { type Dice } from '../../../dev/dice.ts';
+import { type Dice } from '../dev/dice.ts';
+import { type Scope } from './services.ts';
 
 /** One endpoint's side of it. */
 export interface Inbox {
@@ -22,45 +24,63 @@ export interface Receiver {
   /** As when its process dies: connections break, and nothing listens. */
   kill(): Promise<void>;
   startAgain(): Promise<void>;
+  /** It answers nothing while this is so. */
+  isSilent: boolean;
+  /** Messages that came while it was silent. */
+  unanswered: number;
 }
 
-/** It answers so many of a hundred with an error, and of those half after it took the message. */
-export async function openReceiver(dice: Dice, failsOfHundred: number): Promise<Receiver> {
+/** How often it fails. */
+const failsOfHundred = 30;
+
+/** It answers many messages with an error, and of those half after it took the message. */
+export async function openReceiver(
+  scope: Scope,
+  dice: Dice,
+  { failsOnceEach = false }: { readonly failsOnceEach?: boolean } = {},
+): Promise<Receiver> {
+  const failed = new Set<string>();
   const inboxes = new Map<string, { readonly inbox: Inbox; readonly verifier: Webhook }>();
   let server: Server | undefined;
   let port = 0;
 
-  const take = (path: string, headers: Record<string, string>, text: string): void => {
+  const take = (path: string, headers: Record<string, string>, body: string): void => {
     const found = inboxes.get(path);
     if (found === undefined) throw new Error(`nobody has ${path}`);
     const { inbox, verifier } = found;
-    const { data } = verifier.verify(text, headers) as { data: { seq: number } };
+    const { data } = verifier.verify(body, headers) as { data: { seq?: number } };
+    const seq = data.seq ?? 0;
     const id = headers['webhook-id'] ?? '';
     const before = inbox.taken.get(id);
     if (before === undefined) {
-      inbox.taken.set(id, data.seq);
-      inbox.order.push(data.seq);
-    } else if (before !== data.seq) inbox.wrong.push(`${id} came as ${before} and as ${data.seq}`);
+      inbox.taken.set(id, seq);
+      inbox.order.push(seq);
+    } else if (before !== seq) inbox.wrong.push(`${id} came as ${before} and as ${seq}`);
+  };
+
+  const answer = (path: string, headers: Record<string, string>, body: string): 503 | 204 => {
+    const inbox = inboxes.get(path)?.inbox;
+    if (inbox !== undefined) inbox.tries += 1;
+    const id = headers['webhook-id'] ?? '';
+    const fails = !(failsOnceEach && failed.has(id)) && dice.chance(failsOfHundred / 100);
+    if (fails) failed.add(id);
+    try {
+      // An answer that is lost after the message was taken brings it again.
+      if (!fails || dice.chance(0.5)) take(path, headers, body);
+    } catch (error) {
+      inbox?.wrong.push(String(error));
+    }
+    return fails ? 503 : 204;
   };
 
   const listen = async (): Promise<void> => {
     const started = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const path = request.url ?? '';
-        const inbox = inboxes.get(path)?.inbox;
-        if (inbox !== undefined) inbox.tries += 1;
-        const fails = dice.chance(failsOfHundred / 100);
-        try {
-          // An answer that is lost after the message was taken brings it again.
-          if (!fails || dice.chance(0.5))
-            take(path, request.headers as Record<string, string>, Buffer.concat(chunks).toString());
-        } catch (error) {
-          inbox?.wrong.push(String(error));
-        }
-        response.statusCode = fails ? 503 : 204;
-        response.end();
+      void text(request).then((body) => {
+        if (receiver.isSilent) receiver.unanswered += 1;
+        else
+          response
+            .writeHead(answer(request.url ?? '', request.headers as Record<string, string>, body))
+            .end();
       });
     });
     started.listen(port, '127.0.0.1');
@@ -68,8 +88,8 @@ export async function openReceiver(dice: Dice, failsOfHundred: number): Promise<
     ({ port } = started.address() as AddressInfo);
     server = started;
   };
-  await listen();
-  return {
+  const receiver: Receiver = {
+    ...{ isSilent: false, unanswered: 0 },
     url: (path) => `http://127.0.0.1:${port}${path}`,
     inbox: (path, secret) => {
       const inbox: Inbox = { taken: new Map(), order: [], wrong: [], tries: 0 };
@@ -88,4 +108,7 @@ export async function openReceiver(dice: Dice, failsOfHundred: number): Promise<
       if (server === undefined) await listen();
     },
   };
+  await listen();
+  scope.onStop(() => receiver.kill());
+  return receiver;
 }
