@@ -121,8 +121,12 @@ export async function openLicenseSite(scope: Scope, removals: readonly Removal[]
       );
     },
     issue: async (plan, count) => {
-      const { json } = await operate('licenses/issue', { plan, count, orderRef: randomUUID() });
-      return json['licenses'] as Sold[];
+      for (;;) {
+        const { json } = await operate('licenses/issue', { plan, count, orderRef: randomUUID() });
+        const sold = json['licenses'] as (Omit<Sold, 'key'> & { key: string | null })[];
+        // Keys are shown once. If that answer was lost, other licenses are issued instead.
+        if (sold.every(({ key }) => key !== null)) return sold as Sold[];
+      }
     },
     together: (held, values, works, meeting) => together(owner, { held, values }, works, meeting),
     whileBreaking: async (dice, act) => {

@@ -41,7 +41,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   const violations: string[] = [];
   let wanted = 0;
   for (const slots of slotsOfEach) {
-    const plan = `of ${slots}`;
+    const plan = `slots-${slots}`;
     await site.makePlan({ name: plan, machines: slots });
     for (const { id, key } of await site.issue(plan, extent.licenses / slotsOfEach.length)) {
       const [winners, odd] = await raceFor(site, key, extent);
