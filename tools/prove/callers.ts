@@ -11,6 +11,8 @@ import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
 export interface Heard {
   readonly status: number;
   readonly millis: number;
+  readonly text: string;
+  /** Empty where the text is no record. */
   readonly body: Record<string, unknown>;
   /** Of a 503 and a 429. */
   readonly retryAfter: string | null;
@@ -23,6 +25,8 @@ export type Call = (operation: string, params: object) => Promise<Heard>;
 export interface Callers {
   call(url: string, token: string, operation: string, params: object): Promise<Heard>;
   get(url: string, path: string): Promise<Heard>;
+  /** Sends this text. */
+  post(url: string, token: string, body: string): Promise<Heard>;
   /** The same by way of the gateway: its answer is JSON-RPC. */
   tool(gatewayUrl: string, token: string, name: string, params: object): Promise<Heard>;
 }
@@ -37,9 +41,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 export function openCallers(scope: Scope): Callers {
   const agent = new Agent({ headersTimeout: patienceMillis, bodyTimeout: patienceMillis });
   scope.onStop(() => agent.destroy());
-  const hear = async (url: string, init: { method: 'GET' | 'POST'; body?: string; token?: string }) => {
+  const hear = async (url: string, method: 'GET' | 'POST', token?: string, body?: string): Promise<Heard> => {
     const began = performance.now();
-    const { method, body, token } = init;
     const { origin, pathname } = new URL(url);
     try {
       const answer = await agent.request({
@@ -51,31 +54,39 @@ export function openCallers(scope: Scope): Callers {
         ...(body !== undefined && { body }),
       });
       const text = await answer.body.text();
-      const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : { text };
+      const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
       const { 'retry-after': retryAfter, connection } = answer.headers;
       return {
         status: answer.statusCode,
         millis: performance.now() - began,
-        body: isRecord(parsed) ? parsed : {},
+        ...{ text, body: isRecord(parsed) ? parsed : {} },
         retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
         closes: connection === 'close',
       };
     } catch (error) {
       return {
         ...{ status: 0, millis: performance.now() - began, retryAfter: null, closes: true },
-        body: { message: String(error) },
+        ...{ text: String(error), body: { message: String(error) } },
       };
     }
   };
+  const post: Callers['post'] = (url, token, body) => hear(url, 'POST', token, body);
   return {
+    post,
     call: (url, token, operation, params) =>
-      hear(`${url}${pathOf(operation)}`, { method: 'POST', token, body: JSON.stringify(params) }),
+      post(`${url}${pathOf(operation)}`, token, JSON.stringify(params)),
     tool: (url, token, name, params) => {
       const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: params } };
-      return hear(`${url}/api/mcp`, { method: 'POST', token, body: JSON.stringify(call) });
+      return post(`${url}/api/mcp`, token, JSON.stringify(call));
     },
-    get: (url, path) => hear(`${url}${path}`, { method: 'GET' }),
+    get: (url, path) => hear(`${url}${path}`, 'GET'),
   };
+}
+
+/** What a metric of the service counts. */
+export async function metricOf({ metricsUrl }: ThrowAwayApp, name: string): Promise<number> {
+  const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
 /** Why an answer is what it is, where it says so. */

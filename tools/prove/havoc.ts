@@ -4,7 +4,7 @@ import { type Dice } from '../dev/dice.ts';
 
 export interface Havoc {
   /** Waits for what it is at; throws what that threw. */
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 /** The pause before each, in milliseconds. */
@@ -30,6 +30,15 @@ export function wreak(dice: Dice, { least, most }: Pauses, act: () => Promise<vo
       return running;
     },
   };
+}
+
+/** Ends them once something is done. */
+export async function whileWreaking(havocs: readonly Havoc[], act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } finally {
+    await Promise.all(havocs.map((havoc) => havoc.end()));
+  }
 }
 
 /** Does each of `works` again and again while something happens. */

@@ -8,7 +8,7 @@ import { Breakable } from './breakable.ts';
 import { startApp } from './bundles.ts';
 import { startFaultyLine } from './faulty-line.ts';
 import { type Removal } from './guards.ts';
-import { wreak } from './havoc.ts';
+import { whileWreaking, wreak } from './havoc.ts';
 import { type Report } from './property.ts';
 import { type Scope } from './services.ts';
 import { comesToBe, tapInto } from './site.ts';
@@ -136,12 +136,7 @@ export async function openLicenseSite(scope: Scope, removals: readonly Removal[]
         if (breaks % breaksForEachKill === 0) await service.killAndStartAgain();
         else line.breakOne(dice);
       });
-      try {
-        await act();
-      } finally {
-        await breaking.end();
-        await service.startAgain();
-      }
+      await whileWreaking([breaking], act);
     },
     report: (violations, figures) => ({
       violations: [...violations, ...strange],

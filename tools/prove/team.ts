@@ -2,6 +2,7 @@
 import { createPool, newId, type Pool } from '@muster/database';
 import { handlers, performable, reactions } from '@muster/operations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
+import { type Call } from './calls.ts';
 import { type Removal } from './guards.ts';
 import { foundOrganization, type Organization, type Person } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
@@ -52,7 +53,7 @@ export type Answer =
 export interface Desk {
   readonly tap: Tap;
   /** A fault of ours is thrown. */
-  call(person: Person, operation: string, params: Record<string, unknown>): Promise<Answer>;
+  call(person: Person, operation: string, params: object): Promise<Answer>;
 }
 
 const all = performable(handlers);
@@ -103,14 +104,13 @@ export async function openDesk(
   };
 }
 
+/** A call at a desk by somebody of the team, or by whoever else is named in it. */
+export const callAt = (desk: Desk, { people }: Team, { person, operation, params }: Call): Promise<Answer> =>
+  desk.call(typeof person === 'string' ? people[person] : person, operation, params);
+
 /** The result of a call; throws where it is refused. */
-export async function must(
-  desk: Desk,
-  who: Person,
-  operation: string,
-  params: Record<string, unknown>,
-): Promise<Record<string, unknown>> {
-  const answer = await desk.call(who, operation, params);
-  if ('result' in answer) return answer.result;
-  throw new Error(`${operation} was refused: ${answer.refused} ${JSON.stringify(answer.details)}`);
+export async function must(answer: Promise<Answer>): Promise<Record<string, unknown>> {
+  const given = await answer;
+  if ('result' in given) return given.result;
+  throw new Error(`refused: ${given.refused} ${JSON.stringify(given.details)}`);
 }

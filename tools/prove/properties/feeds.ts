@@ -66,7 +66,7 @@ async function beginWorks(team: Team, desk: Desk): Promise<Work[]> {
     const { ids } = await makeBoard(team, everyHands);
     for (const name of stories) {
       const params = { targetType: 'story', targetId: ids[name], runId: 'feeds', ttlSeconds: 3600 };
-      const { execution } = await must(desk, team.people.robo, 'deliveryExecutions.acquire', params);
+      const { execution } = await must(desk.call(team.people.robo, 'deliveryExecutions.acquire', params));
       works.push({ storyId: ids[name], executionId: (execution as { id: string }).id });
     }
   }
@@ -88,13 +88,14 @@ async function writeAll(
       const { storyId, executionId } = mine.pick(works);
       const who = mine.pick([people.ana, people.ben, people.chloe]);
       if (mine.chance(0.5)) {
-        await must(desk, who, 'comments.create', { storyId, body: `Number ${written}` });
+        await must(desk.call(who, 'comments.create', { storyId, body: `Number ${written}` }));
         continue;
       }
       const kind = mine.pick(['checks_passed', 'checks_failed', 'branch_pushed']);
       const dedupeKey = `delivery-${written}`;
       const observation = { dedupeKey, kind, observedAt: new Date().toISOString() };
-      await must(desk, who, 'deliveryExecutions.recordForgeObservation', { executionId, observation });
+      const params = { executionId, observation };
+      await must(desk.call(who, 'deliveryExecutions.recordForgeObservation', params));
     }
   };
   await Promise.all(Array.from({ length: writers }, () => write(dice.another())));

@@ -5,7 +5,7 @@
 import { operations, pathOf } from '@muster/registry';
 import { faultIn, faultInTool, found, type Known, learn, requestsFor, type Sent } from '@muster/testing/fuzz';
 import fc from 'fast-check';
-import { Agent } from 'undici';
+import { metricOf, openCallers } from '../callers.ts';
 import { type Removal, without } from '../guards.ts';
 import { type House, startHouse } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
@@ -26,30 +26,6 @@ type Way = (typeof ways)[number];
 const atOnce = 4;
 const mostTold = 20;
 
-/** An answer, or 0 where none came. */
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-type Ask = (url: string, token: string, body: string) => Promise<Answer>;
-
-function openWay({ services }: Setting): Ask {
-  const agent = new Agent({ connections: atOnce });
-  services.onStop(() => agent.destroy());
-  return async (url, token, body) => {
-    const { origin, pathname } = new URL(url);
-    try {
-      const answer = await agent.request({
-        ...{ origin, path: pathname, method: 'POST', body },
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      });
-      return { status: answer.statusCode, text: await answer.body.text() };
-    } catch (error) {
-      return { status: 0, text: String(error) };
-    }
-  };
-}
-
 /** Who asks: the owner most of the time, since the others are refused early. */
 async function foundTeam({ database }: House): Promise<readonly string[]> {
   const { people, enter } = await foundOrganization(database, 2, { viewers: [1] });
@@ -66,7 +42,7 @@ async function foundTeam({ database }: House): Promise<readonly string[]> {
 async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
   const house = await startHouse(setting.services, { api: removals });
   const { api, gateway } = house;
-  const ask = openWay(setting);
+  const callers = openCallers(setting.services);
   const violations: string[] = [];
   const counts = { requests: 0, answered: 0 };
 
@@ -83,7 +59,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
         `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${tool}}`,
       ] as const,
     }[way];
-    const { status, text } = await ask(url, token, body);
+    const { status, text } = await callers.post(url, token, body);
     counts.requests += 1;
     let fault: string | undefined;
     try {
@@ -141,9 +117,8 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
 
   for (const [name, { isAlive }] of Object.entries({ api, gateway }))
     if (!isAlive()) violations.push(`the ${name} has ended`);
-  const metrics = await (await fetch(`${api.metricsUrl}/metrics`)).text();
-  const holes = /^muster_validation_holes_total\S* (\d+)$/m.exec(metrics)?.[1];
-  if (holes !== '0') violations.push(`Postgres refused ${holes ?? 'nobody knows how many'} values`);
+  const holes = await metricOf(api, 'muster_validation_holes_total');
+  if (holes !== 0) violations.push(`Postgres refused ${holes} values`);
   if (counts.answered === 0) violations.push('nothing was answered');
   return {
     violations: violations.slice(0, mostTold),

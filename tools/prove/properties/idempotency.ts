@@ -1,6 +1,6 @@
 /** Writes with keys, tried until they are acknowledged while servers are killed and clients give up: each happens once. */
 import { Dice } from '../../dev/dice.ts';
-import { type Pauses, wreak } from '../havoc.ts';
+import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { newTally, type Tally, write } from './idempotency/writes.ts';
@@ -30,28 +30,22 @@ async function run({ seed, services }: Setting, wanted: Extent): Promise<Report>
 
   const lines = copies.flatMap((copy) => copy.lines);
   const breaking = wreak(dice.another(), betweenBreaks, () => void dice.pick(lines).breakOne(dice));
-  const { postgres } = breakables;
   const killing = wreak(dice.another(), wanted.betweenKills, async () => {
     if (wanted.kills === 0) return;
     const { postgres: kills, apis } = site.broken();
-    await (kills <= apis ? postgres : dice.pick(copies).api).killAndStartAgain();
+    await (kills <= apis ? breakables.postgres : dice.pick(copies).api).killAndStartAgain();
   });
-  const enough = (): boolean => {
+  const isEnough = (): boolean => {
     const { postgres: kills, apis } = site.broken();
     return tally.begun >= wanted.writes && Math.min(kills, apis) >= wanted.kills;
   };
-  try {
-    await Promise.all(
-      Array.from({ length: writers }, async () => {
-        const mine = dice.another();
-        while (!enough())
-          await write(site, mine, tally, { storyId: mine.pick(storyIds), keyed: wanted.keyed });
-      }),
-    );
-  } finally {
-    await Promise.all([breaking.end(), killing.end()]);
-    await postgres.startAgain();
-  }
+  const writeAll = async (): Promise<void> => {
+    const mine = dice.another();
+    while (!isEnough()) await write(site, mine, tally, { storyId: mine.pick(storyIds), keyed: wanted.keyed });
+  };
+  await whileWreaking([breaking, killing], () =>
+    Promise.all(Array.from({ length: writers }, () => writeAll())),
+  );
   const broken = site.broken();
   return {
     violations: [...tally.unlike, ...(await missingOrDoubled(site, tally))],

@@ -1,7 +1,7 @@
 /** Everything that can be done to leases, drawn at random and done to a model as well: both always say the same. */
 import fc from 'fast-check';
 import { makeBoard } from '../board.ts';
-import { type Property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type Setting } from '../property.ts';
 import { type Removal } from '../guards.ts';
 import { type Desk, findTeam, openDesk, type Team } from '../team.ts';
 import { commands } from './lease-model/commands.ts';
@@ -30,8 +30,8 @@ interface Course {
   readonly counts: Map<string, number>;
 }
 
-const doneSoFar = ({ counts }: Course): number =>
-  [...counts].reduce((sum, [what, count]) => (what.startsWith('refused') ? sum : sum + count), 0);
+const sumOf = ({ counts }: Course, isRefusal: boolean): number =>
+  [...counts].reduce((sum, [what, n]) => (what.startsWith('refused') === isRefusal ? sum + n : sum), 0);
 
 async function row(course: Course, policy: Policy, drawn: Drawn): Promise<void> {
   const board = await makeBoard(course.team, policy);
@@ -41,19 +41,23 @@ async function row(course: Course, policy: Policy, drawn: Drawn): Promise<void> 
   if (broken.length > 0) throw new Error(broken.join('; '));
 }
 
+interface Extent {
+  /** Commands that were done. */
+  readonly least: number;
+  readonly shrinks: boolean;
+}
+
 /** Goes on until so many commands were done, or one went wrong. */
 async function run(
   { seed, services, note }: Setting,
-  { least, removals = [], shrinks }: { least: number; removals?: readonly Removal[]; shrinks: boolean },
+  { least, shrinks }: Extent,
+  removals: readonly Removal[],
 ): Promise<Report> {
   const team = await findTeam(services);
   const desk = await openDesk(team, services, { removals, max: 1 });
   const course: Course = { team, desk, counts: new Map() };
-  const figuresNow = () => ({
-    commands: doneSoFar(course),
-    refusals: [...course.counts].reduce((sum, [what, n]) => (what.startsWith('refused') ? sum + n : sum), 0),
-  });
-  for (let batch = 0; doneSoFar(course) < least; batch += 1) {
+  const figuresNow = () => ({ commands: sumOf(course, false), refusals: sumOf(course, true) });
+  for (let batch = 0; sumOf(course, false) < least; batch += 1) {
     const details = await fc.check(
       fc.asyncProperty(
         aPolicy,
@@ -86,13 +90,12 @@ function describe({
   ].join('\n');
 }
 
-export const leaseModel: Property = {
+export const leaseModel = property<Extent>({
   name: 'lease model',
   promise:
     'After any sequence of operations on leases, with any tokens, the answers and the rows are those of a model that was written from the contract alone.',
-  run: (setting) => run(setting, { least: setting.scale === 'short' ? 1_500 : 10_000, shrinks: true }),
-  controls: mutants.map(({ name, removals, leftTo }) => ({
-    ...{ name, ...(leftTo !== undefined && { leftTo }) },
-    run: (setting) => run(setting, { least: mutantBudget, removals, shrinks: false }),
-  })),
-};
+  short: { least: 1_500, shrinks: true },
+  long: { least: 10_000, shrinks: true },
+  run,
+  controls: mutants.map((mutant) => ({ ...mutant, extent: { least: mutantBudget, shrinks: false } })),
+});

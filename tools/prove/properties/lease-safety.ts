@@ -3,7 +3,7 @@
  * decides what meets what: the same seed throws the same dice, but does not make the same run again.
  */
 import { Dice } from '../../dev/dice.ts';
-import { type Pauses, wreak } from '../havoc.ts';
+import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { type Course, type Deed, hold, type Unit } from './lease-safety/holders.ts';
@@ -112,18 +112,13 @@ async function beInHavoc(
       now.connections - before.connections >= connections
     );
   };
-  try {
-    await Promise.all(
-      Array.from({ length: holders }, (_, index) => {
-        const nth = index % site.people.length;
-        const person = site.people[nth] ?? site.people[0];
-        return hold({ ...course, isOver }, dice.another(), person, nth === 0);
-      }),
-    );
-  } finally {
-    await Promise.all([breaking.end(), killing.end()]);
-    await postgres.startAgain();
-  }
+  const holdAs = (index: number): Promise<void> => {
+    const nth = index % site.people.length;
+    return hold({ ...course, isOver }, dice.another(), site.people[nth] ?? site.people[0], nth === 0);
+  };
+  await whileWreaking([breaking, killing], () =>
+    Promise.all(Array.from({ length: holders }, (_, index) => holdAs(index))),
+  );
 }
 
 export const leaseSafety = property<Extent>({

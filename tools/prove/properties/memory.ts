@@ -5,8 +5,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseAllDocuments } from 'yaml';
-import { z } from 'zod';
 import { Agent } from 'undici';
 import { repositoryRoot } from '../../dev/repository.ts';
 import { type ThrowAwayApp } from '../../dev/throw-away-app.ts';
@@ -25,29 +23,12 @@ interface Extent {
   readonly atOnce: number;
 }
 
-const Deployment = z.object({
-  kind: z.literal('Deployment'),
-  spec: z.object({
-    template: z.object({
-      spec: z.object({
-        containers: z
-          .array(z.object({ resources: z.object({ limits: z.object({ memory: z.string() }) }) }))
-          .min(1),
-      }),
-    }),
-  }),
-});
-
 /** What the container of the service may take, in MiB. */
 async function limitOf(service: string): Promise<number> {
   const file = path.join(repositoryRoot, 'tools/deploy/kubernetes/services', `${service}.yaml`);
-  for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
-    const { success, data } = Deployment.safeParse(document.toJS());
-    const memory = success ? data.spec.template.spec.containers[0]?.resources.limits.memory : undefined;
-    const [, mebibytes] = /^(\d+)Mi$/.exec(memory ?? '') ?? [];
-    if (mebibytes !== undefined) return Number(mebibytes);
-  }
-  throw new Error(`${service} has no limit of memory in Mi`);
+  const [, mebibytes] = /limits:\s+(?:cpu: \S+\s+)?memory: (\d+)Mi/.exec(await readFile(file, 'utf8')) ?? [];
+  if (mebibytes === undefined) throw new Error(`${service} has no limit of memory in Mi`);
+  return Number(mebibytes);
 }
 
 interface Ground {

@@ -5,6 +5,7 @@ import {
   beginWork,
   type Heard,
   inWords,
+  metricOf,
   millisOf,
   oddAmong,
   openApi,
@@ -99,10 +100,7 @@ async function beginWaiting(ground: ApiSite, streams: readonly Stream[]): Promis
 }
 
 /** How many wait now. */
-async function levelOf({ api }: ApiSite): Promise<number> {
-  const text = await (await fetch(`${api.metricsUrl}/metrics`)).text();
-  return Number(/^muster_requests_waiting\{[^}]*\} (\d+)$/m.exec(text)?.[1]);
-}
+const levelOf = ({ api }: ApiSite): Promise<number> => metricOf(api, 'muster_requests_waiting');
 
 /** Tries to have a token wait that waits as often as it may already; a violation where it is not refused. */
 async function waitOnceMore({ as }: ApiSite, [stream]: readonly Stream[]): Promise<string[]> {

@@ -47,7 +47,6 @@ interface Course {
 }
 
 interface Endpoint {
-  readonly id: string;
   readonly kind: 'comment.created' | 'story.created';
   readonly inbox: Inbox;
 }
@@ -117,8 +116,8 @@ async function openEndpoint(
 ): Promise<Endpoint> {
   const path = `/${order}`;
   const url = receiver.url(path);
-  const { webhook, secret } = await site.ana.webhooks.create({ url, kinds: [kind], order });
-  return { id: webhook.id, kind, inbox: receiver.inbox(path, secret) };
+  const { secret } = await site.ana.webhooks.create({ url, kinds: [kind], order });
+  return { kind, inbox: receiver.inbox(path, secret) };
 }
 
 const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {

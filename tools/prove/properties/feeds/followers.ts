@@ -43,10 +43,8 @@ export async function followActivity(team: Team, desk: Desk, who: Person): Promi
       const last = seen.at(-1) ?? began.id;
       const fresh: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
-        const page = (await must(desk, who, 'activity.list', {
-          limit: pageSize,
-          ...(cursor !== '' && { cursor }),
-        })) as unknown as Page;
+        const params = { limit: pageSize, ...(cursor !== '' && { cursor }) };
+        const page = (await must(desk.call(who, 'activity.list', params))) as unknown as Page;
         const ids = page.items.map(({ id }) => id);
         const known = ids.indexOf(last);
         fresh.push(...(known < 0 ? ids : ids.slice(0, known)));
@@ -82,7 +80,7 @@ export function followEvents(
         for (let more = true; more;) {
           looks += 1;
           const params = { executionId, afterSeq: place.lastSeq, limit };
-          const answer = await must(desk, who, 'deliveryExecutions.eventsSince', params);
+          const answer = await must(desk.call(who, 'deliveryExecutions.eventsSince', params));
           const { items, lastSeq } = answer as unknown as { items: { seq: number }[]; lastSeq: number };
           place.lastSeq = lastSeq;
           place.seen.push(...items.map(({ seq }) => seq));

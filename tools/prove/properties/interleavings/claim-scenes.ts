@@ -1,38 +1,97 @@
 /** Locks and their work, claims and their claimants: who may meet whom, and the one thing that may come of it. */
+import { type Call, type Calls, type Grant } from '../../calls.ts';
 import { never, without } from '../../guards.ts';
-import { grants, scene, writes } from './scene.ts';
-import { type Arranging, type Grant, type Interleaving, resultOf } from './stage.ts';
+import { type Person } from '../../organization.ts';
+import { joinForAWhile } from '../../team.ts';
+import { acquire, checkpoint, lockAs, lockForWork, renew } from './acts.ts';
+import { type Arranging, type Interleaving, scene } from './stage.ts';
 
 /** Chloé has the first story and has locked its files, and the time of both is over. */
 const lapsed = async (at: Arranging): Promise<Grant> => {
   const grant = await at.grant('chloe', 's1');
-  resultOf(await at.lock('chloe', 's1', grant));
+  await at.must(lockForWork, grant);
   await at.real.expire('s1');
   return grant;
 };
-const worksOfLapsedLocks = without('the work of lapsed locks is held');
-const claimantUnlocked = without('a claimant stays a member');
-const agentUnlocked = without('an agent that claims is not retired');
+
+type Guests = Awaited<ReturnType<typeof joinForAWhile>>;
+
+interface Leaving {
+  readonly by: string;
+  readonly against: string;
+  /** Of the guests the one who claims. */
+  readonly claimant: (guests: Guests) => Person;
+  readonly leave: (calls: Calls, guests: Guests) => Call;
+  readonly guard: { readonly name: string; readonly removals: readonly ReturnType<typeof without>[] };
+}
+
+/** How those who claim something lose the right to it. */
+const leavings: readonly Leaving[] = [
+  {
+    by: '',
+    against: 'the removal of its member',
+    claimant: ({ newcomer }) => newcomer,
+    leave: (calls, { admin, newcomer }) => calls.removeMember(admin, newcomer),
+    guard: {
+      name: 'without a lock on the membership',
+      removals: [without('a claimant stays a member')],
+    },
+  },
+  {
+    by: ' by an agent',
+    against: 'its retirement',
+    claimant: ({ agent }) => agent,
+    leave: (calls, { admin, agent }) => calls.retire(admin, agent),
+    guard: {
+      name: 'without a lock on the agent',
+      removals: [without('an agent that claims is not retired')],
+    },
+  },
+];
+
+const scenesOf = ({ by, against, claimant, leave, guard }: Leaving): Interleaving[] => {
+  const common = {
+    arrange: ({ real }: Arranging) => joinForAWhile(real.board.team),
+    right: { call: leave, heldBefore: '' },
+    guards: [guard],
+  };
+  return [
+    scene({
+      ...common,
+      name: `an acquire${by} against ${against}`,
+      left: { ...acquire('ben', 's1'), call: (calls, guests) => calls.acquire(claimant(guests), 's1') },
+      after: { 's1 holder': null, s1: { state: 'available' } },
+      stream: ['acquired', 'released'],
+    }),
+    scene({
+      ...common,
+      name: `a lock on files${by} against ${against}`,
+      left: { ...lockAs('ben'), call: (calls, guests) => calls.lock(claimant(guests), 's1/**') },
+    }),
+  ];
+};
 
 export const claimScenes: readonly Interleaving[] = [
   scene({
     name: `a late checkpoint against another's lock on the same files`,
     arrange: lapsed,
-    heldBefore: writes,
-    left: (hand, grant) => hand.hold('checkpoint', grant, { summary: 'Half' }),
-    right: (hand) => hand.lock('ben', 's1'),
-    allowed: { left: 'done', right: 'lock_held' },
+    left: checkpoint,
+    right: lockAs('ben'),
+    refused: 'lock_held',
     after: { 's1 expired': false, s1: { lock: 'chloe', lockLapsed: false, lockIsShort: false } },
     stream: ['acquired', 'checkpointed'],
-    guards: [{ name: 'without a lock on the work of lapsed locks', removals: [worksOfLapsedLocks] }],
+    guards: [
+      {
+        name: 'without a lock on the work of lapsed locks',
+        removals: [without('the work of lapsed locks is held')],
+      },
+    ],
   }),
   scene({
     name: 'a lock against the late renewal of one on the same files',
     arrange: lapsed,
-    heldBefore: 'insert into locks',
-    left: (hand) => hand.lock('ben', 's1'),
-    right: (hand, grant) => hand.hold('renew', grant),
-    allowed: { left: 'done', right: 'done' },
+    left: lockAs('ben'),
+    right: renew,
     after: { 's1 expired': false, s1: { lock: null } },
     stream: ['acquired', 'lock_conflict'],
     guards: [
@@ -42,52 +101,5 @@ export const claimScenes: readonly Interleaving[] = [
       },
     ],
   }),
-  scene({
-    name: 'an acquire against the removal of its member',
-    arrange: (at) => at.newcomer(),
-    heldBefore: grants,
-    left: (hand, { newcomer, board }) =>
-      hand.call(newcomer, 'deliveryExecutions.acquire', { targetType: 'story', targetId: board.ids.s1 }),
-    right: (hand, { newcomer, admin }) =>
-      hand.call(admin, 'members.removeMember', { memberId: newcomer.memberId }),
-    allowed: { left: 'done', right: 'done' },
-    after: { 's1 holder': null, s1: { state: 'available' } },
-    stream: ['acquired', 'released'],
-    guards: [{ name: 'without a lock on the membership', removals: [claimantUnlocked] }],
-  }),
-  scene({
-    name: 'a lock on files against the removal of its member',
-    arrange: (at) => at.newcomer(),
-    heldBefore: 'insert into locks',
-    left: (hand, { newcomer, board }) =>
-      hand.call(newcomer, 'locks.acquire', { projectId: board.projectId, resources: ['s1/**'] }),
-    right: (hand, { newcomer, admin }) =>
-      hand.call(admin, 'members.removeMember', { memberId: newcomer.memberId }),
-    allowed: { left: 'done', right: 'done' },
-    after: {},
-    guards: [{ name: 'without a lock on the membership', removals: [claimantUnlocked] }],
-  }),
-  scene({
-    name: 'an acquire by an agent against its retirement',
-    arrange: (at) => at.newcomer(),
-    heldBefore: grants,
-    left: (hand, { agent, board }) =>
-      hand.call(agent, 'deliveryExecutions.acquire', { targetType: 'story', targetId: board.ids.s1 }),
-    right: (hand, { agent, admin }) => hand.call(admin, 'agents.retire', { agentId: agent.agentId }),
-    allowed: { left: 'done', right: 'done' },
-    after: { 's1 holder': null, s1: { state: 'available' } },
-    stream: ['acquired', 'released'],
-    guards: [{ name: 'without a lock on the agent', removals: [agentUnlocked] }],
-  }),
-  scene({
-    name: 'a lock on files by an agent against its retirement',
-    arrange: (at) => at.newcomer(),
-    heldBefore: 'insert into locks',
-    left: (hand, { agent, board }) =>
-      hand.call(agent, 'locks.acquire', { projectId: board.projectId, resources: ['s1/**'] }),
-    right: (hand, { agent, admin }) => hand.call(admin, 'agents.retire', { agentId: agent.agentId }),
-    allowed: { left: 'done', right: 'done' },
-    after: {},
-    guards: [{ name: 'without a lock on the agent', removals: [agentUnlocked] }],
-  }),
+  ...leavings.flatMap(scenesOf),
 ];

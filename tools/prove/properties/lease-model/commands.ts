@@ -1,41 +1,39 @@
 /** The commands that are drawn: calls of all kinds, by all kinds of callers, with good tokens and bad ones; and time. */
 import fc from 'fast-check';
-import { stories, type StoryName, type TargetName, typeOf } from '../../board.ts';
+import { stories, type StoryName, type TargetName } from '../../board.ts';
+import { type Call, type Calls } from '../../calls.ts';
 import { type Name, names } from '../../team.ts';
-import { Command } from './command.ts';
+import { Command, type Plan } from './command.ts';
+import * as lockVerdicts from './lock-verdicts.ts';
 import { type Execution, type Holder, type Model, openOf, type Target } from './model.ts';
 import { type Real } from './real.ts';
-import * as lockVerdicts from './lock-verdicts.ts';
 import * as storyVerdicts from './story-verdicts.ts';
 import * as verdicts from './verdicts.ts';
 
 /** Much of what can go wrong takes a row of commands on one target. */
 const aTarget = fc.constantFrom<TargetName>('s1', 's1', 's1', 's1', 's1', 's2', 's3', 'group', 'group');
 const aStory = fc.constantFrom<StoryName>('s1', 's1', ...stories);
+/** One value much more often than the others. */
+const mostly = <Value>(usual: fc.Arbitrary<Value>, weight: number, ...others: Value[]): fc.Arbitrary<Value> =>
+  fc.oneof({ arbitrary: usual, weight }, ...others.map((other) => fc.constant(other)));
+const worker = fc.constantFrom<Name>('ana', 'ben', 'chloe', 'robo');
 /** Who only looks is tried less often: it is always the same. */
-const aPerson = fc.oneof(
-  { arbitrary: fc.constantFrom<Name>('ana', 'ben', 'chloe', 'robo'), weight: 12 },
-  fc.constant<Name>('dan'),
-);
+const aPerson = mostly(worker, 12, 'dan');
 const aHolder = fc.record<Holder>({
   person: aPerson,
   run: fc.constantFrom(null, null, 'run-1', 'run-2'),
 });
 const aTtl = fc.constantFrom(undefined, undefined, 1, 60, 86_400);
 
+const badTokens = ['older', 'of another target', 'other epoch', 'made up', 'no token at all'];
 /** Which token comes with a holder's call. */
 const aToken = fc.record({
-  which: fc.oneof(
-    { arbitrary: fc.constant('current'), weight: 14 },
-    ...['older', 'of another target', 'other epoch', 'made up', 'no token at all'].map((each) =>
-      fc.constant(each),
-    ),
-  ),
+  which: mostly(fc.constant('current'), 14, ...badTokens),
   nth: fc.nat(50),
   /** In whose hand, if not in its holder's. */
   stolenBy: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, fc.constantFrom<Name>(...names)),
   /** For another execution of the target, if there was one. */
-  earlier: fc.oneof({ arbitrary: fc.constant(false), weight: 9 }, fc.constant(true)),
+  earlier: mostly(fc.constant(false), 9, true),
 });
 type TokenChoice = typeof aToken extends fc.Arbitrary<infer Choice> ? Choice : never;
 
@@ -44,23 +42,15 @@ const nth = <Item>(items: readonly Item[], n: number): Item | undefined =>
 
 /** The call of a holder; undefined where nobody ever worked on the target. */
 function holderCall(model: Model, name: TargetName, choice: TokenChoice): verdicts.HolderCall | undefined {
-  const target = model.targets[name];
-  const execution = pick(target, choice);
-  const newest = model.tokens.findLast((token) => token.target === name);
+  const execution = pick(model.targets[name], choice);
+  const own = model.tokens.filter((token) => token.target === name);
+  const others = model.tokens.filter((token) => token.target !== name);
+  const newest = own.at(-1);
   if (execution === null || newest === undefined) return undefined;
-  const older =
-    nth(
-      model.tokens.filter((token) => token.target === name),
-      choice.nth,
-    ) ?? newest;
-  const others =
-    nth(
-      model.tokens.filter((token) => token.target !== name),
-      choice.nth,
-    ) ?? newest;
-  const chosen = choice.which === 'older' ? older : choice.which === 'of another target' ? others : newest;
-  const token = forge(chosen.value, choice);
-  return { executionId: execution.id, token, person: choice.stolenBy ?? chosen.person };
+  const from = { older: own, 'of another target': others }[choice.which] ?? [];
+  const chosen = nth(from, choice.nth) ?? newest;
+  const leaseToken = forge(chosen.value, choice);
+  return { executionId: execution.id, leaseToken, person: choice.stolenBy ?? chosen.person };
 }
 
 const pick = ({ execution, earlier }: Target, choice: TokenChoice): Execution | null =>
@@ -72,96 +62,103 @@ function forge(token: string, { which, nth: n }: TokenChoice): string {
   return which === 'no token at all' ? 'lease' : token;
 }
 
+const command = <Args>(
+  name: string,
+  args: fc.Arbitrary<Args>,
+  plan: (args: Args, model: Model, real: Real) => Plan | Promise<Plan>,
+): fc.Arbitrary<Command> =>
+  args.map((drawn) => new Command(name, drawn, async (model, real) => plan(drawn, model, real)));
+
 /** A command of a holder. */
-function ofHolder<Args>(
+const ofHolder = <Args extends object>(
   operation: string,
   args: fc.Arbitrary<Args>,
-  paramsOf: (args: Args, real: Real) => Record<string, unknown>,
+  paramsOf: (args: Args, calls: Calls) => Record<string, unknown>,
   verdictOf: (model: Model, call: verdicts.HolderCall, args: Args) => verdicts.Verdict,
-): fc.Arbitrary<Command> {
-  return fc.tuple(aTarget, aToken, args).map(
-    ([target, choice, rest]) =>
-      new Command(operation, { target, ...choice, ...rest }, async (model, real) => {
-        const call = holderCall(model, target, choice);
-        if (call === undefined) return null;
-        const { executionId, token: leaseToken, person } = call;
-        return {
-          call: {
-            person,
-            operation: `deliveryExecutions.${operation}`,
-            params: { executionId, leaseToken, ...paramsOf(rest, real) },
-          },
-          verdict: verdictOf(model, call, rest),
-        };
-      }),
-  );
-}
-
-/** Whoever has it, or had to stop, once more. */
-const lastHolder = ({ lease, execution }: Target): Holder | null => lease?.holder ?? execution?.stop ?? null;
-
-const acquires = fc
-  .record({
-    target: aTarget,
-    by: aHolder,
-    again: fc.oneof({ arbitrary: fc.constant(false), weight: 3 }, fc.constant(true)),
-    takeOver: fc.oneof({ arbitrary: fc.constant(false), weight: 4 }, fc.constant(true)),
-    start: fc.boolean(),
-    ttl: aTtl,
-  })
-  .map(
-    (args) =>
-      new Command('acquire', args, async (model, real) => {
-        const { target, by, again, ttl, start, takeOver } = args;
-        const holder = (again ? lastHolder(model.targets[target]) : null) ?? by;
-        return {
-          call: {
-            person: holder.person,
-            operation: 'deliveryExecutions.acquire',
-            params: {
-              targetType: typeOf(target),
-              targetId: real.board.ids[target],
-              ttlSeconds: ttl,
-              runId: holder.run ?? undefined,
-              ...{ start, takeOver },
-            },
-          },
-          verdict: verdicts.acquire(model, { target, holder, takeOver, start, ttl }),
-        };
-      }),
+): fc.Arbitrary<Command> =>
+  command(
+    operation,
+    fc.record({ target: aTarget, choice: aToken, rest: args }),
+    ({ target, choice, rest }, model, { calls }) => {
+      const grant = holderCall(model, target, choice);
+      return (
+        grant && {
+          call: calls.hold(operation, grant, paramsOf(rest, calls)),
+          verdict: verdictOf(model, grant, rest),
+        }
+      );
+    },
   );
 
 /** A call about an execution for which no lease is needed. */
 const onExecution = <Args>(
   name: string,
-  operation: string,
   args: fc.Arbitrary<Args>,
-  paramsOf: (args: Args) => Record<string, unknown>,
+  callOf: (calls: Calls, person: Name, executionId: string, args: Args) => Call,
   verdictOf: (model: Model, person: Name, executionId: string, args: Args) => verdicts.Verdict,
 ): fc.Arbitrary<Command> =>
-  fc.tuple(aTarget, aPerson, args).map(
-    ([target, person, rest]) =>
-      new Command(name, { target, person, ...rest }, async (model) => {
-        const { execution } = model.targets[target];
-        if (execution === null) return null;
-        const executionId = execution.id;
-        return {
-          call: { person, operation, params: { executionId, ...paramsOf(rest) } },
-          verdict: verdictOf(model, person, executionId, rest),
-        };
-      }),
+  command(
+    name,
+    fc.record({ target: aTarget, person: aPerson, rest: args }),
+    ({ target, person, rest }, model, { calls }) => {
+      const id = model.targets[target].execution?.id;
+      return id === undefined
+        ? undefined
+        : { call: callOf(calls, person, id, rest), verdict: verdictOf(model, person, id, rest) };
+    },
   );
 
+const onStory = <Arg>(
+  name: 'move' | 'answer',
+  arg: fc.Arbitrary<Arg>,
+  callOf: (calls: Calls, person: Name, story: StoryName, arg: Arg) => Call,
+  verdictOf: (model: Model, story: StoryName, person: Name, arg: Arg) => verdicts.Verdict,
+): fc.Arbitrary<Command> =>
+  command(
+    name,
+    fc.record({ story: aStory, person: aPerson, arg }),
+    ({ story, person, arg: drawn }, model, { calls }) => ({
+      call: callOf(calls, person, story, drawn),
+      verdict: verdictOf(model, story, person, drawn),
+    }),
+  );
+
+/** What no call does: time goes by. */
+const arrangement = (
+  name: string,
+  arrange: (real: Real, target: Target) => Promise<void>,
+): fc.Arbitrary<Command> =>
+  command(name, aTarget, async (target, model, real) => {
+    await arrange(real, model.targets[target]);
+    return { call: null };
+  });
+
+/** Whoever has it, or had to stop, once more. */
+const lastHolder = ({ lease, execution }: Target): Holder | null => lease?.holder ?? execution?.stop ?? null;
+
+const acquires = command(
+  'acquire',
+  fc.record({
+    target: aTarget,
+    by: aHolder,
+    again: mostly(fc.constant(false), 3, true),
+    takeOver: mostly(fc.constant(false), 4, true),
+    start: fc.boolean(),
+    ttl: aTtl,
+  }),
+  ({ target, by, again, ttl, start, takeOver }, model, { calls }) => {
+    const holder = (again ? lastHolder(model.targets[target]) : null) ?? by;
+    const options = { ttlSeconds: ttl, runId: holder.run ?? undefined, start, takeOver };
+    return {
+      call: calls.acquire(holder.person, target, options),
+      verdict: verdicts.acquire(model, { target, holder, takeOver, start, ttl }),
+    };
+  },
+);
+
+const pullKinds = ['pr_merged', 'pr_closed', 'pr_reopened', 'pr_opened'];
 const aFact = fc.record({
-  kind: fc.constantFrom(
-    'pr_merged',
-    'pr_closed',
-    'pr_reopened',
-    'pr_opened',
-    'checks_failed',
-    'checks_passed',
-    'changes_requested',
-  ),
+  kind: fc.constantFrom(...pullKinds, 'checks_failed', 'checks_passed', 'changes_requested'),
   // Distinct times: which of two facts of one moment is the newer one is nobody's promise.
   at: fc.nat(1_000_000_000),
   dedupeKey: fc.nat(30).map((key) => `fact-${key}`),
@@ -171,80 +168,41 @@ const firstDay = Date.parse('2026-01-01T00:00:00.000Z');
 
 const facts = onExecution(
   'observe',
-  'deliveryExecutions.recordForgeObservation',
   aFact,
-  ({ kind, at, dedupeKey }) => ({
-    observation: { kind, dedupeKey, observedAt: new Date(firstDay + at).toISOString() },
-  }),
+  (calls, person, executionId, { kind, dedupeKey, at }) =>
+    calls.observe(person, executionId, {
+      ...{ kind, dedupeKey, observedAt: new Date(firstDay + at).toISOString() },
+    }),
   verdicts.observe,
 );
 
 const stops = onExecution(
   'requestStop',
-  'deliveryExecutions.update',
-  fc.constant({}),
-  () => ({ requestStop: true }),
+  fc.constant(true),
+  (calls, person, executionId, isWanted) => calls.requestStop(person, executionId, isWanted),
   verdicts.requestStop,
 );
 
 const lifts = onExecution(
   'liftStop',
-  'deliveryExecutions.update',
-  fc.constant({}),
-  () => ({ requestStop: false }),
+  fc.constant(false),
+  (calls, person, executionId, isWanted) => calls.requestStop(person, executionId, isWanted),
   verdicts.liftStop,
 );
 
-const onStory = <Args>(
-  name: string,
-  args: fc.Arbitrary<Args>,
-  callOf: (
-    story: StoryName,
-    args: Args,
-    real: Real,
-  ) => { operation: string; params: Record<string, unknown> },
-  verdictOf: (model: Model, story: StoryName, person: Name, args: Args) => verdicts.Verdict,
-): fc.Arbitrary<Command> =>
-  fc.tuple(aStory, aPerson, args).map(
-    ([story, person, rest]) =>
-      new Command(name, { story, person, ...rest }, async (model, real) => ({
-        call: { person, ...callOf(story, rest, real) },
-        verdict: verdictOf(model, story, person, rest),
-      })),
-  );
-
 const moves = onStory(
   'move',
-  fc.record({ to: fc.constantFrom('canceled', 'done', 'in_progress', 'in_progress', 'ready', 'in_review') }),
-  (story, { to }, real) => ({
-    operation: 'stories.updateStatus',
-    params: { storyId: real.board.ids[story], status: to },
-  }),
-  (model, story, person, { to }) => storyVerdicts.setStatus(model, story, person, to),
+  fc.constantFrom('canceled', 'done', 'in_progress', 'in_progress', 'ready', 'in_review'),
+  (calls, person, story, to) => calls.move(person, story, to),
+  storyVerdicts.setStatus,
 );
 
 const answers = onStory(
   'answer',
-  fc.record({ resolved: fc.boolean() }),
-  (story, { resolved }, real) => ({
-    operation: 'comments.resolve',
-    params: { commentId: real.board.questions[story], resolved },
-  }),
-  (model, story, person, { resolved }) => storyVerdicts.answerQuestion(model, story, person, resolved),
+  fc.boolean(),
+  (calls, person, story, resolved) => calls.answer(person, story, resolved),
+  storyVerdicts.answerQuestion,
 );
-
-/** What no call does: time goes by. */
-const arrangement = (
-  name: string,
-  arrange: (real: Real, target: Target) => Promise<void>,
-): fc.Arbitrary<Command> =>
-  aTarget.map(
-    (target) =>
-      new Command(name, { target }, async (model, real) => {
-        await arrange(real, model.targets[target]);
-        return { call: null };
-      }),
-  );
 
 const expiries = arrangement('expire', async (real, target) => {
   if (target.lease === null) return;
@@ -260,97 +218,66 @@ const lapses = arrangement('letOfferLapse', async (real, { execution }) => {
   if (execution.lock !== null) execution.lock.lapsed = true;
 });
 
-const locks = fc
-  .record({
-    target: aTarget,
-    by: aHolder,
-    again: fc.oneof({ arbitrary: fc.constant(true), weight: 4 }, fc.constant(false)),
-  })
-  .map(
-    (args) =>
-      new Command('lock', args, async (model, real) => {
-        const { target, by, again } = args;
-        const execution = openOf(model.targets[target]);
-        if (execution === null) return null;
-        await real.unlockBeside();
-        const holder = (again ? model.targets[target].lease?.holder : null) ?? by;
-        return {
-          call: {
-            person: holder.person,
-            operation: 'locks.acquire',
-            params: {
-              ...{ projectId: real.board.projectId, resources: [`${target}/**`], ttlSeconds: 60 },
-              ...{ executionId: execution.id, runId: holder.run ?? undefined },
-            },
-          },
-          verdict: lockVerdicts.lock(model, target, holder),
-        };
-      }),
-  );
+const locks = command(
+  'lock',
+  fc.record({ target: aTarget, by: aHolder, again: mostly(fc.constant(true), 4, false) }),
+  async ({ target, by, again }, model, real) => {
+    const execution = openOf(model.targets[target]);
+    if (execution === null) return undefined;
+    await real.unlockBeside();
+    const holder = (again ? model.targets[target].lease?.holder : null) ?? by;
+    const options = { ttlSeconds: 60, executionId: execution.id, runId: holder.run ?? undefined };
+    return {
+      call: real.calls.lock(holder.person, `${target}/**`, options),
+      verdict: lockVerdicts.lock(model, target, holder),
+    };
+  },
+);
 
-const locksBeside = fc.record({ target: aTarget, person: aPerson }).map(
-  (args) =>
-    new Command('lock beside', args, async (model, real) => {
-      const { target, person } = args;
-      await real.unlockBeside();
-      return {
-        call: {
-          person,
-          operation: 'locks.acquire',
-          params: {
-            ...{ projectId: real.board.projectId, resources: [`${target}/a.ts`], runId: 'beside' },
-          },
-        },
-        verdict: lockVerdicts.lockBeside(model, target, person),
-      };
-    }),
+const locksBeside = command(
+  'lock beside',
+  fc.record({ target: aTarget, person: aPerson }),
+  async ({ target, person }, model, real) => {
+    await real.unlockBeside();
+    return {
+      call: real.calls.lock(person, `${target}/a.ts`, { runId: 'beside' }),
+      verdict: lockVerdicts.lockBeside(model, target, person),
+    };
+  },
 );
 
 const renews = ofHolder(
   'renew',
   fc.record({ ttl: aTtl }),
   ({ ttl }) => ({ ttlSeconds: ttl }),
-  (model, call, { ttl }) => verdicts.renew(model, call, ttl),
+  verdicts.renew,
 );
 
 const checkpoints = ofHolder(
   'checkpoint',
   fc.record({ expectedSeq: fc.constantFrom(undefined, undefined, undefined, 0, 1) }),
   ({ expectedSeq }) => ({ summary: 'Half', expectedSeq }),
-  (model, call, { expectedSeq }) => verdicts.checkpoint(model, call, expectedSeq),
+  verdicts.checkpoint,
 );
 
 const updates = ofHolder(
   'update',
   fc.record({
-    waitingFor: fc.constantFrom<(StoryName | null | undefined)[]>(
-      undefined,
-      null,
-      's1',
-      's1',
-      's1',
-      ...stories,
-    ),
+    waitingFor: mostly<StoryName | null | undefined>(aStory, 5, undefined, null),
     branch: fc.boolean(),
   }),
-  ({ waitingFor, branch }, real) => ({
+  ({ waitingFor, branch }, { questionOf }) => ({
     ...{ phase: 'testing', git: branch ? { branch: 'web-1' } : undefined },
-    waitingFor: waitingFor == null ? waitingFor : { questionId: real.board.questions[waitingFor] },
+    waitingFor: waitingFor == null ? waitingFor : { questionId: questionOf(waitingFor) },
   }),
-  (model, call, { waitingFor, branch }) =>
-    verdicts.update(model, call, { branch, ...(waitingFor !== undefined && { waitingFor }) }),
+  verdicts.update,
 );
 
 const handoffs = ofHolder(
   'handoff',
-  fc.record({
-    to: fc.oneof(
-      { arbitrary: fc.constantFrom<Name>('ana', 'ben', 'chloe', 'robo'), weight: 8 },
-      fc.constant<Name>('dan'),
-    ),
-  }),
-  ({ to }, real) => real.addressee(to),
-  (model, call, { to }) => verdicts.handoff(model, call, to),
+  fc.record({ to: mostly(worker, 8, 'dan') }),
+  ({ to }, { addressee }) => addressee(to),
+  verdicts.handoff,
 );
 
 const releases = ofHolder('release', fc.constant({}), () => ({}), verdicts.release);
@@ -365,30 +292,19 @@ const completions = ofHolder(
     outcome,
     pullRequest: pullRequest ? { number: 17, url: 'https://example.com/pull/17' } : undefined,
   }),
-  (model, call, { outcome, pullRequest }) => verdicts.complete(model, call, outcome, pullRequest),
+  verdicts.complete,
 );
 
-const reads = aTarget.map(
-  (target) =>
-    new Command('get', { target }, async (model, real) => {
-      const { execution } = model.targets[target];
-      return {
-        call: {
-          person: 'dan',
-          operation: 'deliveryExecutions.getForTarget',
-          params: {
-            targetType: typeOf(target),
-            targetId: real.board.ids[target],
-          },
-        },
-        verdict: {
-          kind: 'done',
-          apply: () =>
-            execution === null ? { execution: null } : verdicts.shown(model.targets[target], execution),
-        },
-      };
-    }),
-);
+const reads = command('get', aTarget, (name, model, { calls }) => {
+  const target = model.targets[name];
+  const { execution } = target;
+  return {
+    call: calls.get('dan', name),
+    verdict: verdicts.done(() =>
+      execution === null ? { execution: null } : verdicts.shown(target, execution),
+    ),
+  };
+});
 
 /** Each as often as it stands here. */
 export const commands: fc.Arbitrary<Command>[] = [

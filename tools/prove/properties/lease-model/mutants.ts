@@ -1,21 +1,11 @@
 /** Faults planted into the SQL on its way to Postgres. Each has to be noticed, or the model looks away somewhere. */
-import { type Control } from '../../property.ts';
-import { type Instead, never, type Removal, swapped, without } from '../../guards.ts';
+import { type Instead, never, swapped, without } from '../../guards.ts';
 
-export interface Mutant {
-  readonly name: string;
-  readonly removals: readonly Removal[];
-  readonly leftTo?: Control['leftTo'];
-}
-
-const mutant = (name: string, guard: string, put: Instead): Mutant => ({
-  name,
-  removals: [without(guard, put)],
-});
+const mutant = (name: string, guard: string, put: Instead) => ({ name, without: [without(guard, put)] });
 /** What has to happen first is rare. */
-const rareMutant = (name: string, guard: string, put: Instead): Mutant => ({
+const rareMutant = (name: string, guard: string, put: Instead) => ({
   ...mutant(name, guard, put),
-  leftTo: 'the long form',
+  leftTo: 'the long form' as const,
 });
 
 /** What a grant writes, by its parameters. */
@@ -29,7 +19,7 @@ const grant =
 const ofGrant = 'epoch and token of a grant';
 const asAcquired = 'the executions as an acquire reads them';
 
-export const mutants: readonly Mutant[] = [
+export const mutants = [
   mutant(
     'a grant to another holder keeps the epoch',
     ofGrant,

@@ -1,14 +1,14 @@
 /** The real thing: the handlers on Postgres, what only time or another lib does, and what is really there. */
 import { type Board, targets, type TargetName, typeOf } from '../../board.ts';
-import { type Answer, type Desk, type Name, names } from '../../team.ts';
+import { type Call, type Calls, callsOn } from '../../calls.ts';
+import { type Answer, callAt, type Desk, type Name, names } from '../../team.ts';
 
 export interface Real {
   readonly board: Board;
-  call(person: Name, operation: string, params: Record<string, unknown>): Promise<Answer>;
+  readonly calls: Calls;
+  call(call: Call): Promise<Answer>;
   /** That something was done or heard once more. */
   count(what: string): void;
-  /** Who is offered the work, as handoff takes it. */
-  addressee(person: Name): Record<string, unknown>;
   expire(target: TargetName): Promise<void>;
   letOfferLapse(executionId: string): Promise<void>;
   /** Frees what was locked for no work. */
@@ -20,18 +20,14 @@ export interface Real {
 export function onBoard(board: Board, desk: Desk, counts: Map<string, number>): Real {
   const { team, ids, projectId } = board;
   const { owner } = team.database;
-  const { people, orgId } = team;
+  const { orgId } = team;
   const query = async (sql: string, ...parameters: unknown[]): Promise<void> => {
     await owner.query(sql, [orgId, ...parameters]);
   };
   return {
-    board,
-    call: (person, operation, params) => desk.call(people[person], operation, params),
+    ...{ board, calls: callsOn(board) },
+    call: (call) => callAt(desk, team, call),
     count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
-    addressee: (person) => {
-      const { agentId, memberId } = people[person];
-      return agentId === null ? { toMemberId: memberId } : { toAgentId: agentId };
-    },
     // Time goes by for the lease and for what was locked for the work.
     expire: async (target) => {
       await query(

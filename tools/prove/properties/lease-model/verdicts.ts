@@ -1,5 +1,6 @@
 /** What the contract says to each call: who is let on and what it does, who is refused and with what. */
 import { type StoryName, type TargetName } from '../../board.ts';
+import { type Grant } from '../../calls.ts';
 import { type Name } from '../../team.ts';
 import {
   type Ending,
@@ -22,18 +23,23 @@ import {
 export type Verdict =
   /** It happens. */
   | { readonly kind: 'done'; readonly apply: (result: Record<string, unknown>) => Expected }
-  /** It is refused, with one of these where more than one is true, and nothing changes. */
-  | { readonly kind: 'refused'; readonly reasons: readonly string[]; readonly epoch?: number }
-  /** Answered or refused with these, the contract leaves it open; nothing changes either way. */
-  | { readonly kind: 'nothing'; readonly reasons: readonly string[] };
+  /**
+   * It is refused, with one of these where more than one is true, and nothing changes. Where it may also be answered, the
+   * contract leaves that open.
+   */
+  | {
+      readonly kind: 'refused';
+      readonly reasons: readonly string[];
+      readonly epoch?: number;
+      readonly mayBeDone?: boolean;
+    };
 
 /** What the answer has to say. */
 export type Expected = Record<string, unknown>;
 
 export const refused = (...reasons: string[]): Verdict => ({ kind: 'refused', reasons });
 export const done = (apply: (result: Record<string, unknown>) => Expected): Verdict => ({
-  kind: 'done',
-  apply,
+  ...{ kind: 'done', apply },
 });
 
 const isLead = (person: Name): boolean => person === 'ana';
@@ -134,16 +140,8 @@ function begin(target: Target, result: Record<string, unknown>): Execution {
   if (target.execution !== null) target.earlier.push(target.execution);
   const { id } = result['execution'] as { id: string };
   target.execution = {
-    ...{
-      id,
-      state: 'available',
-      attempt: 0,
-      epoch: 0,
-      checkpointSeq: 0,
-      offer: null,
-      waitingFor: null,
-      stop: null,
-    },
+    ...{ id, state: 'available', attempt: 0, epoch: 0, checkpointSeq: 0 },
+    ...{ offer: null, waitingFor: null, stop: null },
     ...{ hasBranch: false, pullRequest: null, lastFactAt: 0, dedupeKeys: new Set(), needsRework: false },
     ...{ outcome: null, news: [], lock: null, lastEventSeq: 0 },
   };
@@ -160,7 +158,7 @@ function hear(execution: Execution, person: Name): string[] {
   return kinds.sort();
 }
 
-/** The holder, let on with what it may do. */
+/** An execution, and who does something about it. */
 interface Held {
   readonly model: Model;
   readonly target: Target;
@@ -168,35 +166,37 @@ interface Held {
   readonly person: Name;
 }
 
-export interface HolderCall {
-  readonly executionId: string;
-  readonly token: string;
-  readonly person: Name;
-}
-
-/** Lets on only the newest grant's own token in its own holder's hand; a winner's repeated end hears the same. */
-function asHolder(
-  model: Model,
-  { executionId, token, person }: HolderCall,
-  ending: Ending | null,
-  act: (held: Held) => Verdict,
-): Verdict {
+/** Whoever may do more than look is let on to an execution that there is. */
+function about(model: Model, person: Name, executionId: string, act: (held: Held) => Verdict): Verdict {
   if (onlyLooks(person)) return refused('forbidden');
   const found = ownerOf(model, executionId);
-  if (found === undefined) return refused('not_found');
-  const { target, execution } = found;
-  const { lease } = target;
-  const isNewest = target.execution === execution && execution.state !== 'completed';
-  if (isNewest && lease?.token === token && lease.holder.person === person) {
-    return act({ model, target, execution, person });
-  }
-  const stale = { kind: 'refused', reasons: ['stale_lease'], epoch: target.epoch } as const;
-  if (ending === null) return stale;
-  const known = model.tokens.find(({ value }) => value === token);
-  if (known?.endedBy !== ending || known.target !== target.name) return stale;
-  const isLast = target.ended?.token === token && known.person === person && target.execution === execution;
-  return isLast ? done(() => shown(target, execution)) : { kind: 'nothing', reasons: ['stale_lease'] };
+  return found === undefined ? refused('not_found') : act({ model, person, ...found });
 }
+
+export type HolderCall = Grant;
+
+/** Lets on only the newest grant's own token in its own holder's hand; a winner's repeated end hears the same. */
+const asHolder = (
+  model: Model,
+  { executionId, leaseToken, person }: HolderCall,
+  ending: Ending | null,
+  act: (held: Held) => Verdict,
+): Verdict =>
+  about(model, person, executionId, (held) => {
+    const { target, execution } = held;
+    const { lease } = target;
+    const isNewest = target.execution === execution && execution.state !== 'completed';
+    if (isNewest && lease?.token === leaseToken && lease.holder.person === person) return act(held);
+    const stale = { kind: 'refused', reasons: ['stale_lease'], epoch: target.epoch } as const;
+    if (ending === null) return stale;
+    const known = model.tokens.find(({ value }) => value === leaseToken);
+    if (known?.endedBy !== ending || known.target !== target.name) return stale;
+    const isLast =
+      target.ended?.token === leaseToken && known.person === person && target.execution === execution;
+    return isLast
+      ? done(() => shown(target, execution))
+      : { kind: 'refused', reasons: ['stale_lease'], mayBeDone: true };
+  });
 
 /** The lock that goes with the work lasts as long as its lease. */
 function goOnWithLock({ lock }: Execution): void {
@@ -221,12 +221,16 @@ function letGo({ model, target, execution }: Held, by: Ending): Expected {
   return shown(target, execution);
 }
 
-export const renew = (model: Model, call: HolderCall, ttl: number | undefined): Verdict =>
+export const renew = (model: Model, call: HolderCall, { ttl }: { ttl: number | undefined }): Verdict =>
   asHolder(model, call, null, (held) =>
     done(() => goOn(held, ttl === undefined ? undefined : grantedTtl(ttl))),
   );
 
-export const checkpoint = (model: Model, call: HolderCall, expectedSeq: number | undefined): Verdict =>
+export const checkpoint = (
+  model: Model,
+  call: HolderCall,
+  { expectedSeq }: { expectedSeq: number | undefined },
+): Verdict =>
   asHolder(model, call, null, (held) => {
     const { execution } = held;
     if (expectedSeq !== undefined && expectedSeq !== execution.checkpointSeq)
@@ -238,20 +242,19 @@ export const checkpoint = (model: Model, call: HolderCall, expectedSeq: number |
   });
 
 export interface Said {
-  readonly waitingFor?: StoryName | null;
-  readonly branch?: boolean;
+  readonly waitingFor: StoryName | null | undefined;
+  readonly branch: boolean;
 }
 
-export const update = (model: Model, call: HolderCall, said: Said): Verdict =>
+export const update = (model: Model, call: HolderCall, { waitingFor, branch }: Said): Verdict =>
   asHolder(model, call, null, (held) => {
     const { execution, target } = held;
-    const { waitingFor } = said;
     if (waitingFor != null) {
       if (!storiesOf(target.name).includes(waitingFor)) return refused('not_found');
       if (!model.questionOpen[waitingFor]) return refused('invalid_transition');
     }
     return done(() => {
-      if (said.branch === true) execution.hasBranch = true;
+      if (branch) execution.hasBranch = true;
       if (waitingFor !== undefined) {
         execution.waitingFor = waitingFor;
         execution.state = waitingFor === null ? 'leased' : 'waiting_input';
@@ -260,7 +263,7 @@ export const update = (model: Model, call: HolderCall, said: Said): Verdict =>
     });
   });
 
-export const handoff = (model: Model, call: HolderCall, to: Name): Verdict =>
+export const handoff = (model: Model, call: HolderCall, { to }: { to: Name }): Verdict =>
   asHolder(model, call, `handoff to ${to}`, (held) => {
     const { execution } = held;
     const reasons = [...(onlyLooks(to) ? ['not_found'] : [])];
@@ -285,7 +288,11 @@ export const release = (model: Model, call: HolderCall): Verdict =>
     }),
   );
 
-export const complete = (model: Model, call: HolderCall, outcome: string, pullRequest: boolean): Verdict =>
+export const complete = (
+  model: Model,
+  call: HolderCall,
+  { outcome, pullRequest }: { outcome: string; pullRequest: boolean },
+): Verdict =>
   asHolder(model, call, `complete as ${outcome}`, (held) => {
     const { execution, target, person } = held;
     if (outcome === 'submitted' && !pullRequest && !execution.hasBranch) return refused('branch_required');
@@ -307,41 +314,37 @@ export const complete = (model: Model, call: HolderCall, outcome: string, pullRe
     });
   });
 
-export function requestStop(model: Model, person: Name, executionId: string): Verdict {
-  if (onlyLooks(person)) return refused('forbidden');
-  const found = ownerOf(model, executionId);
-  if (found === undefined) return refused('not_found');
-  const { target, execution } = found;
-  const isCompleted = execution.state === 'completed';
-  const isLeft = isCompleted && (isOver(model, target.name) || execution.stop !== null);
-  if (isCompleted && !isLeft && target.execution !== execution) return refused('invalid_transition');
-  return done(() => {
-    if (isLeft) return shown(target, execution);
-    const asker = { person, run: null };
-    if (isCompleted) execution.stop = asker;
-    else if (target.lease !== null && !(target.lease.expired && isOver(model, target.name))) {
-      execution.stop = target.lease.holder;
-      execution.news.push({ kind: 'stop_requested', by: person });
-    } else {
-      finish(execution, 'canceled');
-      execution.stop = asker;
-      target.lease = null;
-    }
-    return shown(target, execution);
+export const requestStop = (model: Model, person: Name, executionId: string): Verdict =>
+  about(model, person, executionId, ({ target, execution }) => {
+    const isCompleted = execution.state === 'completed';
+    const isLeft = isCompleted && (isOver(model, target.name) || execution.stop !== null);
+    if (isCompleted && !isLeft && target.execution !== execution) return refused('invalid_transition');
+    return done(() => {
+      if (isLeft) return shown(target, execution);
+      const asker = { person, run: null };
+      if (isCompleted) execution.stop = asker;
+      else if (target.lease !== null && !(target.lease.expired && isOver(model, target.name))) {
+        execution.stop = target.lease.holder;
+        execution.news.push({ kind: 'stop_requested', by: person });
+      } else {
+        finish(execution, 'canceled');
+        execution.stop = asker;
+        target.lease = null;
+      }
+      return shown(target, execution);
+    });
   });
-}
 
-export function liftStop(model: Model, person: Name, executionId: string): Verdict {
-  if (onlyLooks(person) || isAgent(person)) return refused('forbidden');
-  const found = ownerOf(model, executionId);
-  if (found === undefined) return refused('not_found');
-  const { target, execution } = found;
-  if (execution.state === 'completed' && target.execution !== execution) return refused('invalid_transition');
-  return done(() => {
-    execution.stop = null;
-    return shown(target, execution);
+export const liftStop = (model: Model, person: Name, executionId: string): Verdict =>
+  about(model, person, executionId, ({ target, execution }) => {
+    if (isAgent(person)) return refused('forbidden');
+    if (execution.state === 'completed' && target.execution !== execution)
+      return refused('invalid_transition');
+    return done(() => {
+      execution.stop = null;
+      return shown(target, execution);
+    });
   });
-}
 
 export interface Fact {
   readonly kind: string;
@@ -359,36 +362,33 @@ export function mayBeDone(model: Model, story: StoryName, person: Name): boolean
 
 const failures = ['checks_failed', 'changes_requested', 'merge_conflict'];
 
-export function observe(model: Model, person: Name, executionId: string, fact: Fact): Verdict {
-  if (onlyLooks(person)) return refused('forbidden');
-  const found = ownerOf(model, executionId);
-  if (found === undefined) return refused('not_found');
-  const { target, execution } = found;
-  return done(() => {
-    if (execution.dedupeKeys.has(fact.dedupeKey)) return { ...shown(target, execution), recorded: false };
-    execution.dedupeKeys.add(fact.dedupeKey);
-    const isNewest = fact.at > execution.lastFactAt;
-    execution.lastFactAt = Math.max(fact.at, execution.lastFactAt);
-    const known = execution.pullRequest;
-    const wasMerged = isMerged(execution);
-    if (fact.kind.startsWith('pr_') && !wasMerged) {
-      if (fact.kind === 'pr_merged' || known === null || fact.at > known.at) execution.pullRequest = fact;
-    }
-    if (fact.kind === 'pr_merged' && !isStory(target.name)) {
-      for (const story of storiesOf(target.name)) model.landedWithGroup[story] = true;
-    }
-    if (fact.kind === 'pr_merged' && !wasMerged && model.policy.completeStoryOnMerge) {
-      for (const story of storiesOf(target.name)) {
-        const isFinished = ['done', 'canceled'].includes(model.status[story]);
-        if (!isFinished && mayBeDone(model, story, person)) moveStory(model, story, 'done', person);
+export const observe = (model: Model, person: Name, executionId: string, fact: Fact): Verdict =>
+  about(model, person, executionId, ({ target, execution }) => {
+    return done(() => {
+      if (execution.dedupeKeys.has(fact.dedupeKey)) return { ...shown(target, execution), recorded: false };
+      execution.dedupeKeys.add(fact.dedupeKey);
+      const isNewest = fact.at > execution.lastFactAt;
+      execution.lastFactAt = Math.max(fact.at, execution.lastFactAt);
+      const known = execution.pullRequest;
+      const wasMerged = isMerged(execution);
+      if (fact.kind.startsWith('pr_') && !wasMerged) {
+        if (fact.kind === 'pr_merged' || known === null || fact.at > known.at) execution.pullRequest = fact;
       }
-    }
-    if (execution.state === 'completed') return { ...shown(target, execution), recorded: true };
-    execution.news.push({ kind: 'forge', by: person });
-    fold(execution, fact, isNewest);
-    return { ...shown(target, execution), recorded: true };
+      if (fact.kind === 'pr_merged' && !isStory(target.name)) {
+        for (const story of storiesOf(target.name)) model.landedWithGroup[story] = true;
+      }
+      if (fact.kind === 'pr_merged' && !wasMerged && model.policy.completeStoryOnMerge) {
+        for (const story of storiesOf(target.name)) {
+          const isFinished = ['done', 'canceled'].includes(model.status[story]);
+          if (!isFinished && mayBeDone(model, story, person)) moveStory(model, story, 'done', person);
+        }
+      }
+      if (execution.state === 'completed') return { ...shown(target, execution), recorded: true };
+      execution.news.push({ kind: 'forge', by: person });
+      fold(execution, fact, isNewest);
+      return { ...shown(target, execution), recorded: true };
+    });
   });
-}
 
 /** What the facts make of work that nobody holds; to a holder they are signals. */
 function fold(execution: Execution, fact: Fact, isNewest: boolean): void {

@@ -24,137 +24,63 @@ export interface Change {
   readonly ends: 'all' | 'writes';
 }
 
-const change = (
-  name: string,
+const noticedBy = (
+  trigger: string,
   given: Change['given'],
   ends: Change['ends'],
-  trigger: string,
-  sql: string,
-): Change => ({
-  ...{ name, given, ends, trigger, sql },
-  on: /^(?:update|delete from) (\w+)/.exec(sql)?.[1] ?? '',
-});
+  statements: Readonly<Record<string, string>>,
+): Change[] =>
+  Object.entries(statements).map(([name, sql]) => ({
+    ...{ name, trigger, given, ends, sql },
+    on: /^(?:update|delete from) (\w+)/.exec(sql)?.[1] ?? '',
+  }));
 
 export const changes: readonly Change[] = [
-  change(
-    'a token is revoked',
-    'by visibility',
-    'all',
-    'tokens_changed',
-    `update tokens set revoked_at = now() where member_id = {member}`,
-  ),
-  change(
-    'a token expires',
-    'by visibility',
-    'all',
-    'tokens_changed',
-    `update tokens set expires_at = now() where member_id = {member}`,
-  ),
-  change(
-    'a token may only read',
-    'by visibility',
-    'writes',
-    'tokens_changed',
-    `update tokens set scopes = '{read}' where member_id = {member}`,
-  ),
-  change(
-    'a token is bound to another project',
-    'by visibility',
-    'all',
-    'tokens_changed',
-    `update tokens set project_ids = array[{elsewhere}::uuid] where member_id = {member}`,
-  ),
-  change(
-    'a token is removed',
-    'by visibility',
-    'all',
-    'tokens_gone',
-    `delete from tokens where member_id = {member}`,
-  ),
-  change(
-    'a member becomes a viewer',
-    'by visibility',
-    'writes',
-    'members_changed',
-    `update members set role = 'viewer' where id = {member}`,
-  ),
-  change(
-    'a member is a member no more',
-    'by membership',
-    'all',
-    'members_changed',
-    `update members set status = 'removed' where id = {member}`,
-  ),
-  change(
-    'an organization is deleted',
-    'by visibility',
-    'all',
-    'orgs_deleted',
-    `update orgs set deleted_at = now() where id = {org}`,
-  ),
-  change(
-    'a project becomes private',
-    'by visibility',
-    'all',
-    'projects_changed',
-    `update projects set visibility = 'private' where id = {project}`,
-  ),
-  change(
-    'a project is deleted',
-    'by visibility',
-    'all',
-    'projects_changed',
-    `update projects set deleted_at = now() where id = {project}`,
-  ),
-  change(
-    "a project's row is removed",
-    'by visibility',
-    'all',
-    'projects_gone',
-    `delete from projects where id = {project}`,
-  ),
-  change(
-    'a role in a project sinks',
-    'by membership',
-    'writes',
-    'project_members_changed',
-    `update project_members set role = 'viewer' where project_id = {project} and member_id = {member}`,
-  ),
-  change(
-    'a role in a project ends',
-    'by membership',
-    'all',
-    'project_members_gone',
-    `delete from project_members where project_id = {project} and member_id = {member}`,
-  ),
-  change(
-    "a team's role in a project sinks",
-    'by team',
-    'writes',
-    'project_teams_changed',
-    `update project_teams set role = 'viewer' where team_id = {team}`,
-  ),
-  change(
-    'a team leaves a project',
-    'by team',
-    'all',
-    'project_teams_gone',
-    `delete from project_teams where team_id = {team}`,
-  ),
-  change(
-    'a place in a team is handed on',
-    'by team',
-    'all',
-    'team_members_changed',
-    `update team_members set member_id = {other} where team_id = {team}`,
-  ),
-  change(
-    'a member leaves a team',
-    'by team',
-    'all',
-    'team_members_gone',
-    `delete from team_members where team_id = {team}`,
-  ),
+  ...noticedBy('tokens_changed', 'by visibility', 'all', {
+    'a token is revoked': `update tokens set revoked_at = now() where member_id = {member}`,
+    'a token expires': `update tokens set expires_at = now() where member_id = {member}`,
+    'a token is bound to another project': `update tokens set project_ids = array[{elsewhere}::uuid] where member_id = {member}`,
+  }),
+  ...noticedBy('tokens_changed', 'by visibility', 'writes', {
+    'a token may only read': `update tokens set scopes = '{read}' where member_id = {member}`,
+  }),
+  ...noticedBy('tokens_gone', 'by visibility', 'all', {
+    'a token is removed': `delete from tokens where member_id = {member}`,
+  }),
+  ...noticedBy('members_changed', 'by visibility', 'writes', {
+    'a member becomes a viewer': `update members set role = 'viewer' where id = {member}`,
+  }),
+  ...noticedBy('members_changed', 'by membership', 'all', {
+    'a member is a member no more': `update members set status = 'removed' where id = {member}`,
+  }),
+  ...noticedBy('orgs_deleted', 'by visibility', 'all', {
+    'an organization is deleted': `update orgs set deleted_at = now() where id = {org}`,
+  }),
+  ...noticedBy('projects_changed', 'by visibility', 'all', {
+    'a project becomes private': `update projects set visibility = 'private' where id = {project}`,
+    'a project is deleted': `update projects set deleted_at = now() where id = {project}`,
+  }),
+  ...noticedBy('projects_gone', 'by visibility', 'all', {
+    "a project's row is removed": `delete from projects where id = {project}`,
+  }),
+  ...noticedBy('project_members_changed', 'by membership', 'writes', {
+    'a role in a project sinks': `update project_members set role = 'viewer' where project_id = {project} and member_id = {member}`,
+  }),
+  ...noticedBy('project_members_gone', 'by membership', 'all', {
+    'a role in a project ends': `delete from project_members where project_id = {project} and member_id = {member}`,
+  }),
+  ...noticedBy('project_teams_changed', 'by team', 'writes', {
+    "a team's role in a project sinks": `update project_teams set role = 'viewer' where team_id = {team}`,
+  }),
+  ...noticedBy('project_teams_gone', 'by team', 'all', {
+    'a team leaves a project': `delete from project_teams where team_id = {team}`,
+  }),
+  ...noticedBy('team_members_changed', 'by team', 'all', {
+    'a place in a team is handed on': `update team_members set member_id = {other} where team_id = {team}`,
+  }),
+  ...noticedBy('team_members_gone', 'by team', 'all', {
+    'a member leaves a team': `delete from team_members where team_id = {team}`,
+  }),
 ];
 
 /** The statements that give the right. */

@@ -1,0 +1,68 @@
+/** Calls about the work on a board, as an operation and its parameters. */
+import { type Board, type StoryName, type TargetName, typeOf } from './board.ts';
+import { type Person } from './organization.ts';
+import { type Name } from './team.ts';
+
+type Params = Readonly<Record<string, unknown>>;
+
+export interface Call {
+  readonly person: Name | Person;
+  readonly operation: string;
+  readonly params: Params;
+}
+
+/** A lease that was granted, as its holder knows it. */
+export interface Grant {
+  readonly person: Name;
+  readonly executionId: string;
+  readonly leaseToken: string;
+}
+
+export type Calls = ReturnType<typeof callsOn>;
+
+export function callsOn({ team, ids, questions, projectId }: Board) {
+  const call =
+    <Rest extends unknown[]>(operation: string, paramsOf: (...rest: Rest) => Params) =>
+    (person: Name | Person, ...rest: Rest): Call => ({ person, operation, params: paramsOf(...rest) });
+  return {
+    acquire: call('deliveryExecutions.acquire', (target: TargetName, more: Params = {}) => ({
+      ...{ targetType: typeOf(target), targetId: ids[target] },
+      ...more,
+    })),
+    /** An operation of a holder. */
+    hold: (operation: string, { person, executionId, leaseToken }: Grant, more: Params = {}): Call => ({
+      ...{ person, operation: `deliveryExecutions.${operation}` },
+      params: { executionId, leaseToken, ...more },
+    }),
+    get: call('deliveryExecutions.getForTarget', (target: TargetName) => ({
+      ...{ targetType: typeOf(target), targetId: ids[target] },
+    })),
+    requestStop: call('deliveryExecutions.update', (executionId: string, requestStop: boolean) => ({
+      ...{ executionId, requestStop },
+    })),
+    observe: call(
+      'deliveryExecutions.recordForgeObservation',
+      (executionId: string, observation: Params) => ({
+        ...{ executionId, observation },
+      }),
+    ),
+    move: call('stories.updateStatus', (story: StoryName, status: string) => ({
+      ...{ storyId: ids[story], status },
+    })),
+    answer: call('comments.resolve', (story: StoryName, resolved: boolean) => ({
+      ...{ commentId: questions[story], resolved },
+    })),
+    /** For the work of an execution, or for none. */
+    lock: call('locks.acquire', (path: string, more: Params = {}) => ({
+      ...{ projectId, resources: [path], ...more },
+    })),
+    removeMember: call('members.removeMember', ({ memberId }: Person) => ({ memberId })),
+    retire: call('agents.retire', ({ agentId }: Person) => ({ agentId })),
+    questionOf: (story: StoryName): string => questions[story],
+    /** Who is offered the work, as handoff takes it. */
+    addressee: (person: Name): Params => {
+      const { agentId, memberId } = team.people[person];
+      return agentId === null ? { toMemberId: memberId } : { toAgentId: agentId };
+    },
+  };
+}

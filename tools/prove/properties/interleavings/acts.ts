@@ -1,0 +1,64 @@
+/** What those who meet over a lease do. */
+import { type StoryName, type TargetName } from '../../board.ts';
+import { type Call, type Calls, type Grant } from '../../calls.ts';
+import { type Name } from '../../team.ts';
+
+/** A call, and the statement before which its connection is held when it goes first. */
+export interface Act<Arranged> {
+  readonly call: (calls: Calls, arranged: Arranged) => Call;
+  readonly heldBefore: string;
+}
+
+// There all is locked and decided, and nothing is written yet.
+const grants = `update leases set state = 'held'`;
+const renews = 'update leases set ttl_seconds';
+const writes = 'update executions set';
+const locks = 'insert into locks';
+
+export const acquire = (person: Name, target: TargetName, options = {}): Act<unknown> => ({
+  call: (calls) => calls.acquire(person, target, options),
+  heldBefore: grants,
+});
+export const takeOver = acquire('ana', 's1', { takeOver: true });
+
+const ofHolder = (operation: string, heldBefore: string, params = {}): Act<Grant> => ({
+  call: (calls, grant) => calls.hold(operation, grant, params),
+  heldBefore,
+});
+export const renew = ofHolder('renew', renews);
+export const checkpoint = ofHolder('checkpoint', writes, { summary: 'Half' });
+export const release = ofHolder('release', writes);
+export const fail = ofHolder('complete', writes, { outcome: 'failed' });
+export const submit = ofHolder('complete', writes, {
+  outcome: 'submitted',
+  pullRequest: { number: 17, url: 'https://example.com/pull/17' },
+});
+export const offerToBen: Act<Grant> = {
+  call: (calls, grant) => calls.hold('handoff', grant, calls.addressee('ben')),
+  heldBefore: writes,
+};
+export const stop: Act<Grant> = {
+  call: (calls, { executionId }) => calls.requestStop('ana', executionId, true),
+  heldBefore: writes,
+};
+const merged = { kind: 'pr_merged', dedupeKey: 'pr_merged', observedAt: '2026-01-01T00:00:00.000Z' };
+export const merge: Act<Grant> = {
+  call: (calls, { executionId }) => calls.observe('ana', executionId, merged),
+  heldBefore: writes,
+};
+/** When the story was moved, all that follows from it is done. */
+export const move = (story: StoryName, status: string): Act<unknown> => ({
+  call: (calls) => calls.move('ana', story, status),
+  heldBefore: 'commit',
+});
+const shortLock = { ttlSeconds: 60 };
+/** Locks the files of the first story for no work. */
+export const lockAs = (person: Name): Act<unknown> => ({
+  call: (calls) => calls.lock(person, 's1/**', shortLock),
+  heldBefore: locks,
+});
+/** Locks the files of the first story for the work on it. */
+export const lockForWork: Act<Grant> = {
+  call: (calls, { person, executionId }) => calls.lock(person, 's1/**', { ...shortLock, executionId }),
+  heldBefore: locks,
+};
