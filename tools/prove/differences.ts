@@ -1,15 +1,20 @@
+/** What is wrong with those that somebody got, in whichever order. */
+export function strayIn<Event>(seen: readonly Event[], all: readonly Event[]): string[] {
+  const [got, known] = [new Set(seen), new Set(all)];
+  return inWords(all.length, {
+    'were missed': all.filter((one) => !got.has(one)).length,
+    'came more than once': seen.length - got.size,
+    'came that are not its own': seen.filter((one) => !known.has(one)).length,
+  });
+}
+
 /** How what somebody saw of a stream differs from what it has, in its order. */
 export function differencesIn<Event>(seen: readonly Event[], all: readonly Event[]): string[] {
   const placeOf = new Map(all.map((one, place) => [one, place]));
-  const distinct = new Set(seen);
   const places = seen.map((one) => placeOf.get(one)).filter((place) => place !== undefined);
-  const counts = {
-    'events were missed': all.filter((one) => !distinct.has(one)).length,
-    'events came more than once': seen.length - distinct.size,
-    'events came that are not its own': seen.length - places.length,
-    'events came behind later ones': places.filter((place, index) => place < (places[index - 1] ?? 0)).length,
-  };
-  return Object.entries(counts).flatMap(([what, count]) =>
-    count > 0 ? [`${count} ${what}, of ${all.length}`] : [],
-  );
+  const early = places.filter((place, index) => place < (places[index - 1] ?? 0)).length;
+  return [...strayIn(seen, all), ...inWords(all.length, { 'came behind later ones': early })];
 }
+
+const inWords = (all: number, counts: Readonly<Record<string, number>>): string[] =>
+  Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} of ${all} events ${what}`] : []));

@@ -10,7 +10,7 @@ import { startFaultyLine } from './faulty-line.ts';
 import { type Removal } from './guards.ts';
 import { whileWreaking, wreak } from './havoc.ts';
 import { type Report } from './property.ts';
-import { type Scope } from './services.ts';
+import { countOf, type Scope } from './services.ts';
 import { comesToBe, tapInto } from './site.ts';
 
 /** Nobody is slowed down: they are to meet. */
@@ -186,13 +186,8 @@ async function together<Result>(
 }
 
 /** How many wait in Postgres for somebody else of this database. */
-async function waiting(owner: Pool): Promise<number> {
-  const { rows } = await owner.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.count ?? 0;
-}
+const waiting = (owner: Pool): Promise<number> =>
+  countOf(owner, `pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
 
 /**
  * Takes a guard out of what is kept in the database: a view or a function, with one piece written otherwise. Throws where that

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { formatted } from '../dev/format.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { properties } from './properties.ts';
-import { type Property, type Report } from './property.ts';
+import { figuresInWords, type Property, type Report } from './property.ts';
 
 /** A property that was tried. */
 export interface Proof {
@@ -22,9 +22,8 @@ export interface Proof {
 const file = path.join(repositoryRoot, 'docs/proof.md');
 
 const row = ({ property, figures, red, controls, millis, on, seed }: Proof): string => {
-  const done = Object.entries(figures).map(([what, figure]) => `${figure.toLocaleString('en-US')} ${what}`);
   const cells = [
-    ...[property.name, done.join(', '), `${red} of ${controls}`, `${Math.round(millis / 1000)} s`],
+    ...[property.name, figuresInWords(figures), `${red} of ${controls}`, `${Math.round(millis / 1000)} s`],
     ...[on.toISOString().slice(0, 10), seed.toString()],
   ];
   return `| ${cells.join(' | ')} |`;

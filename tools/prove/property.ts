@@ -22,6 +22,12 @@ export interface Report {
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
+/** Such as "3 calls, 2 refusals". */
+export const figuresInWords = (figures: Report['figures']): string =>
+  Object.entries(figures)
+    .map(([what, figure]) => `${figure.toLocaleString('en-US')} ${what}`)
+    .join(', ');
+
 export interface Control {
   /** The guard that is taken out. */
   readonly name: string;

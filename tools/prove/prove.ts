@@ -10,7 +10,7 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type Proof, writePage } from './page.ts';
 import { properties } from './properties.ts';
-import { type Control, type Property, type Report, type Scale } from './property.ts';
+import { type Control, figuresInWords, type Property, type Report, type Scale } from './property.ts';
 import { Services } from './services.ts';
 
 const { values: options } = parseArgs({
@@ -45,10 +45,7 @@ function chosen(): readonly Property[] {
 
 /** A line about one run; the reasons below it, where it did not go as it had to. */
 function show(name: string, isFine: boolean, { violations, figures }: Report, millis: number): void {
-  const done = Object.entries(figures)
-    .map(([what, figure]) => `${figure.toLocaleString('en-US')} ${what}`)
-    .join(', ');
-  say(`  ${isFine ? '✓' : '✗'} ${name} (${done}, ${(millis / 1000).toFixed(1)} s)`);
+  say(`  ${isFine ? '✓' : '✗'} ${name} (${figuresInWords(figures)}, ${(millis / 1000).toFixed(1)} s)`);
   if (isFine) return;
   for (const violation of violations.slice(0, mostShown))
     say(`      ${violation.replaceAll('\n', '\n      ')}`);

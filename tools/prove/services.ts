@@ -123,3 +123,11 @@ async function startServer(): Promise<Postgres> {
     throw error;
   }
 }
+
+/** How many rows a table has, by what follows `from`. */
+export async function countOf(owner: Pool, from: string, values: readonly unknown[] = []): Promise<number> {
+  const { rows } = await owner.query<{ count: number }>(`select count(*)::int as count from ${from}`, [
+    ...values,
+  ]);
+  return rows[0]?.count ?? 0;
+}

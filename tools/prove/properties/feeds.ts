@@ -5,6 +5,7 @@ import { differencesIn } from '../differences.ts';
 import { type Removal, without } from '../guards.ts';
 import { during } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';
+import { countOf } from '../services.ts';
 import { type Desk, foundTeam, must, openDesk, type Team } from '../team.ts';
 import { followActivity, followEvents, type Follower } from './feeds/followers.ts';
 
@@ -104,13 +105,8 @@ async function writeAll(
 
 async function report(team: Team, followers: readonly Follower[], writes: number): Promise<Report> {
   const violations: string[] = [];
-  const total = async (table: 'activity' | 'execution_events'): Promise<number> => {
-    const { rows } = await team.database.owner.query<{ count: number }>(
-      `select count(*)::int as count from ${table} where org_id = $1`,
-      [team.orgId],
-    );
-    return rows[0]?.count ?? 0;
-  };
+  const total = (table: 'activity' | 'execution_events') =>
+    countOf(team.database.owner, `${table} where org_id = $1`, [team.orgId]);
   let looks = 0;
   for (const follower of followers) {
     const { name } = follower;

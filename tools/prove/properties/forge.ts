@@ -10,6 +10,7 @@ import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '
 import { Dice } from '../../dev/dice.ts';
 import { type Removal, without } from '../guards.ts';
 import { property, type Report, type Setting } from '../property.ts';
+import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 
 interface Extent {
@@ -179,13 +180,10 @@ async function report(
   }
 }
 
-const isSettled = async ({ database, orgId }: Site): Promise<boolean> => {
-  const { rows } = await database.owner.query(
-    `select 1 from outbox where org_id = $1 and topic like 'forge.%' and done_at is null limit 1`,
-    [orgId],
-  );
-  return rows.length === 0;
-};
+const isSettled = async ({ database, orgId }: Site): Promise<boolean> =>
+  (await countOf(database.owner, `outbox where org_id = $1 and topic like 'forge.%' and done_at is null`, [
+    orgId,
+  ])) === 0;
 
 /** What is known of each work at the end, in the words of the first; which differ. */
 async function otherEnds({ database, orgId }: Site, lives: number): Promise<string[]> {

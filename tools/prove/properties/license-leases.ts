@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '../../dev/dice.ts';
 import { type Answered, type LicenseSite, openLicenseSite, redefine, type Sold } from '../license-site.ts';
+import { countOf } from '../services.ts';
 import { property, type Report, type Setting } from '../property.ts';
 
 const leaseSeconds = 2;
@@ -37,14 +38,14 @@ async function hold(site: LicenseSite, key: string, machine: string, renewals: n
 }
 
 /** Slots that no certificate holds from then on, by what Postgres keeps: those only grow. */
-async function freeSince({ owner }: LicenseSite, { id }: Sold, since: number): Promise<number> {
-  const { rows } = await owner.query<{ count: number }>(
-    `select count(*)::int as count from licenses.license_machines
+const freeSince = async ({ owner }: LicenseSite, { id }: Sold, since: number): Promise<number> =>
+  slots -
+  (await countOf(
+    owner,
+    `licenses.license_machines
      where license_id = $1 and released_at is null and offline_until > to_timestamp($2)`,
     [id, since / 1_000],
-  );
-  return slots - (rows[0]?.count ?? 0);
-}
+  ));
 
 /** Asks until it has a slot; when that began, in seconds. */
 async function challenge(

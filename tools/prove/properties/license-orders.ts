@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { Dice } from '../../dev/dice.ts';
 import { type Removal, without } from '../guards.ts';
 import { type Answered, type LicenseSite, openLicenseSite, redefine } from '../license-site.ts';
+import { countOf } from '../services.ts';
 import { property, type Report, type Setting } from '../property.ts';
 
 const callers = 3;
@@ -21,14 +22,14 @@ async function sale(site: LicenseSite, way: Way): Promise<string[]> {
   const order = { plan: 'sold', orderRef, count: perOrder };
   const issue = () => site.operate('licenses/issue', order);
   const answers = await way(issue, 'lock table licenses.licenses in share mode');
-  const { rows } = await site.owner.query('select from licenses.licenses where order_ref = $1', [orderRef]);
+  const licenses = await countOf(site.owner, 'licenses.licenses where order_ref = $1', [orderRef]);
   const sold = answers.map(({ json }) => (json['licenses'] ?? []) as { id: string; key: string | null }[]);
   const heard = answers.map(({ status }, nth) =>
     [status, ...(sold[nth] ?? []).map(({ id }) => id)].join(' '),
   );
   const keys = sold.flat().flatMap(({ key }) => key ?? []);
   return [
-    ...(rows.length === perOrder ? [] : [`an order of ${perOrder} licenses has ${rows.length}`]),
+    ...(licenses === perOrder ? [] : [`an order of ${perOrder} licenses has ${licenses}`]),
     ...(new Set(heard).size === 1 ? [] : [`one order was answered ${[...new Set(heard)].join(' and ')}`]),
     // Where the answer was lost nobody may have heard them.
     ...(keys.length <= perOrder ? [] : ['the keys of one order were shown twice']),
@@ -58,8 +59,7 @@ async function renewal(site: LicenseSite, way: Way): Promise<string[]> {
 async function trial(site: LicenseSite, way: Way): Promise<string[]> {
   const machineId = `machine-${randomUUID()}`;
   const begin = () => site.post('/api/trials', { machineId });
-  const count = async (): Promise<number> =>
-    (await site.owner.query('select from licenses.trials')).rows.length;
+  const count = () => countOf(site.owner, 'licenses.trials');
   const before = await count();
   const answers = await way(begin, 'lock table licenses.trials in share mode');
   const heard = new Set(answers.map(({ status, json }) => `${status} ${JSON.stringify(json['trial'])}`));

@@ -1,6 +1,7 @@
 /** Many machines race for each license over HTTP; and the same with a row that is read without being locked. */
 import { type Removal, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';
+import { countOf } from '../services.ts';
 import { property, type Report, type Setting } from '../property.ts';
 
 interface Extent {
@@ -51,10 +52,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
         violations.push(`license ${id}: ${winners} machines were let in, and it has ${slots} slots`);
     }
   }
-  const { rows } = await site.owner.query<{ bound: number }>(
-    `select count(*)::int as bound from licenses.license_events where kind = 'activated'`,
-  );
-  const bound = rows[0]?.bound ?? 0;
+  const bound = await countOf(site.owner, `licenses.license_events where kind = 'activated'`);
   if (bound !== wanted) violations.push(`${wanted} slots were bound ${bound} times`);
   const { licenses, machines, activations } = extent;
   return site.report(violations, { licenses, activations: licenses * activations, machines });

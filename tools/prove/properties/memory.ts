@@ -80,20 +80,13 @@ async function lookAt(watched: readonly Watched[]): Promise<void> {
   }
 }
 
-interface Sender {
-  /** Sends a body, and reads the answer late. */
-  readonly post: (url: string, body: string) => Promise<void>;
-  /** How many were sent, whatever came of them. */
-  readonly count: () => number;
-  readonly stop: () => void;
-}
-
-function openSender(services: Scope, token: string): Sender {
+/** Sends bodies and reads the answers late; counts them, whatever came of them. */
+function openSender(services: Scope, token: string) {
   const agent = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000 });
   services.onStop(() => agent.destroy());
   let calls = 0;
   return {
-    post: async (url, body) => {
+    post: async (url: string, body: string): Promise<void> => {
       const { origin, pathname, search } = new URL(url);
       try {
         const answer = await agent.request({
@@ -117,7 +110,7 @@ function openSender(services: Scope, token: string): Sender {
 function wishesOf(
   { api, gateway }: House,
   executionId: string,
-  post: Sender['post'],
+  post: ReturnType<typeof openSender>['post'],
 ): readonly (() => Promise<void>)[] {
   const operation = (name: string, params: object) =>
     post(`${api.url}/api/query`, JSON.stringify({ operation: name, params }));

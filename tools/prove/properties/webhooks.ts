@@ -5,10 +5,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '../../dev/dice.ts';
+import { strayIn } from '../differences.ts';
 import { type Removal, without } from '../guards.ts';
 import { type Pauses } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { type Inbox, openReceiver, type Receiver } from '../receiver.ts';
+import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
 
 const faultNames = ['receiver kill', 'worker kill', 'Redis kill', 'Postgres kill'] as const;
@@ -185,24 +187,16 @@ async function eventsOf(site: Site, { kind }: Endpoint): Promise<string[]> {
   }
 }
 
-const isSettled = async ({ database, orgId }: Site): Promise<boolean> => {
-  const { rows } = await database.owner.query(
-    `select 1 from webhook_deliveries where org_id = $1 and state = 'pending' limit 1`,
-    [orgId],
-  );
-  return rows.length === 0;
-};
+const isSettled = async ({ database, orgId }: Site): Promise<boolean> =>
+  (await countOf(database.owner, `webhook_deliveries where org_id = $1 and state = 'pending'`, [orgId])) ===
+  0;
 
 /** What was lost, what came that did not happen, what came under two ids or numbers. */
 function wrongWith({ kind, inbox }: Endpoint, ids: readonly string[]): string[] {
-  const known = new Set(ids);
-  const lost = ids.filter((id) => !inbox.taken.has(id)).length;
-  const madeUp = [...inbox.taken.keys()].filter((id) => !known.has(id)).length;
   const numbers = [...inbox.taken.values()].sort((a, b) => a - b);
   const gaps = numbers.filter((seq, nth) => seq !== nth + 1).length;
   return [
-    ...(lost > 0 ? [`${lost} of ${ids.length} ${kind} were lost`] : []),
-    ...(madeUp > 0 ? [`${madeUp} messages were of no event`] : []),
+    ...strayIn([...inbox.taken.keys()], ids).map((what) => `${kind}: ${what}`),
     ...(gaps > 0 ? [`${gaps} numbers of ${kind} are not the ones after those before`] : []),
     ...inbox.wrong.slice(0, 5),
   ];

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Board, type BoardPolicy, makeBoard, type TargetName } from '../../board.ts';
 import { type Grant } from '../../calls.ts';
 import { type Removal } from '../../guards.ts';
-import { type Scope } from '../../services.ts';
+import { countOf, type Scope } from '../../services.ts';
 import {
   type Answer,
   callAt,
@@ -132,12 +132,13 @@ async function waitsForLock({ team, right }: Stage, call: Promise<string>): Prom
     over.abort();
   });
   for (;;) {
-    const { rows } = await team.database.owner.query<{ waits: boolean }>(
-      `select count(*) > 0 as waits from pg_stat_activity where pid = any ($1) and wait_event_type = 'Lock'`,
+    const waits = await countOf(
+      team.database.owner,
+      `pg_stat_activity where pid = any ($1) and wait_event_type = 'Lock'`,
       [right.tap.pids()],
     );
     if (over.signal.aborted) return false;
-    if (rows[0]?.waits === true) return true;
+    if (waits > 0) return true;
     await pause(1);
   }
 }
