@@ -4,8 +4,18 @@ import { Actor } from './member.ts';
 
 export const CommentBody = text(20_000, 1).refine(saysAnything, 'must not be blank');
 
+const isEmoji = (value: string): boolean => /^\p{RGI_Emoji}$/v.test(value);
+
+/** The form in Unicode's own list of a character that some keyboards send with or without its variation selector. */
+const listed = (value: string): string => {
+  const bare = value.replace(/\u{FE0F}$/u, '');
+  return [value, bare, `${bare}\u{FE0F}`].find(isEmoji) ?? value;
+};
+
 /** One emoji as people see it: at most 32 UTF-16 units covers every sequence in Unicode's own list. */
-export const Emoji = text(32, 1).refine((value) => /^\p{RGI_Emoji}$/v.test(value), 'must be one emoji');
+export const Emoji = text(32, 1)
+  .refine((value) => isEmoji(listed(value)), 'must be one emoji')
+  .overwrite(listed);
 
 /** The place in a spec that a comment speaks of. */
 export const Anchor = z.strictObject({ specVersion: z.int().min(1), line: z.int().min(1).max(1_000_000) });

@@ -79,6 +79,16 @@ describe('comments.list', () => {
     expect((await threads(people.dan))[0]?.reactions.map((reaction) => reaction.mine)).toEqual([true, false]);
   });
 
+  it('takes an emoji with or without its variation selector as the same one', async () => {
+    const root = await say('Ship it');
+    for (const emoji of ['\u2764', '\u2764\uFE0F', '\u{1F44D}\uFE0F', '\u{1F44D}'])
+      await people.dan.comments.react({ commentId: root.id, emoji });
+    expect((await threads(people.dan))[0]?.reactions).toEqual([
+      { emoji: '\u2764\uFE0F', count: 1, mine: true },
+      { emoji: '\u{1F44D}', count: 1, mine: true },
+    ]);
+  });
+
   it('leaves resolved threads out where asked to', async () => {
     const [open, resolved] = [await say('open'), await say('resolved')];
     await people.dan.comments.resolve({ commentId: resolved.id });
