@@ -37,6 +37,8 @@ export const boardHandlers = {
 /** What other domains ask of this one, on no surface. */
 export const insideBoard = { beginStory, nextStories, mergeGate };
 
+export { unblockReactions } from './unblock-reactions.ts';
+
 /** The life of a request for access, of a review and of a story, each as the table that the code goes by. */
 export { accessRequestLife } from './rules/access-request-states.ts';
 export { reviewStates } from './rules/review-states.ts';

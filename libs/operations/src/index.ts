@@ -6,7 +6,7 @@ import {
   type SeatPrices,
   seatReactions,
 } from '@muster/billing';
-import { boardHandlers, insideBoard } from '@muster/board';
+import { boardHandlers, insideBoard, unblockReactions } from '@muster/board';
 import {
   deliveryHandlers,
   executionReactions,
@@ -88,6 +88,7 @@ export const reactions: readonly Reaction[] = [
   runReactions,
   executionReactions,
   reworkReactions,
+  unblockReactions,
   forgeReactions,
   seatReactions,
   notify,

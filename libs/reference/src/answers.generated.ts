@@ -316,7 +316,7 @@ export const answers: Readonly<Record<string, string>> = {
   'notifications.list':
     '{\n  "items": [\n    {\n      "id": "01936d5c-0000-7000-8000-000000000070",\n      "kind": "mention",\n      "title": "Ben mentioned you",\n      "body": "",\n      "subject": null,\n      "actor": {\n        "kind": "system",\n        "name": "Muster",\n        "agentId": null,\n        "memberId": null\n      },\n      "readAt": null,\n      "createdAt": "2026-03-02T09:00:00.000Z"\n    }\n  ],\n  "nextCursor": null\n}',
   'notifications.unreadCount':
-    '{\n  "unread": 1,\n  "byKind": {\n    "mention": 1,\n    "assigned": 0,\n    "review_requested": 0,\n    "review_verdict": 0,\n    "comment_reply": 0,\n    "handoff": 0,\n    "lease_expired": 0,\n    "lock_taken_over": 0,\n    "lease_taken_over": 0,\n    "broadcast": 0,\n    "invitation_accepted": 0,\n    "access_requested": 0,\n    "access_resolved": 0,\n    "seat_limit": 0,\n    "webhook_paused": 0\n  }\n}',
+    '{\n  "unread": 1,\n  "byKind": {\n    "mention": 1,\n    "assigned": 0,\n    "review_requested": 0,\n    "review_verdict": 0,\n    "comment_reply": 0,\n    "handoff": 0,\n    "lease_expired": 0,\n    "lock_taken_over": 0,\n    "lease_taken_over": 0,\n    "broadcast": 0,\n    "invitation_accepted": 0,\n    "access_requested": 0,\n    "access_resolved": 0,\n    "seat_limit": 0,\n    "webhook_paused": 0,\n    "unblocked": 0\n  }\n}',
   'notifications.markRead': '{\n  "updated": 1,\n  "unread": 0\n}',
   'notifications.markAllRead': '{\n  "updated": 1,\n  "unread": 0\n}',
   'notifications.listPreferences':

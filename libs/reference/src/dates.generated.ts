@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'b3820dada5e843f810873c56be13897d053ad328ebdff8b6fa2ea5d6ac6cfa5b',
+    sha256: 'fac22e62950bb2b4b51bd09d9262017b7f7410b81b7a33527b2d7134ff97e8ab',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -96,7 +96,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/boardColumns': {
-    sha256: '967942edf984f2b99db55052274db0a337682ff99e73d339c813b182d87a5a40',
+    sha256: '2f6d465127c352a1bcd4bf4c83df81493eac4ff72e92f77aaf67bf8b8dd9b4ee',
     since: '2026-11-29',
   },
   'reference/epics': {
@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '6b1a344c059add02c6efa62ce5173f0db777ea01ebaa946a532463001d5ecfdc',
+    sha256: '32a1b8833c5d36df3a9b89d197ad1b515c1ece91e918825d743cf1888d802ea7',
     since: '2026-11-29',
   },
   'reference/storySpec': {
@@ -148,11 +148,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/activity': {
-    sha256: '0daf4a750c2b6633d9939ab4073ebfd9bf66eb574880fa1b87c239fc7f907b5e',
+    sha256: '529b9d607560f74b2a7ddc193eda4423c4067ae25f799c93d28046dd3db99345',
     since: '2026-11-29',
   },
   'reference/events': {
-    sha256: '6450207089bdcd42322cf9125f532a660f08f99139d3db23b21848e2c419c90e',
+    sha256: '0cc5c52fc211cf795b6e266c40ce8e9a7b4267bb41937582ea5285cf72ac0065',
     since: '2026-11-29',
   },
   'reference/forges': {
@@ -176,11 +176,11 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/notifications': {
-    sha256: '458ae7aeebc10b8c67e565bf381f1d1a0affbff301a73983fdf689f81c1deebf',
-    since: '2026-11-26',
+    sha256: '648228dcaffe6486e135022f4c19bb1cd80efe54d1cfc1514c9af174dcf63bad',
+    since: '2026-11-29',
   },
   'reference/webhooks': {
-    sha256: 'd39c3e8a79cd72900f31631215061d88f7c0a1e10ee0648b9b3090fe6c2d6476',
+    sha256: '7c13650b1e828ce3f51e7ed15e1412094e40732ec4933e31242d1ab9a8bd315d',
     since: '2026-11-29',
   },
   'reference/webhooks.deliveries': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '8efbbc22c9a32ce560fe81bd73b0ac58d03262f5315164a3dd332d773e723081',
+    sha256: '22213d5a04cc16bf9bbea0cd8aeae2e9761f2ee95b8f1eba747ece49146a0e75',
     since: '2026-11-29',
   },
   'reference/errors': {
@@ -208,7 +208,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/event-kinds': {
-    sha256: '12117b2fdc1bc786a4216b863f94a2ac01054309558eaf6982f369b419ccb84a',
+    sha256: '9c6fd89828468a1816291e76ea209c09c4f4d2c4ddcb8c0e63b8d0ab890c8c1e',
     since: '2026-11-29',
   },
 };

@@ -80,6 +80,7 @@ const words: Readonly<Record<EventKind, string>> = {
   'webhook.deleted': 'deleted the webhook',
   'webhook.paused': 'paused the webhook',
   'webhook.resumed': 'resumed the webhook',
+  'story.unblocked': 'unblocked',
   'execution.acquired': 'took up',
   'execution.superseded': 'took over',
   'execution.checkpointed': 'wrote a checkpoint of',

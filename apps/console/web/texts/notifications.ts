@@ -18,6 +18,7 @@ export const told = {
     seat_limit: 'no seat is left',
     webhook_paused: 'a webhook of yours is paused',
     assigned: 'something is assigned to you',
+    unblocked: 'a story assigned to you is no longer blocked',
     review_verdict: 'someone reviewed your work',
     comment_reply: 'someone replies to you',
     lock_taken_over: 'a lock of yours is freed by another',

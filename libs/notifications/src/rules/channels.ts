@@ -31,6 +31,7 @@ const defaults: Record<NotificationKind, Channels> = {
   access_resolved: by('inbox', 'email'),
   seat_limit: by('inbox', 'email'),
   webhook_paused: by('inbox', 'email'),
+  unblocked: by('inbox'),
 };
 
 export const defaultChannels = (kind: NotificationKind): Channels => defaults[kind];

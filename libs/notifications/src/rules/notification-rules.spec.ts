@@ -54,6 +54,7 @@ describe('drafts', () => {
       'member.roleChanged',
       'review.decided',
       'reviewer.added',
+      'story.unblocked',
     ]);
   });
 

@@ -194,6 +194,12 @@ const rules: Rules = {
     ];
   },
 
+  'story.unblocked': ({ subject }) =>
+    tell('unblocked', 'assignees', [subject.id], subject, {
+      title: `${nameOf(subject)} is no longer blocked`,
+      body: detailOf(subject),
+    }),
+
   'reviewer.added': ({ subject, data, actor }) => {
     const words = (whom: string): Words => ({
       title: `${actor.name} asked ${whom} to review ${nameOf(subject)}`,

@@ -27,6 +27,8 @@ export const events = {
   'story.created': z.object({ status }),
   'story.updated': changed,
   'story.statusChanged': z.object({ from: status, to: status, columnId: Id.nullable() }),
+  /** Its last open blocker is done, canceled or deleted. */
+  'story.unblocked': nothing,
   'story.reordered': z.object({ columnId: Id }),
   'story.gitMetaUpdated': changed,
   'story.upstreamUpdated': z.object({ provider: z.string().nullable(), externalId: z.string().nullable() }),

@@ -94,7 +94,7 @@ export const boardColumns = {
       'mismatched_project',
       'archived',
     ],
-    emits: ['column.archived', 'story.statusChanged', 'execution.completed'],
+    emits: ['column.archived', 'story.statusChanged', 'execution.completed', 'story.unblocked'],
     example: { columnId: '01936d5c-0000-7000-8000-000000000001' },
   }),
 };

@@ -271,7 +271,7 @@ export const deliveryExecutions = {
     }),
     result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
     refusals: ['archived'],
-    emits: ['execution.observed', 'execution.completed', 'story.statusChanged'],
+    emits: ['execution.observed', 'execution.completed', 'story.statusChanged', 'story.unblocked'],
     example: {
       executionId: execution,
       observation: {

@@ -173,7 +173,7 @@ export const stories = {
       'archived',
       'mismatched_project',
     ],
-    emits: ['story.statusChanged', 'story.reordered', 'execution.completed'],
+    emits: ['story.statusChanged', 'story.reordered', 'execution.completed', 'story.unblocked'],
     example: { storyId: 'WEB-1', status: 'in_review' },
   }),
   reorder: operation({
@@ -205,7 +205,7 @@ export const stories = {
       'archived',
       'mismatched_project',
     ],
-    emits: ['story.reordered', 'story.statusChanged', 'execution.completed'],
+    emits: ['story.reordered', 'story.statusChanged', 'execution.completed', 'story.unblocked'],
     example: { storyId: 'WEB-1', beforeStoryId: 'WEB-2' },
   }),
   select: operation({
@@ -264,7 +264,7 @@ export const stories = {
     params: z.strictObject({ storyId: StoryRef }),
     result: Deleted,
     refusals: ['archived', 'lease_held'],
-    emits: ['story.deleted', 'group.storiesReplaced'],
+    emits: ['story.deleted', 'story.unblocked', 'group.storiesReplaced'],
     example: { storyId: 'WEB-1' },
   }),
 };

@@ -19,6 +19,7 @@ export const notificationKinds = [
   'access_resolved',
   'seat_limit',
   'webhook_paused',
+  'unblocked',
 ] as const;
 export const NotificationKind = z.enum(notificationKinds);
 export type NotificationKind = z.infer<typeof NotificationKind>;

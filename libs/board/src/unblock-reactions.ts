@@ -1,0 +1,52 @@
+/** A story whose last open blocker is done, canceled or deleted is no longer blocked, which is an event of its own. */
+import { type DomainEvent, of, sql } from '@muster/database';
+import { type StoryStatus, subjectOf } from '@muster/registry';
+import { type Reaction } from '@muster/runtime';
+import { isFinished } from './rules/workflow.ts';
+
+const endsBlocking = ({ kind, subject, data }: DomainEvent): boolean =>
+  subject.type === 'story' &&
+  (kind === 'story.deleted' ||
+    (kind === 'story.statusChanged' &&
+      isFinished(data['to'] as StoryStatus) &&
+      !isFinished(data['from'] as StoryStatus)));
+
+interface Unblocked {
+  readonly id: string;
+  readonly project_id: string;
+  readonly key: string;
+  readonly title: string;
+}
+
+export const unblockReactions: Reaction = async ({ db, domainEvents }) => {
+  const ended = domainEvents.filter(endsBlocking);
+  if (ended.length === 0) return [];
+  const ids = ended.map(({ subject }) => subject.id);
+  const deleted = ended.filter(({ kind }) => kind === 'story.deleted').map(({ subject }) => subject.id);
+  const [, unblocked] = await Promise.all([
+    // Two last blockers that end at the same time take turns, so that one of them sees the other.
+    db.all(
+      sql`select pg_advisory_xact_lock(hashtextextended('unblock ' || w.story_id, 0))
+        from (select distinct b.story_id from story_blockers b
+          where ${of('b')} and b.blocker_id = any (${ids}::uuid[]) order by b.story_id) w`,
+    ),
+    // The stories of this transaction may still be stored as open: their rows are written with COMMIT.
+    db.all(
+      sql<Unblocked>`select s.id, s.project_id, p.key || '-' || s.number as key, s.title
+        from stories s join projects p on ${of('p')} and p.id = s.project_id
+        where ${of('s')} and s.completed_at is null and s.id <> all (${ids}::uuid[])
+          and s.id in (select b.story_id from story_blockers b
+            join stories x on ${of('x')} and x.id = b.blocker_id
+            where ${of('b')} and b.blocker_id = any (${ids}::uuid[])
+              and (x.completed_at is null or x.id <> all (${deleted}::uuid[])))
+          and not exists (select from story_blockers o
+            join stories y on ${of('y')} and y.id = o.blocker_id
+            where ${of('o')} and o.story_id = s.id and y.completed_at is null and y.id <> all (${ids}::uuid[]))
+        order by s.id`,
+    ),
+  ]);
+  return unblocked.map((story): DomainEvent => ({
+    ...{ kind: 'story.unblocked', subject: subjectOf('story', story, story.title, story.key) },
+    data: {},
+  }));
+};
