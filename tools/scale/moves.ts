@@ -3,22 +3,19 @@ import { type Moved, moveOrganization, type MoveStep, type Node } from '@muster/
 import { createToken } from '@muster/organizations';
 import { connect } from '@muster/client';
 import { until } from '@muster/testing';
-import { itAnswersExamples } from './examples.ts';
-import { type Founded, type Ground, type Jest, minutes, useGround } from './ground.ts';
+import { type Founded, type Ground, type Jest, minutes } from './ground.ts';
 import { itSurvivesInterruptions } from './interrupted.ts';
-import { nodeName, type Servers } from './servers.ts';
+import { nodeName } from './servers.ts';
 import { type Call, shortRestMillis, startWriter, type Written } from './writers.ts';
 
 const writers = 8;
 /** As fast as rows are copied, writers write as many more on a machine of two cores, and it never catches up. */
 const longRestMillis = 50;
 
-export function itMovesOrganizations(jest: Jest, start: () => Promise<Servers>): void {
-  const ground = useGround(jest, start);
+export function itMovesOrganizations(jest: Jest, ground: Ground): void {
   itMovesUnderWriters(jest, ground);
   itLetsWorkGoOn(jest, ground);
   itSurvivesInterruptions(jest, ground);
-  itAnswersExamples(jest, ground);
 }
 
 /** By turns a story, what is said about it, work on it, and its end; each is there once, or not at all. */

@@ -38,6 +38,31 @@ function carelessText(option: JsonSchema, value: string): string {
   return option['format'] !== undefined || option['pattern'] !== undefined ? ` ${value}\n` : value;
 }
 
+/** Parameters of the same kind take and refuse the same values. */
+export const kindOf = (schema: JsonSchema): string =>
+  optionsOf(schema)
+    .map((option) => {
+      const { type, format } = option;
+      const traits = ['enum', 'pattern', 'properties'].filter((trait) => trait in option);
+      const items = type === 'array' ? `of ${kindOf(itemsOf(option))}` : '';
+      const flags = [isRef(option) && 'record', isOpen(option) && 'open'].filter((flag) => flag !== false);
+      return [type, format, ...traits, ...flags, items].join(' ').trim();
+    })
+    .join(' or ');
+
+/** Of cases with kinds of parameters, those that bring a kind which no case before them had. */
+export function firstOfEachKind<Case>(
+  cases: readonly Case[],
+  kindsOf: (one: Case) => readonly string[],
+): Case[] {
+  const seen = new Set<string>();
+  return cases.filter((one) => {
+    const known = seen.size;
+    for (const kind of kindsOf(one)) seen.add(kind);
+    return seen.size > known;
+  });
+}
+
 /** The same value in another form that can mean nothing else. */
 export function careless(schema: JsonSchema, value: unknown): unknown {
   const options = optionsOf(schema);

@@ -1,7 +1,8 @@
 // Every parameter of every tool that names a record: what is not there is told by its path, with the next step.
-import { describe, expect, it } from '@jest/globals';
-import { operations } from '@muster/registry';
-import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Operation, operations } from '@muster/registry';
+import { checkEach } from '@muster/testing';
+import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { operationTool, toolNameOf } from '../src/tools.ts';
 import { type Args, refPaths, withValue } from './arguments.ts';
 import { useGateway } from './gateway.ts';
@@ -50,19 +51,29 @@ const byRule: ReadonlySet<string> = new Set([
 const ofHolder = 'deliveryExecutions.update waitingFor.questionId';
 
 const named = offered.flatMap((operation) =>
-  refPaths(operationTool(operation.name)?.stated ?? {}).map(
-    (path) => [`${operation.name} ${path.join('.')}`, operation, path] as const,
-  ),
+  refPaths(operationTool(operation.name)?.stated ?? {}).map((path) => {
+    const title = `${operation.name} ${path.join('.')}`;
+    return [title, { title, operation, path }] as const;
+  }),
 );
 
 describe('what is not there', () => {
-  it.each(named.filter(([title]) => !filters.has(title) && !byRule.has(title) && title !== ofHolder))(
-    'is told by its path: %s',
-    async (title, operation, path) => {
-      const org = await exampleOrg(gateway.world);
-      const { token } = callerOf(operation, org).me;
-      const args = withValue({ ...operation.example, ...base[title] }, path, nobody) as Args;
-      const { isError, structuredContent } = await gateway.tool(token, toolNameOf(operation.name), args);
+  // One for all of them: what names nothing changes nothing.
+  let org: ExampleOrg;
+  beforeAll(async () => {
+    org = await exampleOrg(gateway.world);
+  });
+  const ask = (title: string, operation: Operation, path: readonly string[]) =>
+    gateway.tool(
+      callerOf(operation, org).me.token,
+      toolNameOf(operation.name),
+      withValue({ ...operation.example, ...base[title] }, path, nobody) as Args,
+    );
+
+  it('is told by its path, by every parameter that names a record', async () => {
+    const told = named.filter(([title]) => !filters.has(title) && !byRule.has(title) && title !== ofHolder);
+    await checkEach(told, async ({ title, operation, path }) => {
+      const { isError, structuredContent } = await ask(title, operation, path);
       const where = path.join('.');
       expect([isError, structuredContent.error]).toEqual([
         true,
@@ -72,38 +83,29 @@ describe('what is not there', () => {
         }),
       ]);
       expect(structuredContent.error?.details).toMatchObject({ reason: 'not_found', path: where });
-    },
-  );
+    });
+  }, 300_000);
 
-  it.each(named.filter(([title]) => filters.has(title)))(
-    'is in no list: %s',
-    async (_title, operation, path) => {
-      const org = await exampleOrg(gateway.world);
-      const args = withValue(operation.example, path, nobody) as Args;
-      const { isError, structuredContent } = await gateway.tool(
-        callerOf(operation, org).me.token,
-        toolNameOf(operation.name),
-        args,
-      );
+  it('is in no list that is filtered by it', async () => {
+    const filtered = named.filter(([title]) => filters.has(title));
+    await checkEach(filtered, async ({ title, operation, path }) => {
+      const { isError, structuredContent } = await ask(title, operation, path);
       expect(isError).toBeUndefined();
       const { items = [], execution = null } = structuredContent;
       expect([items, execution]).toEqual([[], null]);
-    },
-  );
+    });
+  });
 
-  it.each(named.filter(([title]) => byRule.has(title)))(
-    'is a rule’s to tell: %s',
-    async (_title, operation, path) => {
-      const org = await exampleOrg(gateway.world);
-      const args = withValue(operation.example, path, nobody) as Args;
-      const { structuredContent } = await gateway.tool(org.ana.me.token, toolNameOf(operation.name), args);
+  it('is a rule’s to tell, where one speaks of the list as a whole', async () => {
+    const ruled = named.filter(([title]) => byRule.has(title));
+    await checkEach(ruled, async ({ title, operation, path }) => {
+      const { structuredContent } = await ask(title, operation, path);
       expect(structuredContent.error?.code).toBe('unprocessable');
       expect(structuredContent.error?.hint.length).toBeGreaterThan(20);
-    },
-  );
+    });
+  });
 
   it('is told by its place in a list', async () => {
-    const org = await exampleOrg(gateway.world);
     const call = async (name: string, args: Args) =>
       (await gateway.tool(org.ana.me.token, name, args)).structuredContent.error?.details?.['path'];
     expect(await call('stories_update', { storyId: 'WEB-1', blockedBy: ['WEB-2', 'WEB-99'] })).toBe(

@@ -18,7 +18,29 @@ function* placesOf(node: object, place: readonly string[] = []): Generator<[stri
 }
 const places = [...placesOf(registry)];
 const all = [...operations.values()];
-const each = all.map((operation): [string, Operation] => [operation.name, operation]);
+
+/** The operations that break a law, each with its reason. */
+function violationsOf(
+  operationsByName: Iterable<[string, Operation]>,
+  check: (operation: Operation, name: string) => void,
+): string[] {
+  const violations: string[] = [];
+  for (const [name, operation] of operationsByName) {
+    try {
+      check(operation, name);
+    } catch (error) {
+      violations.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return violations;
+}
+
+/** A test that names every operation which breaks the law. */
+const law = (title: string, check: (operation: Operation) => void): void => {
+  it(title, () => {
+    expect(violationsOf(operations, check)).toEqual([]);
+  });
+};
 
 /** A schema and everything in it. */
 function* partsOf(schema: Schema, at = ''): Generator<[string, Schema]> {
@@ -40,10 +62,13 @@ const against = (parts: [string, Schema][], breaks: (part: Schema) => boolean): 
   parts.filter(([, part]) => breaks(part)).map(([at]) => at);
 
 describe('names', () => {
-  it.each(places)('%s stands where its name says', (place, operation) => {
-    expect(operation.name).toBe(place);
-    expect(operation.namespace).toBe(place.slice(0, place.lastIndexOf('.')));
-    expect(place).toMatch(/^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*)+$/);
+  it('of all operations are the places where they stand', () => {
+    const violations = violationsOf(places, (operation, place) => {
+      expect(operation.name).toBe(place);
+      expect(operation.namespace).toBe(place.slice(0, place.lastIndexOf('.')));
+      expect(place).toMatch(/^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*)+$/);
+    });
+    expect(violations).toEqual([]);
   });
 
   it('are given once', () => {
@@ -62,15 +87,15 @@ describe('names', () => {
   });
 });
 
-describe.each(each)('%s', (_name, operation) => {
-  it('says what it does in a line, and more in sentences', () => {
+describe('every operation', () => {
+  law('says what it does in a line, and more in sentences', (operation) => {
     expect(operation.summary).toMatch(/^[A-Z].*[^.\s]$/);
     expect(operation.summary.length).toBeLessThanOrEqual(80);
     expect(operation.description).toMatch(/^[^\s].*[^\s]\.$/s);
     expect(operation.description).not.toContain(operation.summary);
   });
 
-  it('accepts its own example, and no parameter beyond', () => {
+  law('accepts its own example, and no parameter beyond', (operation) => {
     const parsed = operation.params.safeParse(operation.example);
     expect(parsed.error?.issues).toBeUndefined();
     // A client sends JSON.
@@ -79,7 +104,7 @@ describe.each(each)('%s', (_name, operation) => {
     expect(surplus.error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['notAParameter'] }]);
   });
 
-  it('refuses unknown fields at any depth of its parameters', () => {
+  law('refuses unknown fields at any depth of its parameters', (operation) => {
     const open = against(
       paramsOf(operation),
       (part) => part.properties !== undefined && part.additionalProperties !== false,
@@ -87,7 +112,7 @@ describe.each(each)('%s', (_name, operation) => {
     expect(open).toEqual([]);
   });
 
-  it('bounds every text, list and number that it takes', () => {
+  law('bounds every text, list and number that it takes', (operation) => {
     const unbounded = against(paramsOf(operation), (part) => {
       if (part.enum !== undefined || 'const' in part) return false;
       if (part.type === 'string') return !['maxLength', 'pattern', 'format'].some((bound) => bound in part);
@@ -97,7 +122,7 @@ describe.each(each)('%s', (_name, operation) => {
     expect(unbounded).toEqual([]);
   });
 
-  it('takes a body large enough for its longest texts', () => {
+  law('takes a body large enough for its longest texts', (operation) => {
     const longest = paramsOf(operation).map(([, part]) =>
       typeof part['maxLength'] === 'number' ? part['maxLength'] : 0,
     );
@@ -105,7 +130,7 @@ describe.each(each)('%s', (_name, operation) => {
     expect(operation.bodyLimit).toBeGreaterThanOrEqual(generalBodyLimit);
   });
 
-  it('answers an object in which nothing is ever missing, only null', () => {
+  law('answers an object in which nothing is ever missing, only null', (operation) => {
     const parts = resultOf(operation);
     expect(parts[0]?.[1].type).toBe('object');
     const optional = against(parts, ({ properties = {}, required = [] }) =>
@@ -114,7 +139,7 @@ describe.each(each)('%s', (_name, operation) => {
     expect(optional).toEqual([]);
   });
 
-  it('has pages, or says why not', () => {
+  law('has pages, or says why not', (operation) => {
     const { shape } = operation.result;
     // A stream is followed from a place to the next, and has no last page.
     if (!('items' in shape) || 'lastSeq' in shape || 'oldest' in shape) return;
@@ -124,7 +149,7 @@ describe.each(each)('%s', (_name, operation) => {
     expect(paged || operation.description.includes('not paged')).toBe(true);
   });
 
-  it('finds its project by its first parameter', () => {
+  law('finds its project by its first parameter', (operation) => {
     const [first, second] = Object.keys(operation.params.shape);
     const { target } = operation;
     if (operation.access.kind !== 'project') {
@@ -144,14 +169,14 @@ describe.each(each)('%s', (_name, operation) => {
       expect(Object.keys(named.kinds)).toContain(type);
   });
 
-  it('refuses a write into an archived project, or says that it reaches one', () => {
+  law('refuses a write into an archived project, or says that it reaches one', (operation) => {
     const guarded =
       operation.effect === 'write' && operation.access.kind === 'project' && !operation.reachesArchived;
     if (guarded) expect(operation.refusals).toContain('archived');
     if (operation.effect === 'read') expect(operation.reachesArchived).toBe(false);
   });
 
-  it('names refusals and events that there are, each once', () => {
+  law('names refusals and events that there are, each once', (operation) => {
     for (const reason of operation.refusals) expect(Object.keys(reasons)).toContain(reason);
     for (const kind of operation.emits) expect(eventKinds).toContain(kind);
     expect(new Set(operation.refusals).size).toBe(operation.refusals.length);
@@ -162,13 +187,16 @@ describe.each(each)('%s', (_name, operation) => {
     expect(operation.refusals.filter((reason) => reason !== 'resync')).toEqual([]);
   });
 
-  it('takes expectedVersion exactly if it refuses another version, or has a base of its own', () => {
-    const conditional =
-      'expectedVersion' in operation.params.shape ||
-      'baseVersion' in operation.params.shape ||
-      'expectedSeq' in operation.params.shape;
-    expect(operation.refusals.includes('version_mismatch')).toBe(conditional);
-  });
+  law(
+    'takes expectedVersion exactly if it refuses another version, or has a base of its own',
+    (operation) => {
+      const conditional =
+        'expectedVersion' in operation.params.shape ||
+        'baseVersion' in operation.params.shape ||
+        'expectedSeq' in operation.params.shape;
+      expect(operation.refusals.includes('version_mismatch')).toBe(conditional);
+    },
+  );
 });
 
 describe('events and refusals', () => {

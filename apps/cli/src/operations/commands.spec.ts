@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { commandWords, exampleWords, flagName, flagsOf, quoted, wordsOf } from '@muster/reference';
 import { type Operation, operations } from '@muster/registry';
+import { checkEach } from '@muster/testing';
 import { Command, CommanderError } from 'commander';
 import { openAll } from '../opening.ts';
 import { createProgram } from '../program.ts';
 import { addFlags, paramsOf, positionalParams } from './typed.ts';
-
-const all = [...operations.values()];
 
 const operation = (name: string): Operation => {
   const found = operations.get(name);
@@ -36,32 +35,38 @@ describe('every operation', () => {
       program,
     );
 
-  it.each(all)('$name is a command whose flags say what its example says', (each) => {
-    const [, ...words] = exampleWords(each);
-    const name = commandWords(each.name);
-    expect(words.slice(0, name.length)).toEqual(name);
-    expect(parse(each, words.slice(name.length))).toEqual(each.example);
-    expect(parse(each, wordsOf(flagsOf(each), each.example))).toEqual(each.example);
-    expect(commandOf(each)).toBeInstanceOf(Command);
+  it('is a command whose flags say what its example says', async () => {
+    await checkEach(operations, (each) => {
+      const [, ...words] = exampleWords(each);
+      const name = commandWords(each.name);
+      expect(words.slice(0, name.length)).toEqual(name);
+      expect(parse(each, words.slice(name.length))).toEqual(each.example);
+      expect(parse(each, wordsOf(flagsOf(each), each.example))).toEqual(each.example);
+      expect(commandOf(each)).toBeInstanceOf(Command);
+    });
   });
 
-  it.each(all)('$name has flags that none of its others hides', (each) => {
-    const names = commandOf(each)?.options.map(({ long }) => long) ?? [];
-    expect(names.length).toBeGreaterThan(0);
-    expect(new Set(names).size).toBe(names.length);
+  it('has flags that none of its others hides', async () => {
+    await checkEach(operations, (each) => {
+      const names = commandOf(each)?.options.map(({ long }) => long) ?? [];
+      expect(names.length).toBeGreaterThan(0);
+      expect(new Set(names).size).toBe(names.length);
+    });
   });
 
-  it.each(all)('$name says in its help what the contract says', (each) => {
-    let help = '';
-    const command = commandOf(each);
-    command?.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 10_000 });
-    command?.outputHelp();
-    expect(help).toContain(each.summary);
-    expect(help).toContain(each.description);
-    for (const reason of each.refusals) expect(help).toContain(`\n  ${reason} `);
-    for (const { name } of flagsOf(each))
-      expect(help).toMatch(new RegExp(`\\n {2}--${name.replaceAll('.', '\\.')}[ \\n]`));
-    expect(help).toContain(exampleWords(each).map(quoted).join(' '));
+  it('says in its help what the contract says', async () => {
+    await checkEach(operations, (each) => {
+      let help = '';
+      const command = commandOf(each);
+      command?.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 10_000 });
+      command?.outputHelp();
+      expect(help).toContain(each.summary);
+      expect(help).toContain(each.description);
+      for (const reason of each.refusals) expect(help).toContain(`\n  ${reason} `);
+      for (const { name } of flagsOf(each))
+        expect(help).toMatch(new RegExp(`\\n {2}--${name.replaceAll('.', '\\.')}[ \\n]`));
+      expect(help).toContain(exampleWords(each).map(quoted).join(' '));
+    });
   });
 });
 
