@@ -5,6 +5,7 @@
  */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { crc32 } from 'node:zlib';
 import { bind, boundStatements, type Db, newId, Part } from '@muster/database';
 import { repositoryRoot } from '../dev/repository.ts';
 import { Dice } from '../dev/dice.ts';
@@ -27,6 +28,8 @@ export interface Collection {
 }
 
 const callsEach = 30;
+/** Where statements are missed, which few values reach. */
+const callsAgain = 120;
 /** The files of which statements are missed have another turn. */
 const rounds = 3;
 
@@ -36,15 +39,19 @@ const statement = /^\s*(select|insert|update|delete|with)\b/i;
 export async function collectStatements(sources: Sources): Promise<Collection> {
   const byWords = Map.groupBy(sources.sites, ({ words }) => words);
   const sitesOf = (strings: readonly string[]) => byWords.get(wordsOf(strings)) ?? [];
-  const dice = new Dice(1);
-  const rowsOf = (site: CallSite | undefined): unknown[] => {
-    const row = site?.row;
-    return row === undefined ? [] : dice.pick([[], [0], [0, 0]]).map(() => values.of(row, 'row'));
+  /** Each function has values of its own seed, so that an edit elsewhere does not change what its calls reach. */
+  const valuesFor = (seed: string): Values => {
+    const dice = new Dice(crc32(seed));
+    const rowsOf = (site: CallSite | undefined): unknown[] => {
+      const row = site?.row;
+      return row === undefined ? [] : dice.pick([[], [0], [0, 0]]).map(() => values.of(row, 'row'));
+    };
+    const values = new Values(sources.checker, dice, {
+      db: () => dbThatSends(newId(), rowsOf, sitesOf),
+      pool: () => poolThatSendsNothing((text) => rowsOf(siteOf(text))),
+    });
+    return values;
   };
-  const values = new Values(sources.checker, dice, {
-    db: () => dbThatSends(newId(), rowsOf, sitesOf),
-    pool: () => poolThatSendsNothing((text) => rowsOf(siteOf(text))),
-  });
   const knownSites = new Map<string, CallSite | undefined>();
   const siteOf = (text: string): CallSite | undefined => {
     // It was bound before it was sent, or was no statement of the tag, as BEGIN: each text is looked for once.
@@ -59,7 +66,9 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
   let missed: readonly CallSite[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const file of files) {
-      await callAll(sources, values, file);
+      await callAll(sources, file, round === 0 ? callsEach : callsAgain, (name) =>
+        valuesFor(`${round} ${file} ${name}`),
+      );
       for (const { text } of boundStatements()) if (!firstSentBy.has(text)) firstSentBy.set(text, file);
     }
     const found = new Set([...boundStatements()].flatMap(({ nested }) => nested.map(wordsOf)));
@@ -82,7 +91,12 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
   };
 }
 
-async function callAll({ exportsOf }: Sources, values: Values, file: string): Promise<void> {
+async function callAll(
+  { exportsOf }: Sources,
+  file: string,
+  calls: number,
+  valuesFor: (name: string) => Values,
+): Promise<void> {
   const module = (await import(pathToFileURL(path.join(repositoryRoot, file)).href)) as Record<
     string,
     unknown
@@ -92,7 +106,8 @@ async function callAll({ exportsOf }: Sources, values: Values, file: string): Pr
     if (exported instanceof Part) bind(exported, newId());
     const [signature] = type.getCallSignatures();
     if (typeof exported !== 'function' || signature === undefined) continue;
-    for (let call = 0; call < callsEach; call += 1)
+    const values = valuesFor(name);
+    for (let call = 0; call < calls; call += 1)
       await settled(() => (exported as (...given: unknown[]) => unknown)(...values.argumentsOf(signature)));
   }
 }

@@ -26,7 +26,7 @@ export const unreached: Readonly<Record<string, readonly [number, string]>> = {
   'libs/delivery/src/operations/deliveryExecutions/handoff.ts': [1, 'it is inside a handler'],
   'libs/delivery/src/operations/deliveryExecutions/update.ts': [1, 'it is inside a handler'],
   'libs/delivery/src/reactions.ts': [5, 'they follow from events of one kind'],
-  'libs/delivery/src/rework-reactions.ts': [3, 'they follow from events of one kind'],
+  'libs/delivery/src/rework-reactions.ts': [2, 'they follow from events of one kind'],
   'libs/forges/src/make-app.ts': [1, 'it follows what a forge answered'],
   'libs/gamification/src/operations/gamification/reset.ts': [1, 'it is inside a handler'],
   'libs/organizations/src/accounts/begin.ts': [2, 'what a person calls an organization is parsed first'],
