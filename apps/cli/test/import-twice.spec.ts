@@ -185,6 +185,16 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
       ),
     });
   },
+  muster: (list) =>
+    JSON.stringify({
+      epics: [...new Set(list.flatMap(({ epic }) => maybe(epic)))].map((title) => ({
+        localId: title,
+        title,
+      })),
+      stories: list.map(({ title, label, epic }, place) => ({
+        ...{ localId: idOf(place), title, status: 'ready', labels: maybe(label), epicLocalId: epic },
+      })),
+    }),
   csv: (list) =>
     table([
       ['title', 'status', 'labels', 'epic', 'created'],
@@ -225,7 +235,7 @@ it.each(fileFormats)('from %s', async (format) => {
       expect(first.counts).toMatchObject({ created: list.length, refused: 0 });
       const once = await contentOf(key);
       expect(once.stories).toHaveLength(list.length);
-      if (format !== 'csv') {
+      if (format !== 'csv' && format !== 'muster') {
         expect(once.comments.flat()).toHaveLength(list.flatMap(({ comments }) => comments).length);
       }
       const again = await bring(text, key, 'another name');

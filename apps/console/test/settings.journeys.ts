@@ -43,16 +43,16 @@ export function settingsJourneys(house: House): void {
     expect(await page.getByRole('button', { name: /Invite|Remove/ }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Seats' }).count()).toBe(0);
     await house.go(page, '/settings/policy');
-    await page.getByText('Admins change the policy.').waitFor();
-    expect(await page.getByLabel('Agents may review').isDisabled()).toBe(true);
+    await page.getByText('Only admins can change the policy.').waitFor();
+    expect(await page.getByLabel('Allow agents to review').isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
   });
 
   journey('changes a rule and the number of seats, and says first what the seats cost', async () => {
     const ana = house.client(people.ana.me.token);
     const page = await open(people.ana.me.token, '/settings/policy');
-    await page.getByLabel('Approvals before a story may be done').fill('2');
-    await page.getByLabel('Limits of columns').selectOption('block');
+    await page.getByLabel('Approvals required before a story can be done').fill('2');
+    await page.getByLabel('When a column is at its limit').selectOption('block');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.notice', { hasText: 'Saved' }).waitFor();
     expect((await ana.policy.get()).policy).toMatchObject({ requiredApprovals: 2, wipLimits: 'block' });
@@ -218,6 +218,29 @@ export function settingsJourneys(house: House): void {
       ]);
     },
   );
+
+  journey('recognizes a board file of Muster, and brings it into the project', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB/settings/import');
+    const board = {
+      epics: [{ localId: 'sync', title: 'Offline first' }],
+      stories: [
+        { localId: 'a', title: 'Keep a queue', status: 'ready', epicLocalId: 'sync', labels: ['mobile'] },
+        { localId: 'b', title: 'Settle edits', status: 'in_progress', spec: '# Merge' },
+      ],
+    };
+    const buffer = Buffer.from(JSON.stringify(board));
+    await page.getByLabel('File').setInputFiles({ name: 'board.json', mimeType: 'application/json', buffer });
+    await page.getByRole('button', { name: 'Bring in 2 stories' }).click();
+    await page.getByRole('heading', { name: 'board.json is in' }).waitFor();
+    const ana = house.client(people.ana.me.token);
+    const { items } = await ana.stories.list({ projectId: 'WEB', status: ['ready', 'in_progress'] });
+    expect(items.map(({ title, status, labels }) => [title, status, labels])).toEqual(
+      expect.arrayContaining([
+        ['Keep a queue', 'ready', ['mobile']],
+        ['Settle edits', 'in_progress', []],
+      ]),
+    );
+  });
 
   journey('asks which column is the title, and which comes first in a date', async () => {
     const page = await open(people.ana.me.token, '/p/WEB/settings/import');

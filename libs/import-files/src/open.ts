@@ -7,17 +7,18 @@ import { openCsv } from './formats/csv.ts';
 import { openGithub } from './formats/github.ts';
 import { openJira } from './formats/jira.ts';
 import { openLinear } from './formats/linear.ts';
+import { openMuster } from './formats/muster.ts';
 import { openPlane } from './formats/plane.ts';
 import { openTrello } from './formats/trello.ts';
 import { type Source } from './source.ts';
 
-/** Trackers whose files are known, and CSV of any other. */
-export const fileFormats = ['linear', 'jira', 'github', 'plane', 'trello', 'csv'] as const;
+/** Trackers whose files are known, Muster's own board files, and CSV of any other. */
+export const fileFormats = ['linear', 'jira', 'github', 'plane', 'trello', 'muster', 'csv'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
 const formats: Readonly<Record<FileFormat, (source: Source, options: ReadOptions) => Promise<Opened>>> = {
   ...{ linear: openLinear, jira: openJira, github: openGithub },
-  ...{ plane: openPlane, trello: openTrello, csv: openCsv },
+  ...{ plane: openPlane, trello: openTrello, muster: openMuster, csv: openCsv },
 };
 
 export type Provider = z.output<typeof registry.imports.begin.params>['provider'];
@@ -33,7 +34,7 @@ export interface ImportFile {
 
 /** Trackers that the contract has no word for share one, and are told apart in their ids. */
 function idsOf(format: FileFormat, source: string | undefined): (id: string) => string {
-  const own = format === 'plane' || format === 'trello' || format === 'csv';
+  const own = ['plane', 'trello', 'muster', 'csv'].includes(format);
   const prefix = own ? [format, ...(source === undefined ? [] : [source]), ''].join(':') : '';
   return (id) => `${prefix}${id}`;
 }

@@ -84,6 +84,11 @@ const about: Readonly<Record<FileFormat, { summary: string; file: string; exampl
     file: 'the JSON that Trello exports of a board',
     examples: ["muster import trello board.json --project WEB --status 'Next week=ready'"],
   },
+  muster: {
+    summary: 'A board file of Muster, into a project that is there',
+    file: 'a board file, with epics and stories',
+    examples: ['muster import muster board.json --project WEB'],
+  },
   csv: {
     summary: 'Rows of any CSV',
     file: 'a CSV with a head',

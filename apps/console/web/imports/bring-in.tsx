@@ -1,8 +1,8 @@
 /** A file of another tracker: chosen, looked at, brought in. */
 import './without-scripts.ts';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { type FileFormat, importNameOf, type Lack, NoImport } from '@muster/import-files';
+import { useRef, useState } from 'react';
+import { importNameOf, type Lack, NoImport, recognizeFormat } from '@muster/import-files';
 import { useClient } from '../data/context.ts';
 import { reasonFor } from '../parts/notices.tsx';
 import { Loading } from '../parts/states.tsx';
@@ -12,13 +12,8 @@ import { CsvColumns, headOf } from './csv-columns.tsx';
 import { firstWish, useLooked, type Wish } from './looked.ts';
 import { Preview } from './preview.tsx';
 import { Progress } from './progress.tsx';
+import { textOf } from './reading.ts';
 import { start, useRun } from './runs.ts';
-
-/** What each tracker writes. */
-const types: Readonly<Record<FileFormat, string>> = {
-  ...{ linear: '.csv,.json', jira: '.csv,.json', github: '.json', plane: '.csv,.json', trello: '.json' },
-  csv: '.csv,.tsv,.txt',
-};
 
 let files = 0;
 
@@ -32,33 +27,49 @@ interface Saying {
   readonly say: (change: Partial<Wish>) => void;
 }
 
-const FileFields = ({ wish: { format }, say }: Saying) => (
-  <>
-    <div className="form-row">
-      <Choice
-        label={i.format}
-        value={format}
-        words={i.formats}
-        onChange={(next) => say({ format: next, chosen: null })}
-      />
-      <Label name={i.file} hint={i.fileHint}>
-        <input
-          key={format}
-          className="field"
-          type="file"
-          accept={types[format]}
-          onChange={({ target }) => {
-            const [blob] = target.files ?? [];
-            files += 1;
-            const chosen = blob === undefined ? null : { number: files, blob };
-            say({ chosen, places: {}, fields: {}, persons: {} });
+/** A file that cannot be read is not recognized; reading it in the chosen format says why. */
+const formatOf = (blob: Blob) => recognizeFormat(() => textOf(blob)).catch(() => undefined);
+
+function FileFields({ wish: { format }, say }: Saying) {
+  /** A format that was chosen by hand stays, whatever the file looks like. */
+  const isChosenByHand = useRef(false);
+  const choose = async (blob: File | undefined): Promise<void> => {
+    files += 1;
+    const number = files;
+    const recognized = blob === undefined || isChosenByHand.current ? undefined : await formatOf(blob);
+    // Another file was chosen in the meantime.
+    if (number !== files) return;
+    say({
+      ...{ chosen: blob === undefined ? null : { number, blob }, places: {}, fields: {}, persons: {} },
+      ...(recognized !== undefined && { format: recognized }),
+    });
+  };
+  return (
+    <>
+      <div className="form-row">
+        <Label name={i.file} hint={i.fileHint}>
+          <input
+            className="field"
+            type="file"
+            accept=".csv,.tsv,.txt,.json"
+            onChange={({ target }) => void choose(target.files?.[0])}
+          />
+        </Label>
+        <Choice
+          label={i.format}
+          value={format ?? ''}
+          words={{ '': i.chooseFormat, ...i.formats }}
+          onChange={(next) => {
+            if (next === '') return;
+            isChosenByHand.current = true;
+            say({ format: next });
           }}
         />
-      </Label>
-    </div>
-    <p className="hint">{i.files[format]}</p>
-  </>
-);
+      </div>
+      {format !== undefined && <p className="hint">{i.files[format]}</p>}
+    </>
+  );
+}
 
 /** What the file does not say by itself. */
 function ReadingFields({ wish, say, lack }: Saying & { readonly lack: Lack | undefined }) {
@@ -115,7 +126,7 @@ function FileForm({ projectId }: { readonly projectId: string }) {
   const { format, chosen, source, places, persons } = wish;
   const lack = looked.error instanceof NoImport ? looked.error.lack : undefined;
   const bringIn = (): void => {
-    if (chosen === null || looked.data === undefined) return;
+    if (chosen === null || format === undefined || looked.data === undefined) return;
     const { file, fitting, survey } = looked.data;
     const name = chosen.blob.name;
     start(projectId, {

@@ -1,6 +1,6 @@
 /** What a file has in it, read as one says that it is to be read. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type DateOrder, type FileFormat, fileFormats, placesOf, surveyFile } from '@muster/import-files';
+import { type DateOrder, type FileFormat, placesOf, surveyFile } from '@muster/import-files';
 import { type BoardColumn, type Member } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { membersQuery } from '../data/people-queries.ts';
@@ -11,7 +11,8 @@ import { open } from './reading.ts';
 
 /** A file, and what is said of it. */
 export interface Wish {
-  readonly format: FileFormat;
+  /** Undefined until a file is recognized or its format is chosen. */
+  readonly format: FileFormat | undefined;
   /** Each choice of a file is another, also of the same name. */
   readonly chosen: { readonly number: number; readonly blob: File } | null;
   readonly site: string;
@@ -26,7 +27,7 @@ export interface Wish {
 }
 
 export const firstWish: Wish = {
-  ...{ format: fileFormats[0], chosen: null, site: '', source: '', dates: '' },
+  ...{ format: undefined, chosen: null, site: '', source: '', dates: '' },
   ...{ places: {}, fields: {}, persons: {} },
 };
 
@@ -35,7 +36,7 @@ async function look(
   columns: readonly BoardColumn[] | undefined,
   members: readonly Member[],
 ) {
-  if (chosen === null) throw new Error('no file is chosen');
+  if (chosen === null || format === undefined) throw new Error('no file is chosen');
   const file = await open(format, chosen.blob, {
     ...(format === 'csv' && { map: new Map(Object.entries(fields)) }),
     ...(source !== '' && { source }),
@@ -58,7 +59,7 @@ export function useLooked(projectId: string, wish: Wish) {
   const looked = useQuery({
     queryKey: ['file', chosen?.number, said, columns.data, members.data],
     queryFn: () => look(wish, columns.data, members.data ?? []),
-    enabled: chosen !== null && columns.data !== undefined && !members.isPending,
+    enabled: chosen !== null && said.format !== undefined && columns.data !== undefined && !members.isPending,
     placeholderData: keepPreviousData,
     gcTime: 0,
   });

@@ -6,9 +6,10 @@ import { several } from './several.ts';
 export const i = {
   intro: 'Work from another tracker, with its epics, comments, labels and what waits for what.',
   format: 'Where it comes from',
+  chooseFormat: 'Choose a source',
   formats: {
     ...{ linear: 'Linear', jira: 'Jira', github: 'GitHub', plane: 'Plane', trello: 'Trello' },
-    csv: 'A table (CSV)',
+    ...{ muster: 'Muster', csv: 'A table (CSV)' },
   } satisfies Record<FileFormat, string>,
   files: {
     linear: 'The CSV that its settings export, or an answer of its API, which has comments.',
@@ -16,10 +17,11 @@ export const i = {
     github: 'What gh issue list or gh project item-list print as JSON, or what the REST API answers.',
     plane: 'The CSV or JSON that it exports.',
     trello: 'The JSON that it exports of a board.',
+    muster: 'A board file: JSON with epics and stories.',
     csv: 'Any table with a head, with commas, semicolons or tabs.',
   } satisfies Record<FileFormat, string>,
   file: 'File',
-  fileHint: 'It is read in this window. Only what becomes of it is sent.',
+  fileHint: 'This page reads the file and recognizes where it comes from.',
   site: 'Address of the site',
   siteHint: 'For links back, such as https://acme.atlassian.net',
   source: 'Name of the source',

@@ -1,0 +1,54 @@
+/** A board file of Muster: epics and stories, as the command line and the tour read it too. */
+import { storyStatuses } from '@muster/registry';
+import { z } from 'zod';
+import { type Draft, type Opened, type Read } from '../draft.ts';
+import { jsonOf, NoImport, type Source } from '../source.ts';
+import { unread } from '../unread.ts';
+
+const Story = z.looseObject({
+  localId: z.string(),
+  title: z.string(),
+  description: z.string().nullish(),
+  status: z.enum(storyStatuses),
+  epicLocalId: z.string().nullish(),
+  priority: z.string().nullish(),
+  labels: z.array(z.string()).nullish(),
+  estimate: z.number().nullish(),
+  spec: z.string().nullish(),
+});
+const Board = z.looseObject({
+  epics: z.array(z.looseObject({ localId: z.string(), title: z.string() })).nullish(),
+  stories: z.array(Story),
+});
+
+const known = new Set(Object.keys(Story.shape));
+
+export async function openMuster(source: Source): Promise<Opened> {
+  const parsed = Board.safeParse(await jsonOf(source));
+  if (!parsed.success)
+    throw new NoImport(`the file is no board file of Muster:\n${z.prettifyError(parsed.error)}`);
+  const { epics, stories } = parsed.data;
+  const titles = new Map((epics ?? []).map(({ localId, title }) => [localId, title]));
+  const draftOf = (story: z.infer<typeof Story>): Draft => {
+    const { localId, status, epicLocalId } = story;
+    const epicTitle = titles.get(epicLocalId ?? '');
+    return {
+      ...{ place: `story ${localId}`, externalId: localId, title: story.title, status, statusIs: status },
+      description: story.description ?? undefined,
+      spec: story.spec ?? undefined,
+      priority: story.priority ?? undefined,
+      labels: story.labels ?? [],
+      estimate: story.estimate ?? undefined,
+      epic: epicTitle === undefined ? undefined : { externalId: epicLocalId ?? '', title: epicTitle },
+      // A spec in a file of its own cannot be read from here.
+      leftOut: unread(story, known),
+    };
+  };
+  return {
+    notes: [],
+    async *read(): AsyncGenerator<Read> {
+      await Promise.resolve();
+      for (const story of stories) yield { draft: draftOf(story) };
+    },
+  };
+}
