@@ -62,7 +62,7 @@ export const pages = [
   ['/settings/connections', 'No program is let in'],
   ['/settings/sessions', 'No browser is signed in'],
   ['/settings/notifications', 'someone mentions you'],
-  ['/settings/policy', 'Limits of columns'],
+  ['/settings/policy', 'When a column is at its limit'],
   ['/settings/prompts', 'Review a story'],
   ['/settings/webhooks', 'nothing delivered yet'],
   ['/settings/providers', 'No identity provider yet'],

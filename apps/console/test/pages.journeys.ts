@@ -229,7 +229,10 @@ export function pagesJourneys(house: House): void {
       .waitFor();
     await page.getByRole('searchbox').fill('projects.create');
     await page.waitForURL(/operation=projects.create/);
-    await page.getByRole('row', { name: /projects\.create/ }).waitFor();
+    await page
+      .getByRole('row', { name: /projects\.create/ })
+      .getByText('Web shop')
+      .waitFor();
   });
 
   journey('says in the audit trail whom a person let in, as what, where and until when', async () => {

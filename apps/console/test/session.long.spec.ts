@@ -72,11 +72,11 @@ journey('asks for a fresh proof in a window beside, and goes on with what was ty
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Tokens and agents' }).waitFor();
   await page.unroute('**/auth/session');
-  await page.getByRole('button', { name: 'Make a token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByLabel('Name').fill('Build server');
   await page.getByLabel('For').selectOption({ label: 'A new agent…' });
   await page.getByLabel('Name of the agent').fill('Builder');
-  await page.getByRole('button', { name: 'Make a token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   const [beside] = await Promise.all([
     page.waitForEvent('popup'),
     page.getByRole('dialog').getByRole('button', { name: 'Sign in again' }).click(),
@@ -88,7 +88,15 @@ journey('asks for a fresh proof in a window beside, and goes on with what was ty
   await made.waitFor();
   expect(await page.getByRole('dialog').count()).toBe(0);
   const secret = (await made.locator('code').textContent()) ?? '';
+  const connect = page.getByRole('region', { name: 'Connect a client' });
+  await connect.getByText('Waiting for the first call').waitFor();
+  for (const client of ['Codex', 'Cursor', 'Command line', 'Claude Code']) {
+    await connect.getByRole('button', { name: client, exact: true }).click();
+    expect(await connect.locator('code').textContent()).toContain(secret);
+  }
+  expect(await connect.locator('code').textContent()).toContain(`'${house.url()}/api/mcp'`);
   expect((await house.client(secret).session.identity()).agent?.name).toBe('Builder');
+  await connect.getByText('The first call has arrived').waitFor();
   await page.getByRole('button', { name: 'Retire Builder' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Retire' }).click();
   await page.getByRole('button', { name: 'Retire Builder' }).waitFor({ state: 'detached' });

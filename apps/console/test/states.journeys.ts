@@ -58,6 +58,30 @@ export function statesJourneys(house: House): void {
     await page.getByLabel('Token').waitFor();
   });
 
+  journey('says at once what waits for the connection, and goes on once it is back', async () => {
+    const { ana } = await house.world.org();
+    const client = house.client(ana.me.token);
+    await client.projects.create({ key: 'WEB', name: 'Web shop' });
+    await client.stories.create({ projectId: 'WEB', title: 'Alpha' });
+    const page = await open(ana.me.token, '/s/WEB-1');
+    const comment = page.getByRole('textbox', { name: 'Comment' });
+    await comment.fill('Do we keep the card?');
+    await page.context().setOffline(true);
+    await page.locator('.wire[data-state="lost"]').waitFor();
+    await page.getByRole('button', { name: 'Comment' }).click();
+    await page.getByText('Your text is sent as soon as the connection is back').waitFor();
+    await page.context().setOffline(false);
+    await page.locator('.said').getByText('Do we keep the card?').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Activity', exact: true }).click();
+    await page.getByText('This loads as soon as the connection is back').first().waitFor();
+    await page.context().setOffline(false);
+    await page.locator('main').getByText('commented on').waitFor();
+    // The browser tells of each file that it could not load.
+    const [window] = take();
+    await window?.close();
+  });
+
   journey('asks again for a script that the network lost on its way', async () => {
     const { ana } = await house.world.org();
     const page = await open(ana.me.token, '/nowhere');

@@ -94,7 +94,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     choice.run();
   };
   return (
-    <Dialog label={t.palette.title} isTop onClose={onClose}>
+    <Dialog label={t.palette.title} place="top" onClose={onClose}>
       <div className="palette-field">
         <Icon name="search" />
         <input

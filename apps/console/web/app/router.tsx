@@ -5,7 +5,8 @@ import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
 import { fetched } from '../parts/lazily.ts';
 import { dismissSeen } from '../parts/notices.tsx';
-import { Failed } from '../parts/states.tsx';
+import { Failed, Loading } from '../parts/states.tsx';
+import { t } from '../texts/index.ts';
 import { Shell } from './shell.tsx';
 
 const absent = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
@@ -103,6 +104,13 @@ export const router = createRouter({
   ]),
   basepath: '/console',
   defaultPreload: 'intent',
+  // A page whose files are slow to come replaces the last one with a sign that it loads.
+  defaultPendingMs: 500,
+  defaultPendingComponent: () => (
+    <div className="page">
+      <Loading label={t.loading} />
+    </div>
+  ),
   scrollRestoration: true,
 });
 

@@ -1,7 +1,8 @@
 /** What every part of the page can ask for: who is looking, the calls, the stream, and where notices go. */
-import { createContext, useContext, useSyncExternalStore } from 'react';
+import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
 import { type Boards } from './boards.ts';
 import { type Live, type Wire } from './live.ts';
+import { useOfflineSince } from './online.ts';
 import { type Session } from './session.ts';
 
 export interface Console {
@@ -24,5 +25,11 @@ export const useIdentity = () => useConsole().session.identity;
 
 export function useWire(): Wire {
   const { live } = useConsole();
-  return useSyncExternalStore(live.subscribe, live.wire);
+  const wire = useSyncExternalStore(live.subscribe, live.wire);
+  const since = useOfflineSince();
+  // A stream that is cut off goes silent: the browser knows it sooner.
+  return useMemo(
+    () => (since === null || wire.state === 'lost' ? wire : { state: 'lost', since }),
+    [wire, since],
+  );
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { type ActivityItem, type StoryStatus } from '@muster/registry';
+import { type StoryStatus } from '@muster/registry';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { type ActivityFilter, narrowed } from '../data/trail-filter.ts';
@@ -13,28 +13,9 @@ import { a, happened, movedTo } from '../texts/activity.ts';
 import { ago, exactly, t } from '../texts/index.ts';
 import { ActivityBar } from './activity-bar.tsx';
 import { activityQuery } from './activity-query.ts';
+import { collapsed, type Happened } from './activity-lines.ts';
 
 const route = getRouteApi('/activity');
-
-interface Happened {
-  readonly item: ActivityItem;
-  readonly times: number;
-}
-
-/** The same of the same by the same, one after the other, is one line. */
-function together(items: readonly ActivityItem[]): Happened[] {
-  const lines: Happened[] = [];
-  for (const item of items) {
-    const last = lines.at(-1);
-    const isSame =
-      last?.item.kind === item.kind &&
-      last.item.subject.id === item.subject.id &&
-      last.item.actor.name === item.actor.name;
-    if (isSame) lines[lines.length - 1] = { item: last.item, times: last.times + 1 };
-    else lines.push({ item, times: 1 });
-  }
-  return lines;
-}
 
 const isStatus = (value: unknown): value is StoryStatus => typeof value === 'string' && value in t.status;
 
@@ -62,7 +43,7 @@ const Narrow = ({
 );
 
 function Line({ line, filter }: { readonly line: Happened; readonly filter: ActivityFilter }) {
-  const { item, times } = line;
+  const { item, times, checkpoints } = line;
   const { kind, actor, subject, data, at } = item;
   return (
     <li className="row row-slim">
@@ -86,7 +67,7 @@ function Line({ line, filter }: { readonly line: Happened; readonly filter: Acti
         {kind === 'story.statusChanged' && isStatus(data['to']) && (
           <span className="muted"> {movedTo(t.status[data['to']])}</span>
         )}
-        {times > 1 && <span className="muted"> · {t.activity.times(times)}</span>}
+        {(times > 1 || checkpoints > 0) && <span className="muted"> · {a.repeated(times, checkpoints)}</span>}
       </p>
       {subject.type === 'story' && subject.key !== null && filter.story === undefined && (
         <Link
@@ -144,7 +125,7 @@ export function ActivityPage() {
             </Empty>
           )}
           <ol className="rows">
-            {together(items).map((line) => (
+            {collapsed(items).map((line) => (
               <Line key={line.item.id} line={line} filter={filter} />
             ))}
           </ol>

@@ -3,12 +3,12 @@ import { type ReactNode, useLayoutEffect, useRef } from 'react';
 /** A modal of the browser's own: it keeps the focus, Escape closes it, and the focus goes back to where it was. */
 export function Dialog({
   label,
-  isTop = false,
+  place,
   onClose,
   children,
 }: {
   readonly label: string;
-  readonly isTop?: boolean;
+  readonly place?: 'top' | 'bottom';
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
@@ -23,7 +23,7 @@ export function Dialog({
     <dialog
       ref={dialog}
       className="dialog"
-      data-place={isTop ? 'top' : undefined}
+      data-place={place}
       aria-label={label}
       onClose={onClose}
       onClick={(event) => {

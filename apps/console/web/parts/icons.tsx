@@ -46,6 +46,7 @@ const paths = {
       <path d="M8 5V2.4M6 8.6v.8M10 8.6v.8" />
     </>
   ),
+  boards: <path d="M2.5 3h3v10h-3zM6.5 3h3v7h-3zM10.5 3h3v5h-3z" />,
   activity: <path d="M1.8 8h2.7l2-5 3 10 2-5h2.7" />,
   plus: <path d="M8 3v10M3 8h10" />,
   more: (

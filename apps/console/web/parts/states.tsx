@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 import { ForbiddenError, NotFoundError } from '@muster/client';
+import { useWire } from '../data/context.ts';
 import { t } from '../texts/index.ts';
 import { reasonFor } from './notices.tsx';
 
@@ -52,8 +53,19 @@ export function Failed({
   );
 }
 
+/** Says, while the connection is lost, that something waits for it. */
+export function Waits({ children }: { readonly children: string }) {
+  const { state } = useWire();
+  return state === 'lost' ? (
+    <p className="state" data-tone="wait" role="status">
+      {children}
+    </p>
+  ) : null;
+}
+
 export const Loading = ({ label, rows = 6 }: { readonly label: string; readonly rows?: number }) => (
   <div aria-busy="true" aria-label={label} role="status" style={{ display: 'grid', gap: 'var(--s2)' }}>
+    <Waits>{t.failed.waits}</Waits>
     {Array.from({ length: rows }, (_, row) => (
       <div key={row} className="skeleton" style={{ blockSize: '3rem', opacity: 1 - row / rows }} />
     ))}

@@ -144,7 +144,7 @@ function ProvidersRule({ rules, set }: Rewriting) {
             {name}
           </label>
         ))}
-        {providers?.length === 0 && <span className="hint">{s.providers.empty}</span>}
+        <span className="hint">{providers?.length === 0 ? s.providers.empty : s.policy.providersHint}</span>
       </div>
     </fieldset>
   );

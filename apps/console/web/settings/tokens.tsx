@@ -9,11 +9,13 @@ import { ago, ending } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask } from '../parts/ask.tsx';
 import { Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
+import { Connect } from './connect.tsx';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { tokensQuery } from './queries.ts';
 import { useIsAdmin, widestOf } from './rights.ts';
 
 interface Made {
+  readonly tokenId: string;
   readonly name: string;
   readonly secret: string;
 }
@@ -136,7 +138,7 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
         ...(agentId !== '' && { agentId }),
         ...(projectId !== '' && { projectIds: [projectId] }),
       });
-      onMade({ name: token.name, secret });
+      onMade({ tokenId: token.id, name: token.name, secret });
     });
   };
   return (
@@ -253,7 +255,10 @@ export function Tokens() {
           />
         )}
         {made !== null && (
-          <Once title={s.tokens.made} values={[[made.name, made.secret]]} onClose={() => setMade(null)} />
+          <>
+            <Once title={s.tokens.made} values={[[made.name, made.secret]]} onClose={() => setMade(null)} />
+            <Connect tokenId={made.tokenId} secret={made.secret} />
+          </>
         )}
         <Listed query={{ ...tokens, data: listed }} empty={s.tokens.empty}>
           {(token) => <One key={token.id} token={token} owners={owners} />}

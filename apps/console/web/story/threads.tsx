@@ -6,7 +6,7 @@ import { threadsQuery } from '../data/queries.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
-import { Failed, Loading } from '../parts/states.tsx';
+import { Failed, Loading, Waits } from '../parts/states.tsx';
 import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
 import { ago, exactly, t } from '../texts/index.ts';
 
@@ -115,6 +115,7 @@ export function Write({
           }
         }}
       />
+      {isBusy && <Waits>{t.story.waits}</Waits>}
       {body.trim() !== '' && (
         <button type="submit" className="button" data-kind="main" disabled={isBusy}>
           {act}

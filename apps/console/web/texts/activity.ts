@@ -1,5 +1,6 @@
 /** What happened, in English: loaded with the page that tells it. Each stands between who did it and what it was done to. */
 import { type EventKind } from '@muster/registry';
+import { several } from './several.ts';
 
 const words: Readonly<Record<EventKind, string>> = {
   'project.created': 'made the project',
@@ -81,17 +82,17 @@ const words: Readonly<Record<EventKind, string>> = {
   'webhook.paused': 'paused the webhook',
   'webhook.resumed': 'resumed the webhook',
   'story.unblocked': 'unblocked',
-  'execution.acquired': 'took up',
+  'execution.acquired': 'started',
   'execution.superseded': 'took over',
-  'execution.checkpointed': 'wrote a checkpoint of',
-  'execution.updated': 'went on with',
+  'execution.checkpointed': 'made progress on',
+  'execution.updated': 'made progress on',
   'execution.stopRequested': 'asked to stop the work on',
   'execution.stopLifted': 'lifted the stop of',
   'execution.reworkRequested': 'sent back for rework',
   'execution.offered': 'offered',
-  'execution.released': 'let go of',
-  'execution.submitted': 'handed in',
-  'execution.completed': 'ended work on',
+  'execution.released': 'released',
+  'execution.submitted': 'submitted',
+  'execution.completed': 'completed work on',
   'execution.observed': 'has news of the pull request of',
   'lock.acquired': 'locked',
   'lock.released': 'freed',
@@ -146,6 +147,14 @@ export const a = {
   since: (day: string) => `Since ${day}`,
   onlyBy: (name: string) => `Only what ${name} did`,
   onlyOf: (key: string) => `Only ${key}`,
+  /** How many events a line stands for, and how many checkpoints. */
+  repeated: (times: number, checkpoints: number): string =>
+    checkpoints === 0
+      ? `${times.toLocaleString()} times`
+      : [
+          ...(times > 0 ? [several(times, 'update', 'updates')] : []),
+          several(checkpoints, 'checkpoint', 'checkpoints'),
+        ].join(', '),
   notOf: (key: string) => `Not only ${key}`,
 };
 

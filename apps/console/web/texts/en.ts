@@ -11,12 +11,14 @@ export const en = {
   close: 'Close',
   cancel: 'Cancel',
   retry: 'Try again',
+  loading: 'Loading the page',
   nav: {
     main: 'Main',
     boards: 'Boards',
     now: 'Now',
     inbox: 'Inbox',
     agents: 'Agents at work',
+    agentsShort: 'Agents',
     activity: 'Activity',
     unread: (count: number) => `${count.toLocaleString()} unread`,
     noBoards: 'No project yet',
@@ -74,6 +76,7 @@ export const en = {
   },
   failed: {
     title: 'This could not be loaded',
+    waits: 'Muster can’t be reached. This loads as soon as the connection is back.',
     noAnswer: 'Muster can’t be reached. Check your connection and try again.',
     signedOut: 'Your session has expired. Sign in again to continue.',
     notFound: 'There is no such page, or none that you may see.',
@@ -233,6 +236,7 @@ export const en = {
     reopen: 'Open again',
     resolvedBy: (name: string, text: string) => `Resolved by ${name}: ${text.slice(0, 80)}`,
     notSaid: 'This could not be saved',
+    waits: 'Muster can’t be reached. Your text is sent as soon as the connection is back.',
     readiness: 'Readiness',
     canStart: 'Ready to start',
     canContinue: 'Ready to continue',
@@ -318,7 +322,6 @@ export const en = {
     ofStory: 'All that happened',
     audit: 'Audit trail',
     older: 'Show older',
-    times: (count: number) => `${count.toLocaleString()} times`,
   },
   palette: {
     title: 'Go to',

@@ -85,6 +85,8 @@ export const v = {
     denied: 'Denied',
     outcome: 'Outcome',
     allowed: 'allowed',
+    story: 'Story',
+    record: (ending: string) => `Record …${ending}`,
     refused: (reason: string | null) => (reason === null ? 'denied' : `denied: ${reason}`),
     operation: 'Only this operation',
     placeholder: 'Such as tokens.create',

@@ -15,6 +15,7 @@ import { v } from '../texts/views.ts';
 import { detailsOf } from './audit-details.ts';
 import { auditQuery } from './queries.ts';
 import { AuditBar } from './audit-bar.tsx';
+import { Target, useTargetNames } from './audit-target.tsx';
 
 const route = getRouteApi('/audit');
 
@@ -22,8 +23,10 @@ const Entry = ({
   entry,
   filter,
   projects,
+  names,
 }: {
   readonly entry: AuditEntry;
+  readonly names: ReadonlyMap<string, string>;
   readonly filter: AuditFilter;
   readonly projects: readonly Project[];
 }) => {
@@ -59,7 +62,7 @@ const Entry = ({
             </Fragment>
           ))}
         </Link>
-        {target !== null && <span className="muted mono table-target">{target}</span>}
+        {target !== null && <Target target={target} operation={operation} names={names} />}
         {details !== null && <span className="muted table-details">{detailsOf(details, projects)}</span>}
       </td>
       <td>
@@ -81,10 +84,12 @@ const Entries = ({
   entries,
   filter,
   projects,
+  names,
 }: {
   readonly entries: readonly AuditEntry[];
   readonly filter: AuditFilter;
   readonly projects: readonly Project[];
+  readonly names: ReadonlyMap<string, string>;
 }) => (
   // What is scrolled sideways on a small screen is reached by keys.
   <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
@@ -103,7 +108,7 @@ const Entries = ({
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <Entry key={entry.id} entry={entry} filter={filter} projects={projects} />
+          <Entry key={entry.id} entry={entry} filter={filter} projects={projects} names={names} />
         ))}
       </tbody>
     </table>
@@ -116,6 +121,7 @@ export function AuditPage() {
   const client = useClient();
   const audit = useInfiniteQuery(auditQuery(client, filter));
   const projects = useQuery(projectsQuery(client)).data ?? [];
+  const names = useTargetNames();
   const items = audit.data?.pages.flatMap((page) => page.items) ?? [];
   const { outcome } = filter;
   const isNarrowed = Object.keys(filter).length > 0;
@@ -161,7 +167,7 @@ export function AuditPage() {
             )}
           </Empty>
         )}
-        {items.length > 0 && <Entries entries={items} filter={filter} projects={projects} />}
+        {items.length > 0 && <Entries entries={items} filter={filter} projects={projects} names={names} />}
         {audit.hasNextPage && (
           <button
             type="button"

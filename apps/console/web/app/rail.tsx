@@ -1,0 +1,275 @@
+/** The navigation of every page: a rail at the side, and on a phone a bar of four places with a sheet for the rest. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useState, useSyncExternalStore } from 'react';
+import { useConsole, useWire } from '../data/context.ts';
+import { orgQuery, projectsQuery, unreadQuery } from '../data/queries.ts';
+import { switchOrganization } from '../data/sign-in.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Icon, type IconName, Mark } from '../parts/icons.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { Avatar } from '../parts/people.tsx';
+import { useMayMakeProjects } from '../settings/rights.ts';
+import { t } from '../texts/index.ts';
+import { setTheme, type Theme, themeNow, themes } from './theme.ts';
+import { WireState } from './wire.tsx';
+
+const Entry = ({
+  icon,
+  name,
+  count,
+  mark,
+}: {
+  readonly icon?: IconName;
+  readonly name: string;
+  readonly count?: ReactNode;
+  readonly mark?: string;
+}) => (
+  <>
+    {icon === undefined ? (
+      <span className="key" aria-hidden="true">
+        {mark}
+      </span>
+    ) : (
+      <Icon name={icon} />
+    )}
+    <span className="word cut">{name}</span>
+    {count}
+  </>
+);
+
+const Place = ({
+  to,
+  icon,
+  name,
+  count = 0,
+}: {
+  readonly to: '/' | '/inbox' | '/agents' | '/activity';
+  readonly icon: IconName;
+  readonly name: string;
+  readonly count?: number;
+}) => (
+  <li>
+    <Link
+      to={to}
+      className="rail-link"
+      activeOptions={{ exact: true, includeSearch: false }}
+      activeProps={{ 'aria-current': 'page' }}
+    >
+      <Entry
+        icon={icon}
+        name={name}
+        count={
+          count > 0 && (
+            <span className="count">
+              <span aria-hidden="true">{count.toLocaleString()}</span>
+              <span className="sr-only">{t.nav.unread(count)}</span>
+            </span>
+          )
+        }
+      />
+    </Link>
+  </li>
+);
+
+function Foot({ onHelp }: { readonly onHelp: () => void }) {
+  const { session, signOut } = useConsole();
+  const { member, agent } = session.identity;
+  const { data: org } = useQuery(orgQuery(session));
+  const [theme, choose] = useState<Theme>(themeNow);
+  return (
+    <div className="rail-foot">
+      <WireState />
+      <div className="rail-me">
+        <Menu
+          label={agent?.name ?? member.name}
+          className="icon-button"
+          items={[
+            ...themes.map((one) => ({
+              ...{ id: one, name: `${t.wire.theme}: ${t.wire.themes[one]}`, isChosen: theme === one },
+              run: () => {
+                setTheme(one);
+                choose(one);
+              },
+            })),
+            { id: 'leave', name: t.wire.signOut, icon: <Icon name="leave" />, run: signOut },
+          ]}
+        >
+          <Avatar name={agent?.name ?? member.name} kind={agent === null ? 'member' : 'agent'} />
+        </Menu>
+        <span className="word grow cut">
+          {agent?.name ?? member.name}
+          <span className="sr-only">, {org.name}</span>
+        </span>
+        <button type="button" className="icon-button rail-help" aria-label={t.wire.help} onClick={onHelp}>
+          <Icon name="help" />
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Where one is; a choice for whoever is in several. */
+function OrganizationPart() {
+  const { session } = useConsole();
+  const organizations = session.signedIn?.organizations ?? [];
+  const { data: org } = useQuery(orgQuery(session));
+  if (organizations.length < 2)
+    return (
+      <div className="rail-org">
+        <Mark />
+        <span className="word cut">{org.name}</span>
+      </div>
+    );
+  return (
+    <Menu
+      label={`${t.wire.organizations}: ${org.name}`}
+      className="rail-org rail-choice"
+      items={organizations.map((one) => ({
+        ...{ id: one.id, name: one.id === org.id ? org.name : one.name, isChosen: one.id === org.id },
+        run: () => switchOrganization(one),
+      }))}
+    >
+      <Mark />
+      <span className="word cut grow">{org.name}</span>
+      <Icon name="down" size={14} />
+    </Menu>
+  );
+}
+
+export const usePath = (): string => useRouterState({ select: ({ location }) => location.pathname });
+
+function Settings() {
+  const path = usePath();
+  return (
+    <li>
+      <Link
+        to="/settings/$section"
+        params={{ section: 'members' }}
+        className="rail-link"
+        aria-current={path.startsWith('/settings/') ? 'page' : undefined}
+      >
+        <Entry icon="settings" name={t.nav.settings} />
+      </Link>
+    </li>
+  );
+}
+
+function Boards() {
+  const projects = useQuery(projectsQuery(useConsole().session.client));
+  const mayMakeProjects = useMayMakeProjects();
+  return (
+    <ul>
+      {projects.data?.map((project) => (
+        <li key={project.id}>
+          <Link
+            to="/p/$projectKey"
+            params={{ projectKey: project.key }}
+            className="rail-link"
+            activeProps={{ 'aria-current': 'page' }}
+            activeOptions={{ includeSearch: false }}
+          >
+            <Entry name={project.name} mark={project.key} />
+          </Link>
+        </li>
+      ))}
+      {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
+      {mayMakeProjects && (
+        <li>
+          <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
+            <Entry icon="plus" name={t.nav.newProject} />
+          </Link>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Notifications that were not read; agents have no inbox. */
+function useUnread(): number | null {
+  const { client, identity } = useConsole().session;
+  const isMember = identity.agent === null;
+  const unread = useQuery({ ...unreadQuery(client), enabled: isMember });
+  return isMember ? (unread.data ?? 0) : null;
+}
+
+interface RailProps {
+  readonly onHelp: () => void;
+}
+
+function SideRail({ onHelp }: RailProps) {
+  const unread = useUnread();
+  return (
+    <nav className="rail" aria-label={t.nav.main}>
+      <OrganizationPart />
+      <div className="rail-places">
+        <ul>
+          <Place to="/" icon="now" name={t.nav.now} />
+          {unread !== null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
+          <Place to="/agents" icon="agents" name={t.nav.agents} />
+          <Place to="/activity" icon="activity" name={t.nav.activity} />
+          <Settings />
+        </ul>
+        <div>
+          <h2 className="rail-title">{t.nav.boards}</h2>
+          <Boards />
+        </div>
+      </div>
+      <Foot onHelp={onHelp} />
+    </nav>
+  );
+}
+
+function PhoneBar({ onHelp }: RailProps) {
+  const unread = useUnread();
+  const path = usePath();
+  /** The page on which the sheet was opened: on another page it is closed. */
+  const [openOn, setOpenOn] = useState<string | null>(null);
+  const wire = useWire();
+  const isElsewhere = !['/', '/inbox', '/agents'].includes(path);
+  return (
+    <nav className="phone-bar" aria-label={t.nav.main} data-state={wire.state}>
+      <ul>
+        <Place to="/" icon="now" name={t.nav.now} />
+        {unread !== null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
+        <Place to="/agents" icon="agents" name={t.nav.agentsShort} />
+        <li>
+          <button
+            type="button"
+            className="rail-link"
+            aria-haspopup="dialog"
+            aria-current={isElsewhere ? 'true' : undefined}
+            onClick={() => setOpenOn(path)}
+          >
+            <Entry icon="boards" name={t.nav.boards} />
+          </button>
+        </li>
+      </ul>
+      {openOn === path && (
+        <Dialog label={t.nav.boards} place="bottom" onClose={() => setOpenOn(null)}>
+          <div className="sheet">
+            <h2>{t.nav.boards}</h2>
+            <Boards />
+            <ul className="sheet-more">
+              <Place to="/activity" icon="activity" name={t.nav.activity} />
+              <Settings />
+            </ul>
+            <OrganizationPart />
+            <Foot onHelp={onHelp} />
+          </div>
+        </Dialog>
+      )}
+    </nav>
+  );
+}
+
+const phone = matchMedia('(max-width: 40rem)');
+const watchPhone = (changed: () => void): (() => void) => {
+  phone.addEventListener('change', changed);
+  return () => phone.removeEventListener('change', changed);
+};
+
+export function Rail(props: RailProps) {
+  const isPhone = useSyncExternalStore(watchPhone, () => phone.matches);
+  return isPhone ? <PhoneBar {...props} /> : <SideRail {...props} />;
+}

@@ -1,0 +1,44 @@
+/** How current the page is: whether the stream of events is connected. */
+import { useEffect, useRef } from 'react';
+import { useWire } from '../data/context.ts';
+import { useNow } from '../parts/clock.tsx';
+import { announceQuietly } from '../parts/notices.tsx';
+import { t } from '../texts/index.ts';
+
+function useWireText(): string {
+  const wire = useWire();
+  const now = useNow();
+  return wire.state === 'lost'
+    ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
+    : t.wire[wire.state];
+}
+
+export function WireState() {
+  const { state } = useWire();
+  const text = useWireText();
+  return (
+    <div className="wire" data-state={state} title={text}>
+      <span className="state" data-tone={state === 'live' ? 'good' : 'wait'}>
+        <span className="pulse" data-state={state} />
+      </span>
+      <span className="word">{text}</span>
+    </div>
+  );
+}
+
+/** Where the rail has no room for words: that what is shown may be old. */
+export function WireLine() {
+  const { state } = useWire();
+  const text = useWireText();
+  const isBehind = state === 'lost' || state === 'crowded';
+  const wasBehind = useRef(false);
+  useEffect(() => {
+    if (isBehind || wasBehind.current) announceQuietly(isBehind ? t.wire.behind : t.wire.caughtUp);
+    wasBehind.current = isBehind;
+  }, [isBehind]);
+  return isBehind ? (
+    <p className="wire-line" data-state={state}>
+      {text}
+    </p>
+  ) : null;
+}

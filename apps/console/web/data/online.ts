@@ -1,0 +1,19 @@
+/** Tells since when the browser is offline. */
+import { useSyncExternalStore } from 'react';
+import { timeNow } from './time.ts';
+
+let offlineSince = navigator.onLine ? null : timeNow();
+const watchers = new Set<() => void>();
+const change = (since: number | null): void => {
+  offlineSince = since;
+  for (const changed of watchers) changed();
+};
+addEventListener('offline', () => change(timeNow()));
+addEventListener('online', () => change(null));
+
+const subscribe = (changed: () => void): (() => void) => {
+  watchers.add(changed);
+  return () => watchers.delete(changed);
+};
+
+export const useOfflineSince = (): number | null => useSyncExternalStore(subscribe, () => offlineSince);

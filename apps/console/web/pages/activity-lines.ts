@@ -1,0 +1,45 @@
+/** Lines of the activity: repeated events of one actor about one thing share a line. */
+import { type ActivityItem } from '@muster/registry';
+
+export interface Happened {
+  /** The newest of the events that share the line. */
+  readonly item: ActivityItem;
+  /** Events on this line, without checkpoints of a run. */
+  readonly times: number;
+  readonly checkpoints: number;
+}
+
+/** Reports of a holder about work that goes on. */
+const isReport = ({ kind }: ActivityItem): boolean =>
+  kind === 'execution.updated' || kind === 'execution.checkpointed';
+/** Reports further apart than this belong to different lines. */
+const longestGapMs = 60 * 60_000;
+
+const doerId = ({ agentId, memberId }: ActivityItem['actor']): string | null => agentId ?? memberId;
+
+const isSameDoing = (one: ActivityItem, other: ActivityItem): boolean =>
+  doerId(one.actor) === doerId(other.actor) && one.subject.id === other.subject.id;
+
+/** Takes events with the newest first. Reports share a line also where others did something in between. */
+export function collapsed(items: readonly ActivityItem[]): Happened[] {
+  const lines: { item: ActivityItem; oldest: ActivityItem; times: number; checkpoints: number }[] = [];
+  for (const item of items) {
+    const isCheckpoint = isReport(item) && item.kind === 'execution.checkpointed';
+    const line = isReport(item)
+      ? lines.findLast(
+          ({ item: newest, oldest }) =>
+            isReport(newest) &&
+            isSameDoing(newest, item) &&
+            Date.parse(oldest.at) - Date.parse(item.at) <= longestGapMs,
+        )
+      : lines.slice(-1).find(({ item: last }) => last.kind === item.kind && isSameDoing(last, item));
+    if (line === undefined)
+      lines.push({ item, oldest: item, times: isCheckpoint ? 0 : 1, checkpoints: isCheckpoint ? 1 : 0 });
+    else {
+      line.oldest = item;
+      if (isCheckpoint) line.checkpoints += 1;
+      else line.times += 1;
+    }
+  }
+  return lines.map(({ item, times, checkpoints }) => ({ item, times, checkpoints }));
+}

@@ -1,0 +1,77 @@
+/** What to paste into a client so that it uses a new token, and the first call that arrives with the token. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useClient } from '../data/context.ts';
+import { Icon } from '../parts/icons.tsx';
+import { k } from '../texts/connect.ts';
+import { Copy } from './parts.tsx';
+import { tokensQuery } from './queries.ts';
+
+const pollingMs = 2_000;
+
+type ClientName = keyof typeof k.clients;
+
+/** The console has the origin of the API. */
+const snippets = (secret: string): Readonly<Record<ClientName, string>> => {
+  const { origin } = location;
+  const mcpUrl = `${origin}/api/mcp`;
+  return {
+    claude: `claude mcp add --transport http muster '${mcpUrl}' --header 'Authorization: Bearer ${secret}'`,
+    codex: `export MUSTER_TOKEN='${secret}'\ncodex mcp add muster --url '${mcpUrl}' --bearer-token-env-var MUSTER_TOKEN`,
+    cursor: JSON.stringify(
+      { mcpServers: { muster: { url: mcpUrl, headers: { Authorization: `Bearer ${secret}` } } } },
+      null,
+      2,
+    ),
+    commandLine: `export MUSTER_BASE_URL='${origin}' MUSTER_TOKEN='${secret}'\nmuster session identity`,
+  };
+};
+
+function FirstCall({ tokenId }: { readonly tokenId: string }) {
+  const tokens = useQuery({
+    ...tokensQuery(useClient()),
+    // Uses of a token are no events.
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ id, lastUsedAt }) => id === tokenId && lastUsedAt !== null) === true
+        ? false
+        : pollingMs,
+  });
+  const isUsed = tokens.data?.some(({ id, lastUsedAt }) => id === tokenId && lastUsedAt !== null) === true;
+  return (
+    <p className="state" data-tone={isUsed ? 'good' : 'wait'} role="status">
+      {isUsed ? <Icon name="tick" size={14} /> : <span className="pulse" data-state="opening" />}
+      {isUsed ? k.used : k.waiting}
+    </p>
+  );
+}
+
+export function Connect({ tokenId, secret }: { readonly tokenId: string; readonly secret: string }) {
+  const [shown, setShown] = useState<ClientName>('claude');
+  const snippet = snippets(secret)[shown];
+  return (
+    <section className="connect" aria-labelledby="connect">
+      <h3 id="connect">{k.title}</h3>
+      <div className="tabs" role="group" aria-label={k.choose}>
+        {(Object.keys(k.clients) as ClientName[]).map((name) => (
+          <button
+            key={name}
+            type="button"
+            className="tab"
+            aria-pressed={name === shown}
+            onClick={() => setShown(name)}
+          >
+            {k.clients[name]}
+          </button>
+        ))}
+      </div>
+      <p className="muted">{k.where[shown]}</p>
+      <div className="connect-snippet">
+        <pre tabIndex={0} aria-label={k.clients[shown]}>
+          <code>{snippet}</code>
+        </pre>
+        <Copy key={shown} name={k.clients[shown]} value={snippet} />
+      </div>
+      <FirstCall tokenId={tokenId} />
+    </section>
+  );
+}

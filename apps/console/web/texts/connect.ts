@@ -1,0 +1,15 @@
+/** What is said about connecting a client with a new token, in English: loaded with the settings. */
+
+export const k = {
+  title: 'Connect a client',
+  choose: 'Client',
+  clients: { claude: 'Claude Code', codex: 'Codex', cursor: 'Cursor', commandLine: 'Command line' },
+  where: {
+    claude: 'Run this in the repository that the agent works in.',
+    codex: 'Run this in the shell from which you start Codex. Codex reads the token from MUSTER_TOKEN.',
+    cursor: 'Put this into ~/.cursor/mcp.json.',
+    commandLine: 'Run this in a shell in which muster is installed.',
+  },
+  waiting: 'Waiting for the first call with this token…',
+  used: 'The first call has arrived. The client is connected.',
+};

@@ -1,0 +1,57 @@
+/** What an entry of the audit trail was done to: by its name or its key, not by its id. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useClient, useIdentity } from '../data/context.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
+import { projectsQuery } from '../data/queries.ts';
+import { teamsQuery, tokensQuery } from '../settings/queries.ts';
+import { v } from '../texts/views.ts';
+
+const isKey = (target: string): boolean => /^[A-Z][A-Z\d]*-\d+$/i.test(target);
+const isId = (target: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(target);
+/** Namespaces whose first parameter names a story. */
+const aboutStories: ReadonlySet<string> = new Set([
+  ...['stories', 'storySpec', 'storyGit', 'storyUpstream', 'storyCollaboration', 'reviewers'],
+]);
+
+/** Names of what ids in the trail stand for, as far as the console knows them. */
+export function useTargetNames(): ReadonlyMap<string, string> {
+  const client = useClient();
+  const { org } = useIdentity();
+  const projects = useQuery(projectsQuery(client)).data ?? [];
+  const members = useQuery(membersQuery(client)).data ?? [];
+  const agents = useQuery(agentsQuery(client)).data ?? [];
+  const teams = useQuery(teamsQuery(client)).data ?? [];
+  const tokens = useQuery(tokensQuery(client)).data ?? [];
+  const records = [org, ...projects, ...members, ...agents, ...teams, ...tokens];
+  // A target is written as its caller named it: a project also by its key.
+  return new Map([
+    ...records.map(({ id, name }) => [id, name] as const),
+    ...projects.map(({ key, name }) => [key, name] as const),
+  ]);
+}
+
+export function Target({
+  target,
+  operation,
+  names,
+}: {
+  readonly target: string;
+  readonly operation: string;
+  readonly names: ReadonlyMap<string, string>;
+}) {
+  const name = names.get(target);
+  const [namespace = ''] = operation.split('.');
+  const isStory = isKey(target) || (isId(target) && aboutStories.has(namespace));
+  if (name === undefined && isStory)
+    return (
+      <Link to="/s/$storyKey" params={{ storyKey: target }} className="trail-link muted table-target">
+        {isKey(target) ? target : v.audit.story}
+      </Link>
+    );
+  return (
+    <span className="muted table-target" title={target}>
+      {name ?? (isId(target) ? v.audit.record(target.slice(-6)) : target)}
+    </span>
+  );
+}
