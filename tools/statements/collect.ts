@@ -150,5 +150,6 @@ function dbThatSends(
     one: only,
     get: only,
     later: (source) => void all(source),
+    writeNow: () => Promise.resolve(),
   };
 }

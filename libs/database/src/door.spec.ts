@@ -296,6 +296,37 @@ describe('a transaction', () => {
     await pool.end();
   });
 
+  it('sends large writes in several bursts, in order, and keeps all of them or none', async () => {
+    const { ana, orgId } = await world.org();
+    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
+    const client = await pool.connect();
+    const sent = jest.spyOn(client, 'query');
+    client.release();
+    const insertMany = (last: string) =>
+      inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
+        for (let n = 100; n < 350; n += 1) session.later(insertTeam(orgId, `team ${n}`));
+        session.later(insertTeam(orgId, last));
+      });
+    await expect(insertMany('team 100')).rejects.toMatchObject({ constraint: 'teams_name' });
+    expect(await teams(orgId)).toEqual([]);
+    // Three portions, and the rollback.
+    expect(sent).toHaveBeenCalledTimes(4);
+
+    await insertMany('last');
+    expect(await teams(orgId)).toHaveLength(251);
+    expect(sent).toHaveBeenCalledTimes(7);
+
+    await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
+      session.later(sql`delete from teams where org_id = ${orgId}`);
+      for (const text of ['a', 'b', 'c']) session.later(sql`select length(${text.repeat(100 * 1024)}::text)`);
+      await session.writeNow();
+      expect((await count(session, 'teams')).count).toBe(0);
+    });
+    // Three portions by their bytes, the count, COMMIT.
+    expect(sent).toHaveBeenCalledTimes(12);
+    await pool.end();
+  });
+
   it('keeps nothing when the work throws, and the connection can be used again', async () => {
     const { ana, orgId } = await world.org();
     const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));

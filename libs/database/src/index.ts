@@ -57,6 +57,7 @@ export { askOtherServers } from './platform.ts';
 export { type PlainDb, type Within } from './transaction.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';
+export { portionsOf } from './portions.ts';
 export { getOrganizationKey } from './organization-key.ts';
 export { outboxRow } from './outbox.ts';
 export {

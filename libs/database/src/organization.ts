@@ -11,6 +11,7 @@ import { BurstError, sendBurst, type Statement, type StatementResult } from './b
 import { byInvitation, type InvitedAccount, type InvitedEntry, noSuchInvitation } from './invited.ts';
 import { atItsNode, atNode, atNodeOfNow } from './nodes.ts';
 import { checkOut, type Pool } from './pool.ts';
+import { portionsOf, sizeOf } from './portions.ts';
 import { RememberedRights, type RightsRow } from './remembered-rights.ts';
 import { sendRead } from './shared-reads.ts';
 import { bind, type Part, type Query, sql } from './sql.ts';
@@ -63,6 +64,8 @@ export interface Db {
   one<Row>(source: Query<Row>): Promise<Row>;
   /** A write whose outcome the work does not wait for: it goes out with COMMIT, in the order given. */
   later(source: Query<unknown>): void;
+  /** Sends what was left for later in portions, and waits until the database has done it. For writes of any size. */
+  writeNow(): Promise<void>;
 }
 
 /** The transaction's COMMIT was sent and no answer came: it may have happened. */
@@ -141,6 +144,8 @@ interface Waiting {
 /** Sends statements in one round trip. */
 type Send = (statements: readonly Statement[]) => Promise<StatementResult[]>;
 
+const bytesOf = ({ parameters }: Statement): number => sizeOf(parameters);
+
 /** One visit: gathers statements, sends them, knows whether it is inside a transaction. */
 export class Session<Found = Entry> implements Db {
   private readonly send: Send;
@@ -198,6 +203,10 @@ export class Session<Found = Entry> implements Db {
     }
   }
 
+  async writeNow(): Promise<void> {
+    for (const portion of portionsOf(this.postponed.splice(0), bytesOf)) await this.sendPortion(portion);
+  }
+
   /** Forgets what was left for later and is not sent yet. */
   discard(): void {
     this.postponed.splice(0);
@@ -209,15 +218,18 @@ export class Session<Found = Entry> implements Db {
     return this.entryPromise;
   }
 
-  /** Sends what is left, and COMMIT; only the server's word COMMIT is one. */
+  /** Sends what is left, the last portion of it with COMMIT; only the server's word COMMIT is one. */
   async commit(): Promise<void> {
     if (this.wayIn.effect === 'read') {
       await this.entry();
       return;
     }
+    const portions = portionsOf(this.postponed, bytesOf);
+    const last = portions.pop() ?? [];
+    for (const portion of portions) await this.sendPortion(portion);
     const prologue = this.begun ? [] : this.prologue();
     const { onPosition } = this.wayIn;
-    const statements = [...prologue, ...this.postponed, commit];
+    const statements = [...prologue, ...last, commit];
     const commitAt = statements.length - 1;
     if (onPosition !== undefined) statements.push(committedAt);
     this.begun = true;
@@ -248,6 +260,10 @@ export class Session<Found = Entry> implements Db {
     } catch {
       return false;
     }
+  }
+
+  private async sendPortion(portion: readonly Statement[]): Promise<void> {
+    await Promise.all(portion.map((statement) => this.run(statement)));
   }
 
   private run(statement: Statement): Promise<StatementResult> {

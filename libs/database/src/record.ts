@@ -8,6 +8,7 @@ import { type Selectable } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from './id.ts';
 import { type Db } from './organization.ts';
+import { portionsOf, sizeOf } from './portions.ts';
 import { type Id } from './references.ts';
 import { type DB } from './schema.generated.ts';
 import { of, organization, type Query, sql } from './sql.ts';
@@ -259,10 +260,15 @@ export function record<Name extends Table, const Columns extends Description<Nam
     insert: (rows: Row | readonly Row[]): Query<unknown> =>
       sql.insert(table, inserted as never, rows as never),
 
-    /** Many rows by one value, however many they are. */
-    insertAll: (rows: readonly Row[]): Query<unknown> =>
-      sql`insert into ${sql.word(table)} select r.* from jsonb_populate_recordset(
-        jsonb_populate_record(null::${sql.word(table)}, jsonb_build_object('org_id', ${organization}::uuid)), ${JSON.stringify(rows)}) r`,
+    /** Many rows in few statements, each by one value. */
+    insertAll: (rows: readonly Row[]): Query<unknown>[] =>
+      portionsOf(
+        rows.map((row) => JSON.stringify(row)),
+        sizeOf,
+      ).map(
+        (portion) => sql`insert into ${sql.word(table)} select r.* from jsonb_populate_recordset(
+        jsonb_populate_record(null::${sql.word(table)}, jsonb_build_object('org_id', ${organization}::uuid)), ${`[${portion.join()}]`}) r`,
+      ),
 
     write,
   };

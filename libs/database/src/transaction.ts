@@ -84,6 +84,9 @@ async function transact<Result>(
         if (row === undefined) throw new Error('a row that must be there is not');
         return row;
       },
+      writeNow: async () => {
+        await Promise.all(postponed.splice(0).map(sendNext));
+      },
       later: (source) => void postponed.push(bind(source, named)),
     };
   };

@@ -1,5 +1,5 @@
-/** A whole board written at once: rows made here, and few statements whatever their number. */
-import { type Db, newId, organization, type Query, type RowOf, sql } from '@muster/database';
+/** A whole board written in one transaction: rows made here, and few statements whatever their number. */
+import { type Db, newId, organization, portionsOf, type Query, type RowOf, sql } from '@muster/database';
 import { type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { placeStories } from '../rules/conversion.ts';
@@ -86,11 +86,14 @@ export function convert(
 }
 
 /** The long texts go as an array of their own: as jsonb they would be parsed twice more. */
-const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], at: string): Query<unknown> =>
-  sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, created_at)
+const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], at: string): Query<unknown>[] =>
+  portionsOf(specs, ({ content }) => content.length).map(
+    (portion) =>
+      sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, created_at)
      select ${organization}, v.story_id, v.version, v.content, v.content_hash, v.lines_added, v.lines_removed, ${actor}, ${at}
-     from unnest(${specs.map(({ story_id }) => story_id)}::uuid[], ${specs.map(({ version }) => version)}::int[], ${specs.map(({ content }) => content)}::text[], ${specs.map(({ content_hash }) => content_hash)}::text[], ${specs.map(({ lines_added }) => lines_added)}::int[], ${specs.map(({ lines_removed }) => lines_removed)}::int[])
-       v (story_id, version, content, content_hash, lines_added, lines_removed)`;
+     from unnest(${portion.map(({ story_id }) => story_id)}::uuid[], ${portion.map(({ version }) => version)}::int[], ${portion.map(({ content }) => content)}::text[], ${portion.map(({ content_hash }) => content_hash)}::text[], ${portion.map(({ lines_added }) => lines_added)}::int[], ${portion.map(({ lines_removed }) => lines_removed)}::int[])
+       v (story_id, version, content, content_hash, lines_added, lines_removed)`,
+  );
 
 /** Writes what is on the board; its project and its columns are there already, with their counts. */
 export function setConversion(
@@ -100,7 +103,10 @@ export function setConversion(
   at: string,
 ): void {
   db.later(countByHand());
-  db.later(epicRecord.insertAll(epics));
-  db.later(storyRecord.insertAll(stories));
-  db.later(insertSpecs(caller, specs, at));
+  const inserts = [
+    ...epicRecord.insertAll(epics),
+    ...storyRecord.insertAll(stories),
+    ...insertSpecs(caller, specs, at),
+  ];
+  for (const insert of inserts) db.later(insert);
 }

@@ -1,5 +1,5 @@
 /** How many projects the organization's plan allows. */
-import { type Db, type DB, of, sql } from '@muster/database';
+import { type Db, type DB, of, type Part, sql } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { planLimits } from '@muster/organizations';
 
@@ -9,20 +9,25 @@ export interface ProjectRoom {
   readonly used: number;
 }
 
-/**
- * The limit and what is used of it; another call that opens a project waits until this transaction ends, and counts
- * anew. Archived projects count: they can be brought back at any time.
- */
-export async function lockProjectRoom(db: Db): Promise<ProjectRoom> {
+const roomOf = async (db: Db, lock: Part): Promise<ProjectRoom> => {
   const [{ plan }, { used }] = await Promise.all([
     db.one(
       sql<
         Pick<Selectable<DB['subscriptions']>, 'plan'>
-      >`select plan from subscriptions where ${of()} for no key update`,
+      >`select plan from subscriptions where ${of()} ${lock}`,
     ),
     db.one(sql<{ used: number }>`select count(*) as used from projects where ${of()}`),
   ]);
   return { limit: planLimits(plan).projects, used };
-}
+};
+
+/** The limit and what is used of it now; another call may use it up at any moment. */
+export const findProjectRoom = (db: Db): Promise<ProjectRoom> => roomOf(db, sql.empty);
+
+/**
+ * The limit and what is used of it; another call that opens a project waits until this transaction ends, and counts
+ * anew. Archived projects count: they can be brought back at any time.
+ */
+export const lockProjectRoom = (db: Db): Promise<ProjectRoom> => roomOf(db, sql.part`for no key update`);
 
 export const isFull = ({ limit, used }: ProjectRoom): boolean => limit !== null && used >= limit;

@@ -82,6 +82,10 @@ export type Converted = RowOf<typeof convertedProjects> & {
   readonly rank: number | null;
 };
 
+/** Lets one conversion of a local board run at a time, until the end of its transaction. */
+export const lockLocalBoard = (localProjectId: string): Query<unknown> =>
+  sql`select pg_advisory_xact_lock(hashtextextended('local board ' || ${organization}::text || ' ' || ${localProjectId}::text, 0))`;
+
 /** The project that a local board was converted into, if it was. */
 export async function findConverted(
   db: Db,

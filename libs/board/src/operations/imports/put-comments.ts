@@ -76,7 +76,7 @@ export async function putComments(meeting: Meeting, placed: readonly Placed[]): 
   for (const wanted of inOrder) putOne(put, wanted);
 
   const { made, notes, issues, written } = put;
-  if (made.size > 0) db.later(comments.insertAll([...made.values()]));
+  for (const insert of comments.insertAll([...made.values()])) db.later(insert);
   return { notes, issues, written };
 }
 

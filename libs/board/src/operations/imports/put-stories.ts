@@ -143,7 +143,7 @@ export async function putStories(
   const { made, specRows, assigned, notes } = put;
   const { project_id: projectId } = meeting.current;
   if (made.length > 0) {
-    db.later(stories.insertAll(made));
+    for (const insert of stories.insertAll(made)) db.later(insert);
     db.later(setLastNumber(projectId, board.lastNumber + made.length));
   }
   for (const row of specRows) db.later(setSpec(row));

@@ -3,8 +3,8 @@ import { badRequest, handle } from '@muster/runtime';
 import { boardColumns } from '../../data/columns.ts';
 import { convert, setConversion } from '../../data/conversion.ts';
 import { setNewProject } from '../../data/new-project.ts';
-import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
-import { aboutProject, findConverted, projects, toProject } from '../../data/projects.ts';
+import { findProjectRoom, isFull, lockProjectRoom } from '../../data/project-limit.ts';
+import { aboutProject, findConverted, lockLocalBoard, projects, toProject } from '../../data/projects.ts';
 import { defaultColumns } from '../../rules/columns.ts';
 import { conversionIssues } from '../../rules/conversion.ts';
 
@@ -16,10 +16,11 @@ export const convertLocal = handle(
     if (issues.length > 0)
       throw badRequest('The local board does not hold together.', issues.slice(0, mostIssues));
 
-    // Each conversion waits at the plan's limit: so the second of two calls for one local board finds the first.
-    const [{ at }, room, converted] = await Promise.all([
+    // The second of two calls for one local board waits here, and finds what the first one wrote.
+    const [{ at }, , room, converted] = await Promise.all([
       access(),
-      lockProjectRoom(db),
+      db.all(lockLocalBoard(localProjectId)),
+      findProjectRoom(db),
       findConverted(db, caller, localProjectId),
     ]);
     if (converted !== undefined) {
@@ -41,6 +42,11 @@ export const convertLocal = handle(
       local: { id: localProjectId, mapping },
     });
     setConversion(db, caller, conversion, at);
+    await db.writeNow();
+    // The plan's limit is locked last: others in the organization do not wait while a large board is written.
+    const { limit, used } = await lockProjectRoom(db);
+    const others = { limit, used: used - 1 };
+    if (isFull(others)) throw refuse('limit_exceeded', { ...others });
     emit('project.converted', aboutProject(project), {
       localProjectId,
       epics: epics.length,
