@@ -48,7 +48,7 @@ async function findCompose(engine: Engine): Promise<readonly string[]> {
 export async function settings(ports: readonly [number, number, number]): Promise<Record<string, string>> {
   const example = await readEnvironmentFile('.env.example');
   const secrets = Object.keys(example).filter((name) =>
-    /_PASSWORD$|_PEPPER$|_SEAL$|^SECRETS_KEY$/.test(name),
+    /_PASSWORD$|_PEPPER$|_SEAL$|^SECRETS_KEY$|^MCP_GATEWAY_KEY$/.test(name),
   );
   const [api, docs, license] = ports;
   return {

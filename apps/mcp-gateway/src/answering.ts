@@ -1,5 +1,5 @@
 /** One request, answered: what the protocol is told of who asks, and what is told of the answer. */
-import { unauthorized } from '@muster/registry';
+import { ApiError, unauthorized } from '@muster/registry';
 import { describeSpan, durationMillis, elapsedMillis, sendError } from '@muster/http';
 import {
   createRequestStateCodec,
@@ -49,7 +49,7 @@ function sessionOf(
   door: Door,
   { request, message, classification, view }: Asked,
   course: Course,
-  intent: Intent | undefined,
+  { intent, overload }: { readonly intent: Intent | undefined; readonly overload: ApiError | undefined },
 ): Session {
   const { secret, token, identity } = askerOf(request);
   const waiter = { token, orgId: identity.ids?.orgId ?? null };
@@ -72,7 +72,7 @@ function sessionOf(
     codec: createRequestStateCodec({ key: digest(secret, 'request state') }),
     intent: intent ?? { key: '', isOwn: false },
     isReplay: () => write.replayed,
-    identity,
+    ...{ identity, overload },
     refused: () => {
       door.identities.forget(token);
       course.refusal.abort();
@@ -113,6 +113,17 @@ function tell(door: Door, { request, message, classification }: Asked, course: C
   );
 }
 
+/** Why a call of a tool has to wait, which its result says. Throws for any other message, which HTTP answers. */
+async function overloadOf(door: Door, message: JSONRPCRequest, token: string): Promise<ApiError | undefined> {
+  try {
+    await door.admit(message, token);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError && message.method === 'tools/call') return error;
+    throw error;
+  }
+}
+
 export async function answer(
   door: Door,
   reply: FastifyReply,
@@ -121,10 +132,12 @@ export async function answer(
   const asked = { ...others, message: withArguments(sent) };
   const { request, message, classification } = asked;
   const asker = askerOf(request);
-  await door.admit(message, asker.token);
+  const overload = await overloadOf(door, message, asker.token);
   const course = courseOf(reply, asker);
+  // A call that is not carried out asks the API nothing, not even about its token.
+  if (overload !== undefined) course.isAsked = true;
   const intent = door.intentOf(request, message, asker.token);
-  const session = sessionOf(door, asked, course, intent);
+  const session = sessionOf(door, asked, course, { intent, overload });
   const progress = tellProgress(message, request.headers.accept ?? '', reply);
   const answered = await door.options.mcp.ask(message, classification, session);
   if (!course.isAsked && !(await door.holds(request))) session.refused();

@@ -1,6 +1,6 @@
 /** Calling an operation for a model: what narrowing fills in and forbids, pages and answers that fit its context. */
 import { type Transport } from '@muster/client';
-import { ApiError, badRequest, forbidden, type Operation } from '@muster/registry';
+import { ApiError, badRequest, forbidden, type Operation, registry } from '@muster/registry';
 import { type Answer, beginningAt, bytesOf, cutTo, fitting } from './answers.ts';
 import { type Confirm } from './confirming.ts';
 import { explained } from './explained.ts';
@@ -29,6 +29,9 @@ export interface ToolCall {
   /** Bytes of an answer, where the call says nothing of it; as many as a model takes unless told. */
   readonly room?: number;
 }
+
+/** The version of a spec that nobody has written yet. */
+const neverWritten = 0;
 
 const leastAnswerBytes = 1_000;
 const mostAnswerBytes = 1_000_000;
@@ -88,6 +91,8 @@ function prepare(tool: OperationTool, args: Answer, { view, room = answerBytes }
     ]);
   const params: Record<string, unknown> = {
     ...(isList && { limit: pageForModels }),
+    // Without the version that it read, a model may only write the first one.
+    ...(operation.name === registry.storySpec.update.name && { baseVersion: neverWritten }),
     ...inProject(tool, others, view),
     ...(isOwn && { maxBytes: maxBytes ?? answerBytes }),
   };

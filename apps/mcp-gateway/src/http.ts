@@ -12,6 +12,7 @@ import { answer } from './answering.ts';
 import { Door, type DoorOptions, headerOf } from './door.ts';
 import { createViews, pathForms, type View } from './narrowing.ts';
 import { allowOrigins, originGuard, type OriginRules } from './origins.ts';
+import { withoutNulls } from './repair.ts';
 import { idOf, refuse } from './replies.ts';
 import { legacyVersions, modernVersions } from './server.ts';
 import { headerFault, headerMismatch } from './standard-headers.ts';
@@ -135,6 +136,7 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOp
       // All that follows the first question mark: another one stands for itself.
       const query = /\?(.*)$/s.exec(request.url)?.[1];
       const view = readView([inPath, query].filter(Boolean).join('&'), request.headers);
+      request.body = withoutNulls(request.body);
       return receive(door, reply, { request, view, stopping: stopping.signal });
     };
   const ends = ['', ...Object.keys(pathForms)].flatMap((end) => [[end, ''] as const, [end, '/'] as const]);

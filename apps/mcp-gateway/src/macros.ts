@@ -163,7 +163,7 @@ export const macros: readonly MacroTool[] = [
       'Wait until something concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
     params: z.strictObject({
       ...held,
-      waitSeconds: z.int().min(0).max(25).default(20),
+      waitSeconds: z.int().min(0).max(25).default(20).meta({ description: 'Up to 25, default 20' }),
     }),
     steps: [renew, eventsSince],
     run: async ({ waitSeconds, ...own }, steps) => {

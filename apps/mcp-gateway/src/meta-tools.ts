@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type Answer } from './answers.ts';
 import { callOperation, outside, type ToolCall } from './calls.ts';
 import { unfit } from './issues.ts';
+import { macros } from './macros.ts';
 import { asMeant } from './repair.ts';
 import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
 import { findOperations } from './search.ts';
@@ -84,8 +85,14 @@ function meta<Params extends z.ZodObject>({
   };
 }
 
+const macroNames: ReadonlySet<string> = new Set(macros.map((macro) => macro.name));
+
 function found(name: string, { view }: ToolCall): OperationTool {
   const tool = operationTool(name);
+  if (macroNames.has(name))
+    throw badRequest(`${name} is a tool.`, [
+      { path: 'operation', message: 'is a tool: call it by its own name' },
+    ]);
   if (tool === undefined) {
     const didYouMean = closestTo(
       name,

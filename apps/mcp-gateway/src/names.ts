@@ -8,11 +8,18 @@ const letters = (name: string): string => name.replaceAll(/[\s_-]/g, '').toLower
 const onlyOne = <Value>(values: readonly Value[]): Value | undefined =>
   values.length === 1 ? values[0] : undefined;
 
-/** The value that the text names, in whatever case; undefined where there is none, or more than one. */
-export const valueNamed = (text: string, values: readonly unknown[]): unknown =>
-  values.includes(text)
-    ? text
-    : onlyOne(values.filter((value) => typeof value === 'string' && letters(value) === letters(text)));
+/** A shorter beginning of a name may mean anything. */
+const minBeginning = 4;
+
+/** The value that the text names or begins, in any case, such as `approve` for `approved`; undefined unless it is exactly one. */
+export function valueNamed(text: string, values: readonly unknown[]): unknown {
+  if (values.includes(text)) return text;
+  const wanted = letters(text);
+  const texts = values.filter((value) => typeof value === 'string');
+  const equal = onlyOne(texts.filter((value) => letters(value) === wanted));
+  if (equal !== undefined || wanted.length < minBeginning) return equal;
+  return onlyOne(texts.filter((value) => letters(value).startsWith(wanted)));
+}
 
 /** The parameter that `story_id` or `StoryID` means, if there is one and it is not given itself. */
 export function nameMeant(

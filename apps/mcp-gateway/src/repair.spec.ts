@@ -124,6 +124,16 @@ describe('text', () => {
     ['stories.list', { label: 404, query: 500, limit: 'null' }, { label: '404', query: '500' }],
     ['stories.update', { story_id: ['WEB-1 '], labels: 'api' }, { storyId: 'WEB-1', labels: ['api'] }],
     ['projects.create', { columns: '{"name":"To do"}' }, { columns: [{ name: 'To do' }] }],
+    ['stories.update', { blockedBy: 'WEB-2, WEB-3' }, { blockedBy: ['WEB-2', 'WEB-3'] }],
+    ['deliveryExecutions.checkpoint', { filesTouched: 'src/a.ts, b' }, { filesTouched: ['src/a.ts', 'b'] }],
+    [
+      'deliveryExecutions.complete',
+      { pullRequest: 'https://forge.example/o/r/pull/7' },
+      { pullRequest: { number: 7, url: 'https://forge.example/o/r/pull/7' } },
+    ],
+    ['reviewers.setVerdict', { verdict: 'approve' }, { verdict: 'approved' }],
+    ['deliveryExecutions.eventsSince', { waitSeconds: 300 }, { waitSeconds: 25 }],
+    ['stories.list', { limit: '5000' }, { limit: 1_000 }],
     ['deliveryExecutions.renew', { leaseToken: ' token\n' }, { leaseToken: 'token' }],
   ])('in %s that stands for another kind is taken as that: %j', (name, sent, taken) => {
     expect(read(name, sent)).toEqual(taken);
@@ -133,7 +143,10 @@ describe('text', () => {
     ['stories.list', { limit: 'five', query: '5', status: 'ready' }],
     ['stories.list', { limit: '1e3' }],
     ['stories.update', { title: '["a"]', description: '{"a":1}', labels: 'a, b', estimate: '' }],
-    ['stories.update', { blockedBy: 'WEB-2, WEB-3' }],
+    ['stories.update', { blockedBy: 'WEB-2 and WEB-3' }],
+    ['deliveryExecutions.checkpoint', { filesTouched: 'a b, c', headSha: 'main' }],
+    ['deliveryExecutions.complete', { pullRequest: 'https://forge.example/o/r/issues/7' }],
+    ['reviewers.setVerdict', { verdict: 'app' }],
     ['deliveryExecutions.checkpoint', { summary: '5', data: '[1]', pushed: 'yes', nextSteps: 'Go on' }],
     ['stories.update', { unknown: '5', blocked: 'no' }],
     ['stories.update', { labels: 'null', blockedBy: 'None', estimate: 'undefined' }],

@@ -23,13 +23,12 @@ const takesText = ({ type, enum: values }: JsonSchema): boolean =>
 
 const isNumber = ({ type }: JsonSchema): boolean => type === 'integer' || type === 'number';
 
+const isReference = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
+  format === 'uuid' || ref !== undefined;
+
 /** Ids, keys, values of a list of them, numbers and booleans: a list of one of these is that one. */
 const isSingle = (schema: JsonSchema): boolean =>
-  isNumber(schema) ||
-  schema.type === 'boolean' ||
-  Array.isArray(schema['enum']) ||
-  schema['format'] === 'uuid' ||
-  schema['x-muster-ref'] !== undefined;
+  isNumber(schema) || schema.type === 'boolean' || Array.isArray(schema['enum']) || isReference(schema);
 
 function parsed(text: string): unknown {
   try {
@@ -52,6 +51,10 @@ function listIn(items: JsonSchema, text: string): unknown {
   if (Array.isArray(read)) return read;
   if (isRecord(read))
     return optionsOf(items).some(({ properties }) => properties !== undefined) ? [read] : undefined;
+  const several = text.split(',').map((part) => part.trim());
+  // Ids and keys have no comma.
+  if (several.length > 1 && optionsOf(items).every(isReference) && several.every(isOneItem))
+    return several.map((part) => meant(items, part));
   const item = meant(items, text);
   const isItem = optionsOf(items).some(
     (option) =>
@@ -59,6 +62,13 @@ function listIn(items: JsonSchema, text: string): unknown {
       (Array.isArray(option['enum']) && option['enum'].includes(item)),
   );
   return isItem ? [item] : undefined;
+}
+
+/** The address of a pull or merge request, for a parameter that takes its number and address. */
+function pullRequestAt({ properties = {} }: JsonSchema, text: string): Answer | undefined {
+  const number = /^https?:\/\/\S+\/(?:pulls?|merge_requests)\/(\d{1,9})\/?$/.exec(text)?.[1];
+  if (number === undefined || !('number' in properties) || !('url' in properties)) return undefined;
+  return { number: Number(number), url: text };
 }
 
 /** What the text stands for under one of the options, or undefined. */
@@ -71,7 +81,7 @@ function readAs(schema: JsonSchema, given: string): unknown {
   if (type === 'array') return listIn((items ?? {}) as JsonSchema, text);
   if (type === 'object' || isOpen(schema)) {
     const object = parsed(text);
-    return isRecord(object) ? object : undefined;
+    return isRecord(object) ? object : pullRequestAt(schema, text);
   }
   return undefined;
 }
@@ -145,6 +155,21 @@ const isNullAsText = (schema: JsonSchema, value: unknown): boolean =>
     (option) => isNumber(option) || option.type === 'boolean' || option.type === 'object',
   );
 
+/** Parameters whose value may be lowered to the maximum: the answer comes earlier, or goes on by its cursor. */
+const clamped: ReadonlySet<string> = new Set(['waitSeconds', 'limit']);
+
+function clampedTo(schema: JsonSchema, name: string, value: unknown): unknown {
+  const { maximum } = schema;
+  const isTooLarge = typeof value === 'number' && typeof maximum === 'number' && value > maximum;
+  return clamped.has(name) && isTooLarge ? maximum : value;
+}
+
+/** Names of paths without blanks, separated by commas: one path is hardly called so. */
+const pathsIn = (name: string, value: unknown): unknown =>
+  name === 'filesTouched' && typeof value === 'string' && /^[^\s,[\]"]+(, *[^\s,[\]"]+)+$/.test(value)
+    ? value.split(/, */)
+    : value;
+
 /** Made by the product, and sent back as they are. */
 const opaque: ReadonlySet<string> = new Set(['leaseToken', 'cursor', 'part']);
 
@@ -156,9 +181,31 @@ function fieldsMeant({ properties = {}, required = [] }: JsonSchema, value: Answ
       if (schema === undefined) return [[name, field]];
       // Where null is one of the values that are needed, it can mean nothing else.
       if (field === null || isNullAsText(schema, field)) return required.includes(name) ? [[name, null]] : [];
-      return [[name, opaque.has(name) && typeof field === 'string' ? field.trim() : meant(schema, field)]];
+      if (opaque.has(name) && typeof field === 'string') return [[name, field.trim()]];
+      return [[name, clampedTo(schema, name, meant(schema, pathsIn(name, field)))]];
     }),
   );
+}
+
+/** Parts of a request whose nulls are values of their own. */
+const valuesOfCaller: ReadonlySet<string> = new Set(['arguments', 'inputResponses']);
+
+function withoutNullsIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullsIn);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]) => {
+      if (field === null) return [];
+      return [[name, valuesOfCaller.has(name) ? field : withoutNullsIn(field)]];
+    }),
+  );
+}
+
+/** The message without nulls in `params` and `_meta`, which some clients send for everything that they leave out. */
+export function withoutNulls(message: unknown): unknown {
+  if (!isRecord(message) || !('params' in message)) return message;
+  const { params, ...others } = message;
+  return params === null ? others : { ...others, params: withoutNullsIn(params) };
 }
 
 /** A call with its arguments as an object: none where there is null, and those that came as JSON text. */

@@ -1,5 +1,6 @@
 /** MCP as the official SDK speaks it, in both eras, and what each method answers here. */
 import {
+  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   McpServer,
@@ -24,12 +25,14 @@ import { Exchange, type Reply } from './exchange.ts';
 import { errorBodyOf, failureResult, isUnauthorized } from './failures.ts';
 import { instructionsFor } from './instructions.ts';
 import { linksIn } from './links.ts';
+import { macros } from './macros.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, readResource, templatesFor } from './resources.ts';
 import { type Identity, mayUse, rightsKey } from './rights.ts';
 import { type Session } from './session.ts';
 import { type AnyTool, everyTool, findTool } from './toolbox.ts';
 import { replayedField } from './schemas.ts';
+import { findOperations } from './search.ts';
 import { asInputSchema } from './tools.ts';
 import { type View } from './narrowing.ts';
 import { readView, showsViews, uiExtension, withView } from './ui.ts';
@@ -77,10 +80,29 @@ export function listFor(view: View, identity: Identity, hasViews = view.showsApp
   return list;
 }
 
+const mostSuggestions = 3;
+
+/** Tools whose names are spelled alike, or that do what the words of the name say: `list_stories`, `create_issue`. */
+function toolsLike(name: string, view: View): string[] {
+  const callable = everyTool.filter((tool) => view.calls(tool)).map((tool) => tool.name);
+  const alike = closestTo(name.replaceAll('.', '_'), callable);
+  if (alike.length > 0) return alike;
+  const words = name.slice(0, 100).replaceAll(/([a-z])([A-Z])|[._-]+/g, '$1 $2');
+  const ofSteps = macros.filter((tool) => tool.name.split('_').includes(words.trim()));
+  return [...ofSteps, ...findOperations(words)]
+    .filter((tool) => view.calls(tool))
+    .slice(0, mostSuggestions)
+    .map((tool) => tool.name);
+}
+
 function unknownTool(name: string, view: View): ProtocolError {
-  const known = everyTool.filter((tool) => view.calls(tool)).map((tool) => tool.name);
-  const near = closestTo(name.replaceAll('.', '_'), known);
-  const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  const near = toolsLike(name, view);
+  const search = findTool('search_operations');
+  const canSearch = search !== undefined && view.calls(search);
+  const hint = [
+    near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '',
+    canSearch ? ' search_operations finds every operation by words of what it does.' : '',
+  ].join('');
   const tool = findTool(name);
   const why =
     tool === undefined
@@ -107,6 +129,16 @@ function protocolError(failure: unknown, session: Session): ProtocolError {
   return new ProtocolError(code, error.message, { error });
 }
 
+/** The result of a call that failed, which the model reads. */
+function failedCall(tool: string, failure: unknown, session: Session): CallToolResult {
+  if (isUnauthorized(failure)) session.refused();
+  const known = errorBodyOf(failure, session.requestId);
+  if (known === undefined) session.fault(failure);
+  const error = known ?? internal().toBody(session.requestId);
+  session.called(tool, error);
+  return failureResult(error, failure);
+}
+
 async function callTool(
   name: string,
   args: Readonly<Record<string, unknown>>,
@@ -114,9 +146,9 @@ async function callTool(
   round: Round,
 ) {
   const tool = findTool(name);
-  if (tool === undefined || !session.view.calls(tool)) {
-    throw unknownTool(name, session.view);
-  }
+  // A model reads results; an error of HTTP ends the conversation in many clients.
+  if (session.overload !== undefined) return failedCall(tool?.name ?? 'mcp', session.overload, session);
+  if (tool === undefined || !session.view.calls(tool)) throw unknownTool(name, session.view);
   try {
     const { transport, view, intent, identity } = session;
     const mayUseIt = (one: AnyTool): boolean => mayUse(one, identity);
@@ -135,12 +167,7 @@ async function callTool(
     };
   } catch (failure) {
     if (failure instanceof Asking) return failure.result;
-    if (isUnauthorized(failure)) session.refused();
-    const known = errorBodyOf(failure, session.requestId);
-    if (known === undefined) session.fault(failure);
-    const error = known ?? internal().toBody(session.requestId);
-    session.called(tool.name, error);
-    return failureResult(error, failure);
+    return failedCall(tool.name, failure, session);
   }
 }
 

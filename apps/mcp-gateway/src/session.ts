@@ -1,6 +1,6 @@
 /** One request of a client, as everything that answers it sees it. */
 import { type Client, createClient, type Transport } from '@muster/client';
-import { type ErrorBody } from '@muster/registry';
+import { type ApiError, type ErrorBody } from '@muster/registry';
 import { type RequestStateCodec } from '@modelcontextprotocol/server';
 import { within } from './calls.ts';
 import { type Intent } from './intents.ts';
@@ -21,6 +21,8 @@ export interface Session {
   /** Whether a write was answered by what an earlier equal call had done. */
   readonly isReplay: () => boolean;
   readonly identity: Identity;
+  /** Why a call of a tool is not carried out now: too many calls of this token. */
+  readonly overload: ApiError | undefined;
   /** Told when the API refused the token, so that HTTP says it too. */
   readonly refused: () => void;
   /** Told how a call of a tool ended: with an error, or well. */

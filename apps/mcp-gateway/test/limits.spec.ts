@@ -30,6 +30,22 @@ it('counts what the API is never asked for by itself: lists, greetings, tools th
   const { status, headers, body } = await list(ana.me.token);
   expect([status, body.code, body.details?.reason]).toEqual([429, 'rate_limited', 'token_limit']);
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_000);
+  // A call of a tool is answered by a result, which the model reads.
+  for (const name of ['search_operations', 'nothing']) {
+    const call = await gateway.rpc(ana.me.token, 'tools/call', { name, arguments: { query: 'x' } });
+    expect([call.status, call.body.result]).toEqual([
+      200,
+      expect.objectContaining({
+        isError: true,
+        structuredContent: {
+          error: expect.objectContaining({
+            details: expect.objectContaining({ reason: 'token_limit', retryable: true }),
+            hint: expect.stringMatching(/^Wait \d+ s and call again/),
+          }),
+        },
+      }),
+    ]);
+  }
   // Calls are the API's to count.
   expect((await gateway.tool(ana.me.token, 'session_identity')).isError ?? false).toBe(false);
   expect((await list(ben.me.token)).status).toBe(200);

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { mark } from '@muster/registry';
 import { useGateway } from './gateway.ts';
 
-const gateway = useGateway({ OAUTH_ISSUER: 'https://muster.example' });
+const gateway = useGateway({ OAUTH_ISSUER: 'https://muster.example', MCP_GATEWAY_KEY: 'k'.repeat(32) });
 
 async function board(spec = '# Passkeys'): Promise<string> {
   const { ana } = await gateway.world.org();

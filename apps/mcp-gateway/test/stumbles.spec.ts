@@ -72,6 +72,22 @@ describe('an agent', () => {
   });
 });
 
+it('a spec is written over only by those who say which version they read', async () => {
+  const { robo, api, story } = await board();
+  const write = (args: object) =>
+    gateway.tool(robo.me.token, 'storySpec_update', { storyId: 'WEB-1', ...args });
+  expect((await write({ content: 'First.' })).isError).toBeUndefined();
+  const refused = await write({ content: 'Second.' });
+  expect(refused.structuredContent.error).toMatchObject({
+    details: { reason: 'version_mismatch', currentVersion: 1 },
+    hint: expect.stringContaining('read it again'),
+  });
+  expect((await api.storySpec.get({ storyId: story.id })).spec.content).toBe('First.');
+  expect((await write({ content: 'Second.', baseVersion: 1 })).isError).toBeUndefined();
+  // Programs may leave it out.
+  expect((await api.storySpec.update({ storyId: story.id, content: 'Third.' })).spec.version).toBe(3);
+});
+
 describe('what the protocol has a code for', () => {
   const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
   it.each(lists)('%s refuses a cursor that it never gave', async (method) => {
@@ -92,6 +108,39 @@ describe('what the protocol has a code for', () => {
     expect(body.error?.code).toBe(-32602);
     expect(body.error?.message).toMatch(words);
     expect(body.error?.message).not.toMatch(/[{[]"|\n/);
+  });
+
+  it.each([
+    ['tools/list', { cursor: null, _meta: null }],
+    ['tools/list', { _meta: { progressToken: null } }],
+    ['tools/call', { name: 'projects_list', arguments: {}, _meta: { progressToken: null, own: null } }],
+    ['prompts/list', { cursor: null }],
+    [
+      'initialize',
+      {
+        protocolVersion: '2025-11-25',
+        clientInfo: { name: 'c', version: '1', title: null },
+        capabilities: { sampling: null, roots: { listChanged: null } },
+      },
+    ],
+  ])('%s takes null for what is left out: %j', async (method, params) => {
+    const { ana } = await board();
+    const { body } = await gateway.rpc(ana.me.token, method, params);
+    expect(body.error).toBeUndefined();
+    expect(body.result).not.toMatchObject({ isError: true });
+  });
+
+  it.each([
+    ['list_stories', 'stories_list'],
+    ['create_issue', 'stories_create'],
+    ['update_story', 'stories_update'],
+    ['checkpoint', 'deliveryExecutions_checkpoint'],
+    ['stories_gett', 'stories_get'],
+  ])('names for the unknown tool %s what may be meant, %s, and how to search', async (name, meant) => {
+    const { ana } = await board();
+    const { body } = await gateway.rpc(ana.me.token, 'tools/call', { name });
+    expect(body.error?.data?.['didYouMean']).toContain(meant);
+    expect(body.error?.message).toMatch(/search_operations/);
   });
 
   it('takes arguments: null for none', async () => {
