@@ -2,11 +2,11 @@
 import { issuePath } from '@muster/registry';
 
 /** A text or list that is not whole. */
-interface CutPart {
+export interface CutPart {
   readonly path: string;
-  /** Of all of it. */
-  readonly length: number;
-  readonly shown: number;
+  /** Of all of it; left out if the API cut it without saying how long it is. */
+  readonly length?: number;
+  readonly shown?: number;
   /** Said to a read as `part`, shows what comes after it. */
   readonly next?: string;
 }

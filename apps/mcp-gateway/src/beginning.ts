@@ -1,7 +1,8 @@
 /** What a caller that begins work is told of its story. */
 import { contextSections, maxLimit, registry } from '@muster/registry';
 import { type z } from 'zod';
-import { type Answer, bytesOf } from './answers.ts';
+import { type Answer, bytesOf, type CutPart } from './answers.ts';
+import { cutOfContext } from './cut-context.ts';
 import { type Steps } from './macro.ts';
 import { answerBytes } from './tools.ts';
 
@@ -13,6 +14,8 @@ const untold: ReadonlySet<string> = new Set(['execution', 'policy', 'recentActiv
 const told = contextSections.filter((section) => !untold.has(section));
 
 const leastContext = 4_096;
+/** Room for saying what was cut. */
+const roomForWords = 600;
 const mostDecisions = 10;
 const mostText = 500;
 
@@ -50,18 +53,23 @@ async function threadsOf({ lookWhole }: Steps, storyId: string): Promise<Thread[
   return threads;
 }
 
+const inContext = (part: CutPart): CutPart => ({ ...part, path: `context.${part.path}` });
+
 /** What was begun, with what was decided, and as much of what is to be known of the story as has room beside it. */
 export async function withContext(steps: Steps, storyId: string, begun: Answer): Promise<Answer> {
   const threads = await threadsOf(steps, storyId);
   const decisions = threads.flatMap(decisionOf).slice(-mostDecisions);
   const known = decisions.length === 0 ? begun : { ...begun, decisions };
-  const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known));
+  const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known) - roomForWords);
   const all = await steps.look(context, { storyId, include: told, maxBytes });
   // Requested changes carry the open threads themselves.
   const isTold = (section: string): boolean =>
     !untold.has(section) && (section !== 'openThreads' || all['rework'] === null);
+  const cut = cutOfContext(all, storyId);
   return {
     ...known,
+    // Before the context, since it says how to read it.
+    ...(cut !== undefined && { cut: { ...cut, parts: cut.parts.map(inContext) } }),
     context: Object.fromEntries(Object.entries(all).filter(([section]) => isTold(section))),
   };
 }

@@ -3,6 +3,7 @@ import { type Transport } from '@muster/client';
 import { ApiError, badRequest, forbidden, type Operation, registry } from '@muster/registry';
 import { type Answer, beginningAt, bytesOf, cutTo, fitting } from './answers.ts';
 import { type Confirm } from './confirming.ts';
+import { cutOfContext } from './cut-context.ts';
 import { explained } from './explained.ts';
 import { digest, type Intent } from './intents.ts';
 import { asMeant, withCleared } from './repair.ts';
@@ -138,6 +139,10 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
     }
   };
   const whole = await ask(params);
+  if (operation.name === registry.storyCollaboration.context.name) {
+    const cut = cutOfContext(whole, String(params['storyId']));
+    return cut === undefined ? whole : { ...whole, cut };
+  }
   if (typeof part === 'string') return readOn(whole, part, room);
   if (room === Infinity || bytesOf(whole) <= room) return whole;
   if (operation.effect === 'write')

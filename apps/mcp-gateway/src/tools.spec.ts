@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { Tiktoken } from 'js-tiktoken/lite';
@@ -122,6 +124,15 @@ describe('what it costs a model', () => {
     const { tools } = listFor(viewOf({ mode: 'core' }), everybody);
     expect(tools.length).toBeLessThanOrEqual(20);
     expect(tokens(tools)).toBeLessThanOrEqual(3_000);
+  });
+
+  it('is told in the guide by the number of tools', () => {
+    const count = listFor(viewOf({ mode: 'full' }), everybody).tools.length;
+    const guide = readFileSync(
+      path.resolve(import.meta.dirname, '../../../docs/guides/mcp-clients.md'),
+      'utf8',
+    );
+    expect(guide.replaceAll(/\s+/g, ' ')).toContain(`lists all ${count} tools;`);
   });
 
   it.each([{}, { mode: 'core' }, { mode: 'search', project: 'WEB' }, { readonly: '1' }])(

@@ -7,7 +7,7 @@ import { asMeant, withCleared } from '../src/repair.ts';
 import { type AnyTool, everyTool } from '../src/toolbox.ts';
 import { operationTool, toolNameOf } from '../src/tools.ts';
 import { type Args, carelessFields, firstOfEachKind, kindOf, unfitting } from './arguments.ts';
-import { type ToolAnswer, useGateway } from './gateway.ts';
+import { specRead, type ToolAnswer, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
 const orgFor = exampleOrgs(gateway.world);
@@ -69,9 +69,10 @@ describe('what has one meaning', () => {
   it('does what it does as it should be written, called by itself and in the core: an operation for each kind of parameter', async () => {
     const cases = ofEachKind.map((operation) => [toolNameOf(operation.name), operation] as const);
     await checkEach(cases, async (operation) => {
-      const given = carelessFields(statedBy(operation), operation.example);
       for (const isCore of [false, true]) {
         const { token } = callerOf(operation, await orgFor(operation)).me;
+        const read = await specRead(gateway, operation.name, token);
+        const given = carelessFields(statedBy(operation), { ...(operation.example as Args), ...read });
         const { isError, structuredContent } = isCore
           ? await gateway.tool(
               token,

@@ -4,7 +4,7 @@ import { operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
 import { callerOf, exampleOrgs } from '@muster/testing/examples';
 import { toolNameOf } from '../src/tools.ts';
-import { useGateway } from './gateway.ts';
+import { specRead, useGateway } from './gateway.ts';
 
 const gateway = useGateway();
 const orgFor = exampleOrgs(gateway.world);
@@ -15,9 +15,10 @@ it('does what its operation does, and answers what that declares', async () => {
   const cases = offered.map((operation) => [toolNameOf(operation.name), operation] as const);
   await checkEach(cases, async (operation) => {
     const { token } = callerOf(operation, await orgFor(operation)).me;
+    const read = await specRead(gateway, operation.name, token);
     // Over all organizations of this file some answers grow longer than a model wants.
     const whole = operation.effect === 'read' ? { maxBytes: 1_000_000 } : {};
-    const args = { ...(operation.example as object), ...whole };
+    const args = { ...(operation.example as object), ...whole, ...read };
     const answer = await gateway.tool(token, toolNameOf(operation.name), args);
     const { isError, content, structuredContent } = answer;
     expect([isError, structuredContent.error]).toEqual([undefined, undefined]);

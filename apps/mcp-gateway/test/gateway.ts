@@ -67,6 +67,17 @@ export interface TestGateway {
   whileGatewayIsAway(work: () => Promise<void>): Promise<void>;
 }
 
+/** What a model adds that writes over a spec: the version it read. Nothing for other operations. */
+export async function specRead(
+  gateway: TestGateway,
+  operation: string,
+  token: string,
+): Promise<{ readonly baseVersion?: number }> {
+  if (operation !== 'storySpec.update') return {};
+  const { spec } = await gateway.direct(token).storySpec.get({ storyId: 'WEB-1' });
+  return { baseVersion: spec.version };
+}
+
 /** Starts both for the spec file that calls it. */
 export function useGateway(
   environment: Record<string, string> = {},

@@ -44,6 +44,41 @@ const good = { summary: 'Half of it', nextSteps: ['The rest'] };
 const checkpointOf = async (api: Client, { executionId }: Held) =>
   (await api.deliveryExecutions.get({ executionId })).execution.checkpoint;
 
+interface CutSpec {
+  readonly spec: { readonly content: string };
+  readonly cut?: { readonly parts: readonly { readonly path: string; readonly next?: string }[] };
+}
+
+it.each([
+  ['start_work', { storyId: 'WEB-1' }, 'context.spec.content'],
+  ['next_work', { projectId: 'WEB', runId: 'run-1' }, 'context.spec.content'],
+  ['storyCollaboration_context', { storyId: 'WEB-1' }, 'spec.content'],
+])('%s says how to read on where a spec is cut', async (name, args, path) => {
+  const { robo, api } = await board();
+  await api.stories.updateStatus({ storyId: 'WEB-1', status: 'ready' });
+  const lines = Array.from(
+    { length: 900 },
+    (_, at) => `- requirement ${at}: 請求 must be kept for a while\n`,
+  );
+  const { spec } = await api.storySpec.update({ storyId: 'WEB-1', content: lines.join('') });
+  const begin = (await tool(robo.me.token, name, args)).structuredContent as unknown as CutSpec & {
+    readonly context?: CutSpec;
+  };
+  let content = (begin.context ?? begin).spec.content;
+  expect(begin.cut).toMatchObject({ how: expect.stringMatching(/storySpec_get .*WEB-1.*part/) });
+  const cutAt = begin.cut?.parts.find((part) => part.path === path);
+  let next = cutAt?.next;
+  expect(next).toBe(`spec.content@${content.length}`);
+  while (next !== undefined) {
+    const params = { storyId: 'WEB-1', part: next };
+    const read = await tool(robo.me.token, 'call_read_operation', { operation: 'storySpec.get', params });
+    const { spec: more, cut } = read.structuredContent as unknown as CutSpec;
+    content += more.content;
+    next = cut?.parts[0]?.next;
+  }
+  expect(content).toBe(spec.content);
+});
+
 describe('start_work', () => {
   it('begins nothing where a path is locked, and says by whom, which and until when', async () => {
     const { robo, ben, api } = await board();

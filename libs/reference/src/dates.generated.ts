@@ -108,8 +108,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storySpec': {
-    sha256: '399ccbfcdd060b0f4d6f100f6e9ac6105e9212df00754be2ae283d51f4029a23',
-    since: '2026-11-26',
+    sha256: '627e1a72551eb12e91a046988cb5249bca6549b315f67f1019d6b741a016e856',
+    since: '2026-11-29',
   },
   'reference/storyCollaboration': {
     sha256: '6d1f6cfe71034ad658e602a954a77c7d9ebe7d753746f0c35676919a9a614d5b',

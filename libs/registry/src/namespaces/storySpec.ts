@@ -30,7 +30,9 @@ export const storySpec = {
     params: z.strictObject({
       storyId: StoryRef,
       content: SpecContent,
-      baseVersion: SpecVersion.optional(),
+      baseVersion: SpecVersion.optional().meta({
+        description: 'The version you read; tools for models need it once there is one',
+      }),
       note: text(500).optional(),
     }),
     result: z.object({ spec: Spec }),
