@@ -106,6 +106,24 @@ describe('the life of a pull request', () => {
     expect(await standing()).toEqual(['submitted', true, 'in_review']);
   });
 
+  it('asks for rework until each reviewer who requested changes approves, or their review is dismissed', async () => {
+    await send(pullEvent(life, 'opened', a, 1));
+    await handIn();
+    const review = (user: number, state: string, seconds: number) =>
+      send(reviewEvent(life, state, a, seconds, user));
+    await review(1, 'changes_requested', 2);
+    await review(2, 'changes_requested', 2);
+    await review(3, 'approved', 3);
+    expect(await standing()).toEqual(['submitted', true, 'in_review']);
+    await review(1, 'approved', 4);
+    expect(await executionNow()).toMatchObject({
+      needsRework: true,
+      rework: { source: 'forge', at: second(2), headSha: a },
+    });
+    await review(2, 'dismissed', 2);
+    expect(await executionNow()).toMatchObject({ needsRework: false, rework: null });
+  });
+
   it('gives handed-in work back where it is closed without a merge', async () => {
     await handIn();
     await send(pullEvent(life, 'closed', a, 4, { closed_at: second(4) }));

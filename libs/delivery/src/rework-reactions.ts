@@ -9,7 +9,7 @@ import { findForTarget } from './data/executions.ts';
 import { isoIn } from './data/leases.ts';
 import { hasFreshRequest } from './data/rework.ts';
 import { isHeldState } from './leases/states.ts';
-import { needsRework } from './rules/forge.ts';
+import { needsRework, reworkOf } from './rules/forge.ts';
 
 const touched = sql.part`version = e.version + 1, updated_at = clock_timestamp()`;
 
@@ -38,7 +38,7 @@ async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise
   if (isHeldState(state) && !isWithdrawn) return;
   // It is sent after the statement that withdrew the verdict or made it stale, so it no longer sees it.
   db.later(
-    sql`update executions e set needs_rework = ${needsRework(forge)}, rework = null, ${touched}
+    sql`update executions e set needs_rework = ${needsRework(forge)}, rework = ${reworkOf(forge)}::jsonb, ${touched}
       where ${of('e')} and e.id = ${id} and e.state <> 'completed' and not ${hasFreshRequest(storyId)}`,
   );
 }

@@ -56,8 +56,14 @@ async function record(
   {
     rev,
     before,
+    reviewer,
     trust: own = trust,
-  }: { readonly rev?: number; readonly before?: string | null; readonly trust?: Trust } = {},
+  }: {
+    readonly rev?: number;
+    readonly before?: string | null;
+    readonly reviewer?: string | null;
+    readonly trust?: Trust;
+  } = {},
 ) {
   const { at, ref, sha, number, url, ...rest } = observation;
   const said = {
@@ -75,6 +81,7 @@ async function record(
       ...{ executionId, observation: said, trust: own },
       ...(rev !== undefined && { rev }),
       ...(before != null && { before }),
+      ...(reviewer != null && { reviewer }),
     },
   );
 }
@@ -129,7 +136,7 @@ export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutc
 /** Records a fact of one execution. */
 async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promise<ForgeOutcome> {
   const { db, repository } = placing;
-  const { branch: ref, sha, before, number, url, at, kind } = fact;
+  const { branch: ref, sha, before, reviewer, number, url, at, kind } = fact;
   const isLink = match.way === 'storyKey';
   if (isLink && !linking.has(kind)) {
     return outcomeOf(kind, 'noted', match.id, 'the key of a story alone links, and completes nothing');
@@ -140,7 +147,7 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
     ...(isLink ? {} : { ref, sha }),
   };
   try {
-    const { recorded, execution: after } = await record(placing, match.id, observation, { before });
+    const { recorded, execution: after } = await record(placing, match.id, observation, { before, reviewer });
     if (isLink) return outcomeOf(kind, 'linked', match.id);
     const state = after.git?.pullRequest?.state ?? 'open';
     const isOpen = state === 'open' || state === 'draft';

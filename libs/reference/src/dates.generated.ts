@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'fac22e62950bb2b4b51bd09d9262017b7f7410b81b7a33527b2d7134ff97e8ab',
+    sha256: '82b825c142a86da3e52ac696f7ff902984f788e468539df910914a46056f9feb',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '22213d5a04cc16bf9bbea0cd8aeae2e9761f2ee95b8f1eba747ece49146a0e75',
+    sha256: '871d5261b13f1a76711ef7d7bd42f5d224d9711a4bacc259a3bf7735f0141aa5',
     since: '2026-11-29',
   },
   'reference/errors': {

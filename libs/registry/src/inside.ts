@@ -59,6 +59,7 @@ export const inside = {
       trust: Trust,
       rev: z.int().min(0).optional(),
       before: z.string().optional().describe('The head that this one replaced'),
+      reviewer: z.string().optional().describe("The forge's own id of the reviewer"),
     }),
     result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
     refusals: ['archived'],

@@ -28,7 +28,7 @@ const said = (environment: Environment, name: string): string | null => environm
 
 const bare: Omit<Fact, 'kind' | 'at' | 'branch' | 'sha'> = {
   ...{ before: null, number: null, url: null, title: null, base: null, defaultBranch: null },
-  ...{ before: null, isForeign: false, trailers: [] },
+  ...{ isForeign: false, trailers: [], reviewer: null },
 };
 
 const now = (): string => new Date().toISOString();
@@ -98,7 +98,7 @@ function ofGitlab(environment: Environment): Pipeline {
       isForeign:
         said(environment, 'CI_MERGE_REQUEST_SOURCE_PROJECT_ID') !==
         said(environment, 'CI_MERGE_REQUEST_PROJECT_ID'),
-      ...{ before: null, defaultBranch, trailers },
+      ...{ before: null, reviewer: null, defaultBranch, trailers },
     };
     return { facts: [fact], checked: fact, checks: undefined, run, ignored: undefined };
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeFact, type ForgeState, ObservationKind } from '@muster/registry';
 import fc from 'fast-check';
-import { aspectOf, fold, isClosed, isMerged, needsRework } from './forge.ts';
+import { aspectOf, fold, isClosed, isMerged, needsRework, reworkOf } from './forge.ts';
 
-const fact: fc.Arbitrary<ForgeFact> = fc.record(
+const anyFact: fc.Arbitrary<ForgeFact> = fc.record(
   {
     kind: fc.constantFrom(...ObservationKind.options),
     // Few times, so that facts meet at one.
@@ -14,8 +14,12 @@ const fact: fc.Arbitrary<ForgeFact> = fc.record(
     number: fc.constant(null),
     url: fc.constant(null),
     rev: fc.nat(3),
+    reviewer: fc.constantFrom('1', '2'),
   },
   { requiredKeys: ['kind', 'at', 'dedupeKey', 'ref', 'sha', 'number', 'url'] },
+);
+const fact: fc.Arbitrary<ForgeFact> = anyFact.map(({ reviewer, ...others }) =>
+  reviewer === undefined || aspectOf(others.kind) !== 'review' ? others : { ...others, reviewer },
 );
 const folded = (facts: readonly ForgeFact[]): ForgeState =>
   facts.reduce<ForgeState>((state, next) => fold(state, next).state, {});
@@ -31,7 +35,7 @@ const at = (kind: ObservationKind, second: number): ForgeFact => ({
 
 describe('what the forge said', () => {
   it('folds to the same in whatever order it arrives, and however often', () => {
-    const atOwnTime = ({ kind, at, rev }: ForgeFact): string => [kind, at, rev].join(' ');
+    const atOwnTime = ({ kind, at, rev, reviewer }: ForgeFact): string => [kind, at, rev, reviewer].join(' ');
     const facts = fc.uniqueArray(fact, { maxLength: 8, selector: atOwnTime });
     const arrivals = facts.chain((facts) => {
       const twice = [...facts, ...facts];
@@ -59,7 +63,9 @@ describe('what the forge said', () => {
     fc.assert(
       fc.property(fc.array(fact, { maxLength: 8 }), fact, (facts, late) => {
         const state = folded(facts);
-        const known = state[aspectOf(late.kind)];
+        const aspect = aspectOf(late.kind);
+        const isOfReviewer = aspect === 'review' && late.reviewer !== undefined;
+        const known = isOfReviewer ? state.reviews?.[late.reviewer ?? ''] : state[aspect];
         fc.pre(known !== undefined && known.at > late.at && late.kind !== 'pr_merged');
         expect(fold(state, late)).toEqual({ state, news: false });
       }),
@@ -69,6 +75,24 @@ describe('what the forge said', () => {
   it('has a merge for good, also where a closing was observed after it', () => {
     const state = folded([at('pr_opened', 1), at('pr_closed', 3), at('pr_merged', 2)]);
     expect([isMerged(state), isClosed(state)]).toEqual([true, false]);
+  });
+
+  it('asks for rework while the newest review of any reviewer asks for changes', () => {
+    const by = (reviewer: string, kind: ObservationKind, second: number) => ({
+      ...at(kind, second),
+      reviewer,
+    });
+    const asks = (...facts: ForgeFact[]) => reworkOf(folded(facts))?.at.slice(17, 19) ?? null;
+    const requested = by('1', 'changes_requested', 2);
+    expect(asks(requested, by('2', 'review_approved', 3))).toBe('02');
+    expect(asks(requested, by('1', 'review_approved', 3))).toBeNull();
+    expect(asks(requested, by('1', 'review_dismissed', 2))).toBeNull();
+    expect(asks(by('1', 'review_dismissed', 2), requested)).toBeNull();
+    expect(asks(requested, by('1', 'review_dismissed', 1))).toBe('02');
+    expect(asks(requested, by('2', 'changes_requested', 3), by('2', 'review_dismissed', 3))).toBe('02');
+    expect(asks(requested, at('review_approved', 3))).toBe('02');
+    expect(asks(at('changes_requested', 1), by('1', 'review_approved', 3))).toBeNull();
+    expect(asks(requested, at('branch_pushed', 3))).toBeNull();
   });
 
   it('asks for rework while something failed since the last push', () => {

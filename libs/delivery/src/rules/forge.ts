@@ -26,6 +26,8 @@ const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; re
   merge_conflict: { aspect: 'merging', weight: 0 },
   review_approved: { aspect: 'review', weight: 0 },
   changes_requested: { aspect: 'review', weight: 1 },
+  // It has the time of the review that it takes back.
+  review_dismissed: { aspect: 'review', weight: 2 },
 };
 
 /** Whether a fact that arrives, `a`, holds against the known `b` of the same aspect. If nothing else decides, the later arrival does. */
@@ -56,9 +58,12 @@ export function fold(
   fact: ForgeFact,
 ): { readonly state: ForgeState; readonly news: boolean } {
   const aspect = aspectOf(fact.kind);
-  const known = state[aspect];
+  const reviewer = aspect === 'review' ? fact.reviewer : undefined;
+  const known = reviewer === undefined ? state[aspect] : state.reviews?.[reviewer];
   if (known !== undefined && !holds(fact, known)) return { state, news: false };
-  return { state: { ...state, [aspect]: fact }, news: true };
+  const change =
+    reviewer === undefined ? { [aspect]: fact } : { reviews: { ...state.reviews, [reviewer]: fact } };
+  return { state: { ...state, ...change }, news: true };
 }
 
 export const isMerged = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_merged';
@@ -87,21 +92,38 @@ export const hadLanded = (
 /** Closed without having been merged. */
 export const isClosed = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_closed';
 
-/** The newest fact of an aspect, if it is of this kind and the branch was not pushed since. */
-function standing(state: ForgeState, aspect: ForgeAspect, kind: ObservationKind): ForgeFact | undefined {
-  const fact = state[aspect];
-  return fact?.kind === kind && fact.at >= (state.branch?.at ?? '') ? fact : undefined;
+const isFresh = ({ branch }: ForgeState, { at }: ForgeFact): boolean => at >= (branch?.at ?? '');
+
+/**
+ * The newest request for changes since the branch was last pushed. One without a reviewer ends with any later review, as it
+ * may be of the same person.
+ */
+function requestedChanges(state: ForgeState): ForgeFact | undefined {
+  const reviews = Object.values(state.reviews ?? {});
+  const { review } = state;
+  const isAnswered = review !== undefined && reviews.some(({ at }) => at > review.at);
+  return [...reviews, ...(review === undefined || isAnswered ? [] : [review])]
+    .filter((fact) => fact.kind === 'changes_requested' && isFresh(state, fact))
+    .toSorted((one, other) => (one.at < other.at ? -1 : 1))
+    .at(-1);
+}
+
+/** The rework that reviewers at the forge ask for. */
+export function reworkOf(state: ForgeState): Rework | null {
+  const review = requestedChanges(state);
+  if (review === undefined) return null;
+  const { at, sha: headSha } = review;
+  return { note: null, by: null, at, source: 'forge', specVersion: null, headSha };
 }
 
 /** Whether work that was handed in has to be taken up again: something failed since the branch was last pushed. */
-export const needsRework = (state: ForgeState): boolean =>
-  standing(state, 'checks', 'checks_failed') !== undefined ||
-  standing(state, 'review', 'changes_requested') !== undefined ||
-  standing(state, 'merging', 'merge_conflict') !== undefined;
-
-/** The request for changes of a reviewer at the forge, until the branch is pushed again. */
-export function reworkOf(state: ForgeState): Rework | null {
-  const review = standing(state, 'review', 'changes_requested');
-  if (review === undefined) return null;
-  return { note: null, by: null, at: review.at, source: 'forge', specVersion: null, headSha: review.sha };
+export function needsRework(state: ForgeState): boolean {
+  const { checks, merging } = state;
+  const failed = (fact: ForgeFact | undefined, kind: ObservationKind): boolean =>
+    fact?.kind === kind && isFresh(state, fact);
+  return (
+    failed(checks, 'checks_failed') ||
+    failed(merging, 'merge_conflict') ||
+    requestedChanges(state) !== undefined
+  );
 }

@@ -31,6 +31,8 @@ export const Fact = z.object({
   isForeign: z.boolean(),
   /** Executions that its text names. */
   trailers: z.array(z.string()),
+  /** Of a review the forge's own id of its author, where the forge says it. */
+  reviewer: z.string().nullable().default(null),
 });
 export type Fact = z.infer<typeof Fact>;
 
@@ -70,8 +72,10 @@ export const ignored = (reason: string, ...events: readonly string[]): Translati
   Object.fromEntries(events.map((event) => [event, reason]));
 
 /** The same fact has the same key, whatever delivery it comes in. */
-export const factKey = ({ kind, number, branch, sha, at }: Fact): string =>
-  [kind, number ?? branch ?? '', sha ?? '', at].join(' ').slice(0, 255);
+export const factKey = ({ kind, number, branch, sha, at, reviewer }: Fact): string =>
+  [kind, number ?? branch ?? '', sha ?? '', at, ...(reviewer === null ? [] : [reviewer])]
+    .join(' ')
+    .slice(0, 255);
 
 const forgeTime = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:[.,]\d+)?) ?(UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)$/i;
 

@@ -32,15 +32,17 @@ function readPullRequest(payload: unknown): Reading {
 /** A review is official if it counts for the rules of the branch, which takes the right to write. */
 const Review = PullRequestEvent.extend({
   review: z.object({ official: z.boolean().nullish() }).nullish(),
+  sender: z.object({ id: z.int() }).nullish(),
 });
 
 /** The time of the review itself is not sent; the pull request changed by it. */
 const reviewReader =
   (kind: 'review_approved' | 'changes_requested') =>
   (payload: unknown): Reading => {
-    const { pull_request: pull, repository, review } = Review.parse(payload);
+    const { pull_request: pull, repository, review, sender } = Review.parse(payload);
     if (review?.official === false) return { ignored: 'a review of someone who may not write' };
-    return reading(repository, { facts: [factOf(pull, repository, { kind, at: pull.updated_at })] });
+    const fact = factOf(pull, repository, { kind, at: pull.updated_at, reviewer: sender?.id });
+    return reading(repository, { facts: [fact] });
   };
 
 const WorkflowRun = z.object({

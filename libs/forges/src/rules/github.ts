@@ -1,4 +1,5 @@
 /** GitHub's events: what is read of each, and which say nothing of the state of work. */
+import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { runName, suiteName } from './check-names.ts';
 import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
@@ -52,15 +53,17 @@ const Review = z.object({
     author_association: z.string().nullish(),
     commit_id: z.string().nullish(),
     submitted_at: ForgeTime.nullish(),
+    user: z.object({ id: z.int() }).nullish(),
   }),
   /** Of a review it comes without what only the pull request itself knows. */
   pull_request: PullRequest,
   repository: Repository,
 });
 
-const reviewKinds: Readonly<Record<string, 'review_approved' | 'changes_requested'>> = {
+const reviewKinds: Readonly<Record<string, ObservationKind>> = {
   approved: 'review_approved',
   changes_requested: 'changes_requested',
+  dismissed: 'review_dismissed',
 };
 
 /** On a public repository anyone may review. GitHub always says what the reviewer is to it. */
@@ -69,11 +72,14 @@ const mayWrite = (association: string | null | undefined): boolean =>
 
 function readReview(payload: unknown): Reading {
   const { action, review, pull_request: pull, repository } = Review.parse(payload);
-  if (action !== 'submitted') return { ignored: 'a review that is edited or dismissed says no verdict' };
+  if (action !== 'submitted' && action !== 'dismissed')
+    return { ignored: 'a review that is edited says no verdict' };
   const kind = reviewKinds[review.state.toLowerCase()];
   if (!mayWrite(review.author_association)) return { ignored: 'a review of someone who may not write' };
   if (kind === undefined || review.submitted_at == null) return { ignored: 'a review without a verdict' };
-  const fact = factOf(pull, repository, { kind, at: review.submitted_at, sha: review.commit_id ?? null });
+  const { submitted_at: at, commit_id: sha = null, user } = review;
+  // A dismissal has the time of its review: a later review of the same author stays in force.
+  const fact = factOf(pull, repository, { kind, at, sha, reviewer: user?.id });
   return reading(repository, { facts: [fact] });
 }
 

@@ -61,6 +61,7 @@ function readPush(payload: unknown): Reading {
     defaultBranch: project.default_branch ?? null,
     isForeign: false,
     trailers: isOfOthersWork(branch) ? [] : trailersOfCommits((commits ?? []).map(({ message }) => message)),
+    reviewer: null,
   };
   return { repository: named(project), facts: [fact], checks: [] };
 }
@@ -72,13 +73,18 @@ export const mergeRequestActions: Readonly<Record<string, Fact['kind'] | { reado
   close: 'pr_closed',
   merge: 'pr_merged',
   approved: 'review_approved',
-  approval: { ignored: 'one approval of several' },
-  unapproved: { ignored: 'a verdict that is taken back says none' },
-  unapproval: { ignored: 'a verdict that is taken back says none' },
+  approval: 'review_approved',
+  unapproved: { ignored: 'an approval that is taken back asks for no changes' },
+  unapproval: { ignored: 'an approval that is taken back asks for no changes' },
 };
+
+const User = z.object({ id: z.int() });
+const Reviewers = z.array(User.extend({ state: z.string().nullish() })).nullish();
 
 const MergeRequest = z.object({
   project: Project,
+  user: User.nullish(),
+  changes: z.object({ reviewers: z.object({ previous: Reviewers, current: Reviewers }).nullish() }).nullish(),
   object_attributes: z.object({
     iid: z.int(),
     url: z.string(),
@@ -100,8 +106,29 @@ const MergeRequest = z.object({
   }),
 });
 
+/** What the states of reviewers say of their reviews; while a review is being written, the one before it stays. */
+const reviewerStates: Readonly<Record<string, Fact['kind']>> = {
+  requested_changes: 'changes_requested',
+  approved: 'review_approved',
+  reviewed: 'review_dismissed',
+  unreviewed: 'review_dismissed',
+  unapproved: 'review_dismissed',
+};
+
+/** The reviews of those whose state is another than before. */
+function reviewsIn({ changes }: z.infer<typeof MergeRequest>, fact: Fact): Fact[] {
+  const { previous, current } = changes?.reviewers ?? {};
+  const before = new Map((previous ?? []).map(({ id, state }) => [id, state]));
+  return (current ?? []).flatMap(({ id, state }) => {
+    const kind = reviewerStates[state ?? ''];
+    const isNews = kind !== undefined && before.has(id) && before.get(id) !== state;
+    return isNews ? [{ ...fact, kind, before: null, reviewer: String(id) }] : [];
+  });
+}
+
 function readMergeRequest(payload: unknown): Reading {
-  const { project, object_attributes: merge } = MergeRequest.parse(payload);
+  const event = MergeRequest.parse(payload);
+  const { project, user, object_attributes: merge } = event;
   const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: ofBoard };
   if (typeof told !== 'string') return told;
   if (told === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
@@ -121,11 +148,13 @@ function readMergeRequest(payload: unknown): Reading {
     trailers: isOfOthersWork(merge.source_branch)
       ? []
       : trailersOfPull(merge.description, [merge.last_commit?.message]),
+    reviewer: told === 'review_approved' && user != null ? String(user.id) : null,
   };
   const isOpen = told === 'pr_opened' || told === 'pr_updated' || told === 'pr_reopened';
   const conflict: Fact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };
-  const facts = isOpen && merge.detailed_merge_status === 'conflict' ? [fact, conflict] : [fact];
-  return { repository: named(project), facts, checks: [] };
+  const conflicts = isOpen && merge.detailed_merge_status === 'conflict' ? [conflict] : [];
+  const reviews = told === 'pr_updated' ? reviewsIn(event, fact) : [];
+  return { repository: named(project), facts: [fact, ...conflicts, ...reviews], checks: [] };
 }
 
 const states: Readonly<Record<string, Check['state']>> = {

@@ -61,7 +61,17 @@ const repositoryOf = ({ repo, repo_id: id }: z.infer<typeof Side>): number | und
 export function factOf(
   pull: PullRequest,
   repository: z.infer<typeof Repository>,
-  { kind, at, sha }: { readonly kind: ObservationKind; readonly at: string; readonly sha?: string | null },
+  {
+    kind,
+    at,
+    sha,
+    reviewer,
+  }: {
+    readonly kind: ObservationKind;
+    readonly at: string;
+    readonly sha?: string | null;
+    readonly reviewer?: number | undefined;
+  },
 ): Fact {
   return {
     ...{ kind, at },
@@ -75,6 +85,7 @@ export function factOf(
     defaultBranch: repository.default_branch ?? null,
     isForeign: repositoryOf(pull.head) !== repository.id,
     trailers: isOfOthersWork(pull.head.ref) ? [] : trailersOfPull(pull.body),
+    reviewer: reviewer === undefined ? null : String(reviewer),
   };
 }
 
@@ -143,6 +154,7 @@ export function readPush(payload: unknown): Reading {
     defaultBranch: repository.default_branch ?? null,
     isForeign: false,
     trailers: trailersOfCommits(own.map(({ message }) => message)),
+    reviewer: null,
   };
   return { repository: named(repository), facts: [fact], checks: [] };
 }

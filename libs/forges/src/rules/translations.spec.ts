@@ -48,7 +48,7 @@ describe('deliveries of GitLab', () => {
     ['close', 'pr_closed'],
     ['merge', 'pr_merged'],
     ['approved', 'review_approved'],
-    ['approval', 'ignored'],
+    ['approval', 'review_approved'],
     ['unapproved', 'ignored'],
     ['unapproval', 'ignored'],
   ])('say what became of a merge request: %s', (action, kind) => {
@@ -175,6 +175,9 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
     ['pull_request_review_rejected', 'changes_requested'],
   ])('say what a review comes to: %s', (event, word) => {
     expect(one(kind, event, giteaPull('reviewed'))).toBe(word);
+    expect(read(kind, event, { ...giteaPull('reviewed'), sender: { id: 5 } })).toMatchObject({
+      facts: [{ kind: word, reviewer: '5' }],
+    });
   });
 
   it('say what was pushed, and what became of checks', () => {
@@ -219,6 +222,45 @@ it.each([
 ])('counts reviews at GitHub of those who may write: %s', (association, word) => {
   const review = { state: 'approved', submitted_at: '2026-11-21T09:00:00Z', author_association: association };
   expect(one('github', 'pull_request_review', { ...giteaPull('submitted'), review })).toBe(word);
+});
+
+it('reads who reviewed at GitHub, and dates a dismissal back to the review that it takes back', () => {
+  const review = { submitted_at: '2026-11-21T09:00:00Z', commit_id: 'a'.repeat(40), user: { id: 583_231 } };
+  const fact = { at: '2026-11-21T09:00:00.000Z', sha: 'a'.repeat(40), reviewer: '583231' };
+  for (const [action, state, kind] of [
+    ['submitted', 'changes_requested', 'changes_requested'],
+    ['dismissed', 'dismissed', 'review_dismissed'],
+  ] as const)
+    expect(
+      read('github', 'pull_request_review', { ...giteaPull(action), review: { ...review, state } }),
+    ).toMatchObject({ facts: [{ ...fact, kind }] });
+});
+
+it('reads who reviewed at GitLab, and the states of reviewers that changed', () => {
+  const merge = (action: string, more: object) =>
+    read('gitlab', 'Merge Request Hook', { ...gitlabMerge(action), ...more });
+  for (const action of ['approved', 'approval'])
+    expect(merge(action, { user: { id: 6 } })).toMatchObject({
+      facts: [{ kind: 'review_approved', reviewer: '6' }],
+    });
+  const states = (...reviewers: string[]) => reviewers.map((state, index) => ({ id: index + 1, state }));
+  const changes = {
+    reviewers: {
+      previous: states('unreviewed', 'requested_changes', 'requested_changes', 'reviewed', 'approved'),
+      current: [
+        ...states('requested_changes', 'approved', 'unreviewed', 'review_started', 'approved'),
+        { id: 9, state: 'unreviewed' },
+      ],
+    },
+  };
+  expect(merge('update', { changes })).toMatchObject({
+    facts: [
+      { kind: 'pr_updated', reviewer: null },
+      { kind: 'changes_requested', reviewer: '1' },
+      { kind: 'review_approved', reviewer: '2' },
+      { kind: 'review_dismissed', reviewer: '3' },
+    ],
+  });
 });
 
 it('counts the official reviews of Gitea', () => {

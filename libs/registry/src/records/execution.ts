@@ -227,6 +227,7 @@ export const ObservationKind = z.enum([
   'merge_conflict',
   'review_approved',
   'changes_requested',
+  'review_dismissed',
 ]);
 export type ObservationKind = z.infer<typeof ObservationKind>;
 
@@ -276,10 +277,14 @@ export interface ForgeFact {
   readonly rev?: number;
   /** The head that this one replaced, where the forge says it. */
   readonly before?: string;
+  /** The forge's own id of the reviewer. Each reviewer has one review, the newest. */
+  readonly reviewer?: string;
 }
 
-/** What the forge said, folded. */
-export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>>;
+/** What the forge said, folded. `reviews` has the newest review of each reviewer, `review` the newest one without a reviewer. */
+export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>> & {
+  readonly reviews?: Readonly<Record<string, ForgeFact>>;
+};
 
 export const Note = text(2000, 1);
 export const Summary = textOfBytes(16 * 1024);

@@ -95,11 +95,20 @@ export const suiteEvent = (
     repository: life.repository,
   },
 });
-export const reviewEvent = (life: PullLife, state: string, sha: string, seconds: number) => ({
+export const reviewEvent = (
+  life: PullLife,
+  state: string,
+  sha: string,
+  seconds: number,
+  user: number | null = null,
+) => ({
   event: 'pull_request_review',
   payload: {
-    action: 'submitted',
-    review: { state, commit_id: sha, submitted_at: second(seconds) },
+    action: state === 'dismissed' ? 'dismissed' : 'submitted',
+    review: {
+      ...{ state, commit_id: sha, submitted_at: second(seconds) },
+      user: user === null ? null : { id: user },
+    },
     pull_request: pull(life, sha, seconds),
     repository: life.repository,
   },

@@ -18,6 +18,7 @@ export const mapped: Readonly<Record<string, readonly string[]>> = {
   'pull_request reopened': ['pr_reopened', 'pr_reopened merge_conflict'],
   'pull_request closed': ['pr_merged', 'pr_closed'],
   'pull_request_review submitted': ['review_approved', 'changes_requested', 'ignored'],
+  'pull_request_review dismissed': ['review_dismissed'],
   'check_suite completed': ['check passed', 'check failed'],
   'check_suite requested': ['check pending'],
   'check_suite rerequested': ['check pending'],
@@ -74,7 +75,7 @@ export const ignored: readonly string[] = [
     'pull_request auto_merge_enabled',
     'pull_request auto_merge_disabled',
   ],
-  ...['pull_request_review dismissed', 'pull_request_review edited'],
+  'pull_request_review edited',
 ];
 
 export const recordedDeliveries = githubEvents.flatMap(({ name, examples: payloads }) =>

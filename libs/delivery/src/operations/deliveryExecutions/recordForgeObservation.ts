@@ -46,16 +46,17 @@ interface Seen {
   readonly trust: Trust;
   readonly rev?: number | undefined;
   readonly before?: string | undefined;
+  readonly reviewer?: string | undefined;
 }
 
 /** Records what was seen, with the trust that it has, and what follows from it. */
 export async function observe(
   context: Context,
-  { executionId, observation, trust, rev, before }: Seen,
+  { executionId, observation, trust, rev, before, reviewer }: Seen,
 ): Promise<{ recorded: boolean; observation: Observation; execution: Execution }> {
   const { caller, db, policy: askPolicy, emit } = context;
-  const fact = factOf(observation, { rev, before });
-  const { at: observedAt, rev: _, before: __, ...said } = fact;
+  const fact = factOf(observation, { rev, before, reviewer });
+  const { at: observedAt, rev: _, before: __, reviewer: ___, ...said } = fact;
   const answered: Observation = { ...said, observedAt, trust };
   const head = seenHead(fact);
   const [isAhead, policy, codes, recorded, landing] = await Promise.all([
@@ -118,7 +119,10 @@ export const recordForgeObservation = handle(
   },
 );
 
-function factOf(observation: Seen['observation'], { rev, before }: Pick<Seen, 'rev' | 'before'>): ForgeFact {
+function factOf(
+  observation: Seen['observation'],
+  { rev, before, reviewer }: Pick<Seen, 'rev' | 'before' | 'reviewer'>,
+): ForgeFact {
   return {
     kind: observation.kind,
     at: observation.observedAt,
@@ -129,6 +133,7 @@ function factOf(observation: Seen['observation'], { rev, before }: Pick<Seen, 'r
     url: observation.url ?? null,
     ...(rev !== undefined && { rev }),
     ...(before !== undefined && { before }),
+    ...(reviewer !== undefined && { reviewer }),
   };
 }
 
