@@ -6,7 +6,6 @@ import { migrate } from '@muster/database';
 import { datesOf, knownDates, referencePages } from '@muster/reference';
 import { surfaceText } from '@muster/registry/surface';
 import { Client } from 'pg';
-import { dashboard } from '../deploy/monitoring/dashboard.ts';
 import { formatted } from '../dev/format.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { configurationPage } from './configuration.ts';
@@ -46,7 +45,6 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
       ['docs/states.md', await statesPage()],
       ['docs/rights.md', await rightsPage()],
       [guideFile, await errorsGuide()],
-      ['tools/deploy/monitoring/dashboard.json', await jsonText(dashboard())],
       ['docs/configuration.md', await configurationPage()],
       ['libs/reference/src/dates.generated.ts', await datesText()],
     ]);
@@ -56,8 +54,6 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
     await rm(folder, { recursive: true, force: true });
   }
 }
-
-const jsonText = (value: unknown): Promise<string> => formatted('value.json', JSON.stringify(value));
 
 /** A day on which a page of the reference changed stands for good, so that its last change is true. */
 function datesText(): Promise<string> {
