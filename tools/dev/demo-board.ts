@@ -58,24 +58,17 @@ async function makeStory(
   epicIds: ReadonlyMap<string, string>,
   storyIds: ReadonlyMap<string, string>,
 ): Promise<string> {
-  const author = people[story.by];
-  const epicId = story.epic && epicIds.get(story.epic);
-  const blockedBy = (story.blockedBy ?? []).flatMap((title) => storyIds.get(title) ?? []);
-  const {
-    story: { id },
-  } = await author.stories.create({
-    projectId: demoProjectKey,
-    title: story.title,
-    ...(story.description !== undefined && { description: story.description }),
-    ...(epicId !== undefined && { epicId }),
-    ...(story.priority !== undefined && { priority: story.priority }),
-    ...(story.estimate !== undefined && { estimate: story.estimate }),
-    labels: [...(story.labels ?? [])],
-    blockedBy,
+  const { by, epic, status, spec, comments, blockedBy, ...fields } = story;
+  const author = people[by];
+  const epicId = epic && epicIds.get(epic);
+  const made = await author.stories.create({
+    ...{ projectId: demoProjectKey, ...fields, ...(epicId !== undefined && { epicId }) },
+    blockedBy: blockedBy.flatMap((title) => storyIds.get(title) ?? []),
   });
-  if (story.spec !== undefined) await writeSpec(people, author, id, story.spec);
-  for (const status of wayTo[story.status]) await author.stories.updateStatus({ storyId: id, status });
-  for (const comment of story.comments ?? []) await makeComment(people, id, comment);
+  const { id } = made.story;
+  if (spec !== undefined) await writeSpec(people, author, id, spec);
+  for (const step of wayTo[status]) await author.stories.updateStatus({ storyId: id, status: step });
+  for (const comment of comments) await makeComment(people, id, comment);
   return id;
 }
 
@@ -101,17 +94,12 @@ async function makeComment(
   storyId: string,
   comment: DemoComment,
 ): Promise<void> {
-  const made = await people[comment.by].comments.create({
-    storyId,
-    body: comment.body,
-    ...(comment.kind !== undefined && { kind: comment.kind }),
+  const { by: author, body: text, kind, replies, reactions, resolvedBy } = comment;
+  const made = await people[author].comments.create({
+    ...{ storyId, body: text, ...(kind !== undefined && { kind }) },
   });
   const root = made.comment.id;
-  for (const { by, body } of comment.replies ?? []) {
-    await people[by].comments.create({ storyId, body, parentId: root });
-  }
-  for (const { by, emoji } of comment.reactions ?? [])
-    await people[by].comments.react({ commentId: root, emoji });
-  if (comment.resolvedBy !== undefined)
-    await people[comment.resolvedBy].comments.resolve({ commentId: root });
+  for (const { by, body } of replies) await people[by].comments.create({ storyId, body, parentId: root });
+  for (const { by, emoji } of reactions) await people[by].comments.react({ commentId: root, emoji });
+  if (resolvedBy !== undefined) await people[resolvedBy].comments.resolve({ commentId: root });
 }
