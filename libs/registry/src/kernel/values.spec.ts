@@ -50,6 +50,10 @@ describe('references', () => {
     expect(accepts(StoryRef, key)).toBe(true);
   });
 
+  it.each([' WEB-1 ', 'WEB-1\n', '\tWEB-1'])('takes %j for a story with spaces around its key', (key) => {
+    expect(StoryRef.parse(key)).toBe('WEB-1');
+  });
+
   it.each(['WEB-0', 'web-01', 'WEB-1000000000', 'WEB-9999999999999999999999'])(
     'takes %s for a story that there cannot be',
     (key) => {
@@ -57,21 +61,12 @@ describe('references', () => {
     },
   );
 
-  it.each([
-    'WEB-',
-    '-1',
-    'W-1',
-    'WEB-1 ',
-    'WEB-1\n',
-    'WEB–1',
-    'ABCDEFGHIJK-1',
-    '1AB-1',
-    'WEB',
-    uuid.toUpperCase(),
-    '',
-  ])('takes %j for no story', (key) => {
-    expect(accepts(StoryRef, key)).toBe(false);
-  });
+  it.each(['WEB-', '-1', 'W-1', 'WEB- 1', 'WEB–1', 'ABCDEFGHIJK-1', '1AB-1', 'WEB', uuid.toUpperCase(), ''])(
+    'takes %j for no story',
+    (key) => {
+      expect(accepts(StoryRef, key)).toBe(false);
+    },
+  );
 
   it('tells a key of a project from what is none', () => {
     for (const key of ['WEB', 'we', 'A1', 'ABCDEFGHIJ']) expect(accepts(ProjectRef, key)).toBe(true);

@@ -16,11 +16,12 @@ export const Id = z
   .meta({ format: 'uuid', description: 'UUIDv7, lower case' });
 
 /**
- * A story's id or its key, `WEB-42` in any case. A key that no story can have (`WEB-007`, twenty digits) is read as
+ * A story's id or its key, `WEB-42` in any case and also with spaces around it, as it is copied. A key that no story can have (`WEB-007`, twenty digits) is read as
  * `WEB-0`, which none has: so it is one that does not exist, and no number that is too large goes further.
  */
 export const StoryRef = z
   .string()
+  .overwrite((text) => text.trim())
   .refine((text) => uuid.test(text) || storyKey.test(text), {
     error: 'must be a story id or a key such as WEB-42',
     abort: true,
