@@ -57,10 +57,9 @@ export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
 
 /** What they give and take back, with all that has to be known for it. */
 async function count(db: Db, occurrences: readonly Occurrence[], resets: Known['resets']): Promise<Counted> {
-  const judged = occurrences.flatMap((occurrence) => {
-    const verdict = judge(occurrence);
-    return verdict === undefined ? [] : [{ occurrence, verdict }];
-  });
+  const judged = occurrences.flatMap((occurrence) =>
+    judge(occurrence).map((verdict) => ({ occurrence, verdict })),
+  );
   if (judged.length === 0) return { given: [], takenBack: [] };
   const ofAssignees = judged.filter(({ verdict }) => verdict.whose === 'assignee');
   const [standing, assignees] = await Promise.all([

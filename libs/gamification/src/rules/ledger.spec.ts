@@ -53,6 +53,20 @@ describe('counting', () => {
     expect(after([], counted)).toEqual([]);
   });
 
+  it('takes back what a story gave when it is deleted while it is done', () => {
+    const told = (seq: number, kind: string): Occurrence => ({
+      ...done(seq),
+      kind,
+      data: { status: 'ready' },
+    });
+    const counted = countPoints(
+      [told(1, 'story.created'), done(2, 'ben'), told(3, 'story.deleted')],
+      nothing,
+    );
+    expect(counted.given.map(({ kind }) => kind)).toEqual(['story_created', 'story_done']);
+    expect(after([], counted)).toEqual([]);
+  });
+
   it('takes back what an earlier count gave', () => {
     const [given] = countPoints([done(1)], nothing).given;
     const counted = countPoints([reopened(2)], { ...nothing, standing: given === undefined ? [] : [given] });

@@ -47,9 +47,10 @@ export function countPoints(occurrences: readonly Occurrence[], known: Known): C
   const given: Given[] = [];
   const takenBack: TakenBack[] = [];
 
-  for (const occurrence of occurrences) {
-    const verdict = judge(occurrence);
-    if (verdict === undefined) continue;
+  const judged = occurrences.flatMap((occurrence) =>
+    judge(occurrence).map((verdict) => ({ occurrence, verdict })),
+  );
+  for (const { occurrence, verdict } of judged) {
     const { seq, actorMemberId } = occurrence;
     const place = placeOf(verdict);
     const there = standing.get(place) ?? [];

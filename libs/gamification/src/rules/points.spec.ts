@@ -5,7 +5,7 @@ import { badgesOf, byKind, isPointKind, judge, levelBeginsAt, levelOf, pointsOf 
 
 const subjectId = '01936d5c-0000-7000-8000-000000000080';
 const commentId = '01936d5c-0000-7000-8000-000000000081';
-const verdictOn = (kind: string, data: Record<string, unknown> = {}) =>
+const verdictsOn = (kind: string, data: Record<string, unknown> = {}) =>
   judge({
     seq: 1,
     kind,
@@ -15,6 +15,7 @@ const verdictOn = (kind: string, data: Record<string, unknown> = {}) =>
     data,
     at: '2026-11-21T09:30:00.000Z',
   });
+const verdictOn = (...occurrence: Parameters<typeof verdictsOn>) => verdictsOn(...occurrence)[0];
 const moved = (from: string, to: string) => verdictOn('story.statusChanged', { from, to, columnId: null });
 
 describe('what gives points', () => {
@@ -69,6 +70,13 @@ describe('what gives points', () => {
       does: 'give',
     });
     expect(verdictOn('spec.updated', { version: 2, linesAdded: 0, linesRemoved: 3 })).toBeUndefined();
+  });
+
+  it('is taken back with a story that is deleted: all that the story stood for', () => {
+    const takenBack = ['story_created', 'story_done', 'spec_written', 'review_given'];
+    expect(verdictsOn('story.deleted')).toEqual(
+      takenBack.map((kind) => ({ kind, does: 'takeBack', subjectId, whose: 'all' })),
+    );
   });
 
   it('is nothing else, and never data that says less than its event does', () => {

@@ -31,7 +31,7 @@ export interface Verdict {
   readonly whose: 'actor' | 'assignee' | 'all';
 }
 
-type Judge = (data: unknown, subjectId: string) => Verdict | undefined;
+type Judge = (data: unknown, subjectId: string) => readonly Verdict[];
 
 /** A kind and its schema belong together, which the compiler cannot follow while the kind is any. */
 const schemaOf = <Kind extends EventKind>(kind: Kind) =>
@@ -40,14 +40,14 @@ const schemaOf = <Kind extends EventKind>(kind: Kind) =>
 /** A rule reads its event's data by type. Data of an older release may lack what it asks for: then it gives nothing. */
 function rule<Kind extends EventKind>(
   kind: Kind,
-  judgeOf: (data: EventData<Kind>, subjectId: string) => Verdict | undefined,
+  judgeOf: (data: EventData<Kind>, subjectId: string) => Verdict | readonly Verdict[] | undefined,
 ): [EventKind, Judge] {
   const schema = schemaOf(kind);
   return [
     kind,
     (data, subjectId) => {
       const parsed = schema.safeParse(data);
-      return parsed.success ? judgeOf(parsed.data, subjectId) : undefined;
+      return parsed.success ? [judgeOf(parsed.data, subjectId) ?? []].flat() : [];
     },
   ];
 }
@@ -75,10 +75,13 @@ export const pointsOf: Readonly<Record<PointKind, number>> = {
   story_created: 1,
 };
 
+/** Kinds of points that a story itself stands for. They go with it, so that no one gains by stories that are deleted again. */
+const ofStory: readonly PointKind[] = ['story_created', 'story_done', 'spec_written', 'review_given'];
+
 /** THE RULES: what happened → whose points of which kind it gives, or takes back. */
 const rules: ReadonlyMap<string, Judge> = new Map([
   rule('story.created', (_data, storyId) => give('story_created', storyId)),
-  rule('story.deleted', (_data, storyId) => takeBack('story_created', storyId)),
+  rule('story.deleted', (_data, storyId) => ofStory.map((kind) => takeBack(kind, storyId))),
   rule('story.statusChanged', ({ from, to }, storyId) => {
     if (to === 'done') return give('story_done', storyId, 'assignee');
     return from === 'done' ? takeBack('story_done', storyId) : undefined;
@@ -93,9 +96,9 @@ const rules: ReadonlyMap<string, Judge> = new Map([
   rule('contract.published', (_data, contractId) => give('contract_published', contractId)),
 ]);
 
-/** What an occurrence gives or takes back; undefined where it has nothing to do with points. */
-export const judge = ({ kind, data, subjectId }: Occurrence): Verdict | undefined =>
-  rules.get(kind)?.(data, subjectId);
+/** What an occurrence gives and takes back; empty where it has nothing to do with points. */
+export const judge = ({ kind, data, subjectId }: Occurrence): readonly Verdict[] =>
+  rules.get(kind)?.(data, subjectId) ?? [];
 
 /** The points at which a level begins: 0, 50, 150, 300, 500, … each level takes 50 more than the one before. */
 export const levelBeginsAt = (level: number): number => 25 * level * (level - 1);
