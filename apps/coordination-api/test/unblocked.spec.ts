@@ -60,6 +60,14 @@ it('does not come for a story that is over', async () => {
 it('comes once when the last two end at the same time', async () => {
   const [one, other] = [await make(), await make()];
   const story = await make([one.id, other.id]);
-  await Promise.all([move(one.id, 'done'), move(other.id, 'done')]);
+  // Both have looked for open blockers, or wait for the other to, before either can commit.
+  const streams = { table: 'streams', id: people.orgId, column: 'org_id' };
+  const calls = [one, other].map(
+    ({ id }) =>
+      () =>
+        move(id, 'done'),
+  );
+  const outcomes = await world.contend(streams, ...calls);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   expect(await unblocked()).toEqual([story.key]);
 });
