@@ -4,6 +4,7 @@ import { chmod, cp, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { z } from 'zod';
 import { linkPackages } from '../jest/trial-workspace.ts';
 import { git } from './last-release.ts';
 
@@ -16,8 +17,13 @@ const schemas = [
 ];
 
 export interface Trial {
+  /** Tests that passed; one test asks every operation. */
   readonly passed: number;
   readonly failed: number;
+  /** Operations that the release cannot perform on the schema of now, by name. */
+  readonly broken: readonly string[];
+  /** The operations that were tried, as far as a failure counts them. */
+  readonly tried: number | undefined;
   /** What Jest said. */
   readonly said: string;
 }
@@ -65,8 +71,27 @@ async function checkOperations(folder: string): Promise<Trial> {
     ({ stderr }) => stderr,
     (error: unknown) => String(error),
   );
-  const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(
-    await readFile(results, 'utf8').catch(() => '{"numPassedTests":0,"numFailedTests":0}'),
-  ) as { numPassedTests: number; numFailedTests: number };
-  return { passed, failed, said };
+  const {
+    numPassedTests: passed,
+    numFailedTests: failed,
+    testResults,
+  } = Results.parse(JSON.parse(await readFile(results, 'utf8').catch(() => '{}')));
+  const messages = testResults.flatMap(({ assertionResults }) =>
+    assertionResults.flatMap(({ failureMessages }) => failureMessages),
+  );
+  return { passed, failed, ...brokenIn(messages.join('\n')), said };
+}
+
+const Results = z.object({
+  numPassedTests: z.int().default(0),
+  numFailedTests: z.int().default(0),
+  testResults: z
+    .array(z.object({ assertionResults: z.array(z.object({ failureMessages: z.array(z.string()) })) }))
+    .default([]),
+});
+
+/** The cases that `checkEach` names: a count, and a name on each of the lines below it. */
+function brokenIn(message: string): Pick<Trial, 'broken' | 'tried'> {
+  const [, tried, names] = /\d+ of (\d+) cases break the law:\n((?: {2}\S+\n)+)/.exec(message) ?? [];
+  return { tried: tried === undefined ? undefined : Number(tried), broken: names?.trim().split(/\s+/) ?? [] };
 }
