@@ -200,7 +200,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     mostInFlight: placesAtOnce,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
-    missingPage: missingPageOf(addressesOf(config)),
+    errorPage: missingPageOf(addressesOf(config)),
   });
   const { app, metrics, aside, leave } = service;
   const limits = limitsOf(config, logger);

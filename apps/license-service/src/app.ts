@@ -19,7 +19,7 @@ import { isKey } from './key/key.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
 import { refusalOf } from './api/refusals.ts';
 import { addOperatorRoutes, type OperatorsOptions } from './api/routes.ts';
-import { addPages } from './pages/routes.ts';
+import { addPages, errorPage } from './pages/routes.ts';
 import { addTrialRoutes } from './trials/routes.ts';
 import { tellOfEndings, forgetDeliveries } from './webhooks/endings.ts';
 import { createCourier, type Courier } from './webhooks/courier.ts';
@@ -192,6 +192,7 @@ export function createLicenseService(
     trustProxy: config.TRUST_PROXY ?? false,
     isSecret: isKey,
     toApiError: (error) => refusalOf(error) ?? internal(),
+    errorPage,
   });
   service.metrics.pool(pool);
   addSignedAnswers(service.app, vault.opened);

@@ -300,7 +300,7 @@ describe('on the pages', () => {
     const client = offline();
     const link = await linkOf(one.id);
     const wrong = await upload(`${link}/answer`, await client.requestOffline(other.key));
-    expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('another key')]);
+    expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('another license key')]);
     expect(await held(other.id)).toHaveLength(0);
     await upload(`${link}/answer`, await client.requestOffline(one.key));
     const taken = await upload(`${link}/answer`, await offline().requestOffline(one.key));

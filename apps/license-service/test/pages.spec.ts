@@ -72,9 +72,9 @@ describe('a customer', () => {
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain(key.slice(-4));
       expect(await page.getByText('2 of 2').count()).toBe(1);
       await page.getByRole('button', { name: 'Release machine 2' }).click();
-      await page.getByText('Released. The next machine').waitFor();
+      await page.getByText('Machine released').waitFor();
       expect(await page.getByText('1 of 2').count()).toBe(1);
-      expect(await page.getByText('once more').count()).toBe(1);
+      expect(await page.getByText('one more time').count()).toBe(1);
     });
     expect((await service.activate(key, 'tablet-of-ana-22aa')).status).toBe(200);
     expect((await service.activate(key, 'desktop-of-ana-91b2')).status).toBe(409);
@@ -108,16 +108,16 @@ describe('a customer', () => {
     });
     await withPage(async (page) => {
       await page.goto(customerUrl);
-      await page.getByLabel('The request that the program wrote').setInputFiles(request(key));
+      await page.getByLabel('Request file that the program wrote').setInputFiles(request(key));
       const downloading = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Download the answer' }).click();
+      await page.getByRole('button', { name: 'Download answer' }).click();
       const download = await downloading;
       expect(download.suggestedFilename()).toBe('license-answer.txt');
       expect(await readFile(await download.path(), 'utf8')).toMatch(/^licans1\.[\w-]+\.[\w-]+\n$/);
       await page.goto(url);
-      await page.getByLabel('The request that the program wrote').setInputFiles(request(key));
-      await page.getByRole('button', { name: 'Download the answer' }).click();
-      await page.getByText('it has another key').waitFor();
+      await page.getByLabel('Request file that the program wrote').setInputFiles(request(key));
+      await page.getByRole('button', { name: 'Download answer' }).click();
+      await page.getByText('for another license key').waitFor();
     });
   });
 
@@ -130,8 +130,8 @@ describe('a customer', () => {
     await world.rows(`update licenses.licenses set ${set} where id = $1`, id);
     const { pathname } = new URL(url);
     const { text } = await service.call(pathname);
-    expect(text).toContain(`This license ${words}: no machine can run by it. Ask the seller.`);
-    expect(text).not.toMatch(/<button|more times|gives its place/);
+    expect(text).toContain(`This license ${words}. No machine can use it. Contact the seller.`);
+    expect(text).not.toMatch(/<button|more time|takes the place/);
     const forced = await service.call(`${pathname}/release`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', origin: service.url },
@@ -197,9 +197,9 @@ describe('support', () => {
       await page.getByRole('button', { name: 'Search' }).click();
       expect(await page.getByText(orderRef).count()).toBe(1);
       await page.getByRole('link', { name: `…${key.slice(-4)}` }).click();
-      await page.getByText('Other machines had every place').waitFor();
-      await page.getByRole('button', { name: 'Free place 1 for another machine' }).click();
-      await page.getByText('Freed. The next machine').waitFor();
+      await page.getByText('All places were taken by other machines').waitFor();
+      await page.getByRole('button', { name: 'Free place 1' }).click();
+      await page.getByText('Place freed').waitFor();
       expect(await page.getByText('by token support-ana').count()).toBeGreaterThan(0);
     });
     expect((await service.activate(key, 'tablet-of-ana-22aa')).status).toBe(200);
@@ -213,7 +213,7 @@ describe('support', () => {
       await page.goto(`${service.url}/support`);
       await page.getByLabel('Token').fill('mlt_wrong');
       await page.getByRole('button', { name: 'Sign in' }).click();
-      expect(await page.getByRole('alert').innerText()).toContain('No token is this one');
+      expect(await page.getByRole('alert').innerText()).toContain('unknown, expired or revoked');
       await page.getByLabel('Token').fill(own);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('search').waitFor();
@@ -292,9 +292,25 @@ describe('support', () => {
   }
 });
 
+inBrowser('has a home page that leads on, and a page for browsers at a path that is not there', async () => {
+  await withPage(async (page) => {
+    await page.goto(service.url);
+    await page.getByRole('heading', { level: 1, name: 'License service' }).waitFor();
+    await page.getByRole('link', { name: 'Sign in to support' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sign in to support' }).waitFor();
+    await page.goto(`${service.url}/nothing`);
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+    await page.getByRole('link', { name: 'Licenses' }).click();
+    await page.getByRole('heading', { level: 1, name: 'License service' }).waitFor();
+  });
+  expect((await service.call('/nothing')).headers.get('content-type')).toContain('application/json');
+  for (const address of ['/openapi.json', '/api/operators/openapi.json'])
+    expect((await service.call(address)).status).toBe(200);
+});
+
 it('nothing runs on a page, nothing is fetched, and no page frames it', async () => {
   const { url } = await sold();
-  for (const address of [new URL(url).pathname, '/support', '/my/x']) {
+  for (const address of ['/', new URL(url).pathname, '/support', '/my/x']) {
     const { headers, text } = await service.call(address);
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain(`default-src 'none'`);
@@ -310,6 +326,10 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     const { id, url } = await sold();
     await withPage(
       async (page) => {
+        await page.goto(service.url);
+        await look(page, `home-${colorScheme}`);
+        await page.goto(`${service.url}/my/x`);
+        await look(page, `bad-link-${colorScheme}`);
         await page.goto(`${service.url}/support`);
         await look(page, `sign-in-${colorScheme}`);
         await signIn(page);

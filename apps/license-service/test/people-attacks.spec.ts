@@ -153,7 +153,7 @@ describe('an attack', () => {
     const one = createVisitor(() => service.url);
     const { status, text } = await one.submit('/support/issuer', {});
     expect([status, one.cookies.size]).toEqual([403, 0]);
-    expect(text).toContain('could not be signed in');
+    expect(text).toContain('could not sign you in');
     await service.stop();
   });
 

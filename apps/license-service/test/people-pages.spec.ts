@@ -56,13 +56,13 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
         await page.goto(`${url}/support`);
         await look(page, `issuer-${colorScheme}`);
         await signIn(page, subject);
-        await page.getByText('may see nothing here').waitFor();
+        await page.getByText('don’t have access').waitFor();
         await look(page, `not-granted-${colorScheme}`);
         await page.goto(`${url}/support/callback?code=x&state=x`);
         await look(page, `over-${colorScheme}`);
         await begin(page);
         await page.goto(`${url}/support/callback?error=access_denied`);
-        await page.getByText('could not be signed in').waitFor();
+        await page.getByText('could not sign you in').waitFor();
         await look(page, `problem-${colorScheme}`);
         for (const product of ['default', 'acme'])
           await support.run('operator', 'grant', email, '--scope', 'read,change', '--product', product);
@@ -73,7 +73,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
         await look(page, `products-${colorScheme}`);
         await page.goto(`${url}/support/licenses/${id}`);
         await page.getByRole('button', { name: 'Free place 1' }).click();
-        await page.getByText('Freed. The next machine').waitFor();
+        await page.getByText('Place freed').waitFor();
         await look(page, `by-person-${colorScheme}`);
       },
       { colorScheme, ...lookedAt },

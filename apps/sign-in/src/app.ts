@@ -20,6 +20,7 @@ import { fetchDocument } from './oauth/clients.ts';
 import { createOwnCalls } from './oauth/own-calls.ts';
 import { createProvider } from './oauth/provider.ts';
 import { addOAuth } from './oauth/routes.ts';
+import { errorPage } from './pages/error.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
 export interface SignIn {
@@ -55,6 +56,7 @@ export async function createSignIn(
     ...{ name: 'sign-in', logger, mostInFlight, toApiError },
     checks: nodeChecks(nodes, url, addresses),
     trustProxy: config.TRUST_PROXY ?? false,
+    errorPage,
   });
   service.metrics.pool(nodes.levels);
   const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);

@@ -82,12 +82,30 @@ export function refuseRaw(socket: Socket, error: { code?: string }): void {
 }
 
 /** Answers whatever was thrown; `toApiError` is for what neither the framework nor the connection explains. */
+/** Renders an error for a browser; undefined where the caller is a program. */
+export type ErrorPage = (request: FastifyRequest, error: ApiError) => RenderedPage | undefined;
+
+/** True for a browser that opens a page or sends a form. Programs accept anything, or JSON. */
+export const acceptsPages = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.includes('text/html') === true;
+
+const titles: Readonly<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Page not found',
+  413: 'File too large',
+  429: 'Too many requests',
+  503: 'Temporarily unavailable',
+};
+
+/** The heading of a page that shows an error of this status. */
+export const errorTitle = (status: number): string => titles[status] ?? 'Something went wrong';
+
 export const createErrorHandler =
-  (toApiError: (error: unknown) => ApiError, logger: Logger) =>
+  (toApiError: (error: unknown) => ApiError, logger: Logger, errorPage?: ErrorPage) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const known =
       ofFramework(error) ?? (error === request.raw.errored ? endedInTheMiddle() : toApiError(error));
     if (known.code === 'internal')
       logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
-    void sendError(reply, known, request.id);
+    void sendError(reply, known, request.id, errorPage?.(request, known));
   };

@@ -58,7 +58,7 @@ export {
   sessionCookieOf,
   sessionSecretOf,
 } from './session-cookie.ts';
-export { ofFramework, sendError } from './error-answers.ts';
+export { acceptsPages, type ErrorPage, errorTitle, ofFramework, sendError } from './error-answers.ts';
 export { createService, type Service } from './service.ts';
 export { beginTracing } from './tracing.ts';
 export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';

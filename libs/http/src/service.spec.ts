@@ -4,7 +4,9 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiError, internal } from '@muster/registry';
+import { type FastifyRequest } from 'fastify';
 import { pino } from 'pino';
+import { acceptsPages, errorTitle } from './error-answers.ts';
 import { createService, type Service } from './service.ts';
 
 const running: Service[] = [];
@@ -278,6 +280,32 @@ describe('errors', () => {
       404,
       expect.objectContaining({ code: 'not_found', details: { reason: 'no_such_path', retryable: false } }),
     ]);
+  });
+});
+
+describe('errors in a browser', () => {
+  const errorPage = (request: FastifyRequest, { status }: ApiError) =>
+    acceptsPages(request)
+      ? { headers: { 'content-type': 'text/html; charset=utf-8' }, body: `<h1>${errorTitle(status)}</h1>` }
+      : undefined;
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+
+  it('are a page, and JSON for programs, at a missing path, after a fault and under overload', async () => {
+    const { url, finish, reached } = await start({ errorPage, mostInFlight: 1 });
+    const answerOf = async (address: string, headers: Record<string, string>) => {
+      const answer = await fetch(url + address, { headers });
+      return [answer.status, answer.headers.get('content-type')?.split(';')[0], await answer.text()];
+    };
+    expect(await answerOf('/nothing', { accept })).toEqual([404, 'text/html', '<h1>Page not found</h1>']);
+    expect(await answerOf('/fails', { accept })).toEqual([500, 'text/html', '<h1>Something went wrong</h1>']);
+    const slow = fetch(`${url}/slow`);
+    await reached(1);
+    const busy = await fetch(`${url}/slow`, { headers: { accept } });
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await busy.text()).toBe('<h1>Temporarily unavailable</h1>');
+    expect((await answerOf('/slow', { accept: '*/*' }))[1]).toBe('application/json');
+    finish();
+    await slow;
   });
 });
 

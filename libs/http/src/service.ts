@@ -6,13 +6,12 @@ import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { createBodies, hasBody } from './bodies.ts';
 import { noteArrivals } from './elapsed.ts';
-import { createErrorHandler, refuseRaw, sendError } from './error-answers.ts';
+import { createErrorHandler, type ErrorPage, refuseRaw, sendError } from './error-answers.ts';
 import { noteError } from './error-notes.ts';
 import { addHealth, type Check, refuseFaultsForGood } from './health.ts';
 import { isJsonContentType, type MostValues, parseJsonBody } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { type RenderedPage } from './page.ts';
 import { RequestPlaces } from './request-places.ts';
 import { readRest } from './rest-of-body.ts';
 import { requestIdOf } from './request-id.ts';
@@ -43,8 +42,8 @@ export interface ServiceOptions {
   readonly isSecret?: (text: string) => boolean;
   /** Any error → what the caller is told. */
   readonly toApiError: (error: unknown) => ApiError;
-  /** What a browser is shown at a path that is not there; undefined for a request that gets the error as JSON. */
-  readonly missingPage?: (request: FastifyRequest) => RenderedPage | undefined;
+  /** The page that a browser shows for an error; undefined if the request gets the error as JSON. */
+  readonly errorPage?: ErrorPage;
 }
 
 export interface Service {
@@ -230,7 +229,7 @@ export function createService(options: ServiceOptions): Service {
   let draining = false;
   const isDraining = (): boolean => draining;
 
-  const answerError = createErrorHandler(options.toApiError, logger);
+  const answerError = createErrorHandler(options.toApiError, logger, options.errorPage);
   const app = createFrame(options, answerError);
   app.decorateRequest('place', null).decorateRequest('operation', null).decorateRequest('error', null);
   app.decorateRequest('bodyBytes', 0).decorateRequest('party', null).decorateRequest('bodyOnItsWay', null);
@@ -241,14 +240,10 @@ export function createService(options: ServiceOptions): Service {
   closeUnused(app);
   passOverExpectations(app);
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request, reply) =>
-    sendError(
-      reply,
-      missing('no_such_path', `Nothing answers ${request.method} here.`),
-      request.id,
-      options.missingPage?.(request),
-    ),
-  );
+  app.setNotFoundHandler((request, reply) => {
+    const error = missing('no_such_path', `Nothing answers ${request.method} here.`);
+    return sendError(reply, error, request.id, options.errorPage?.(request, error));
+  });
 
   const readiness = addHealth(app, checks, { logger, isDraining, saturation: () => places.saturation() });
   metrics.figures(

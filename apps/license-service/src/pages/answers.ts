@@ -39,7 +39,7 @@ export function takeUploads(app: FastifyInstance): void {
     async (request: FastifyRequest, body: Buffer): Promise<Upload> => {
       const contentType = request.headers['content-type'] ?? '';
       const file = await fileIn(contentType, body).catch(() => undefined);
-      if (file === undefined) throw malformed('malformed_request', 'The form that came is not whole.');
+      if (file === undefined) throw malformed('malformed_request', 'The form is incomplete.');
       return { file };
     },
   );
@@ -52,7 +52,7 @@ interface Upload {
 function requestIn({ body }: FastifyRequest): string {
   const { file } = (body ?? {}) as Partial<Upload>;
   if (file === undefined || file === '')
-    throw new Refused('no_request', 'choose the file that the program wrote');
+    throw new Refused('no_request', 'choose the request file that the program wrote');
   return file;
 }
 
@@ -60,13 +60,11 @@ export const uploadForm = (action: string): Html =>
   html`<section>
     <h2>A machine without a connection</h2>
     <form method="post" action="${action}" enctype="multipart/form-data">
-      <label for="${field}">The request that the program wrote there</label>
+      <label for="${field}">Request file that the program wrote</label>
       <div class="ask">
-        <input id="${field}" name="${field}" type="file" required /><button>Download the answer</button>
+        <input id="${field}" name="${field}" type="file" required /><button>Download answer</button>
       </div>
-      <p class="quiet">
-        Carry the answer back to that machine. It takes a place, as a machine with a connection does.
-      </p>
+      <p class="quiet">Copy the answer to that machine. It then takes one of the places of the license.</p>
     </form>
   </section>`;
 
@@ -91,7 +89,7 @@ export async function answerUpload(
       ...[licenseId, hashOfKey(parsed.key)],
     ]));
   if (known === false || known.length === 0)
-    throw new Refused('other_license', 'this request is not of this license: it has another key');
+    throw new Refused('other_license', 'this request is for another license key');
   const { answer, outcome } = await answerRequest(ask, opened, asked, { seconds });
   return { answer, refused: outcome.kind === 'refused' ? outcome.message : undefined };
 }

@@ -66,8 +66,8 @@ export function customerPage({ license, machines, link, released }: CustomerPage
         released === undefined
           ? null
           : html`<section role="status">
-              <p>Released. The next machine that you activate gets the place.</p>
-              ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection the released machine may run until ${moment(offline)}.</p>` : null}
+              <p>Machine released. The next machine that you activate takes its place.</p>
+              ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection, the released machine can run until ${moment(offline)}.</p>` : null}
             </section>`
       }
       <section>
@@ -79,7 +79,7 @@ export function customerPage({ license, machines, link, released }: CustomerPage
           <dd>${license.plan}</dd>
           <dt>Ends</dt>
           <dd>
-            ${day(license.expiresAt, license.durationSeconds === null ? 'never' : 'counts from the first activation')}
+            ${day(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
           </dd>
           <dt>Machines</dt>
           <dd>${machines.length} of ${machineLimit}</dd>
@@ -87,12 +87,14 @@ export function customerPage({ license, machines, link, released }: CustomerPage
       </section>
       <section>
         <h2>Machines</h2>
-        ${over === undefined ? null : html`<p class="bad">This license ${over}: no machine can run by it. Ask the seller.</p>`}
+        ${over === undefined ? null : html`<p class="bad">This license ${over}. No machine can use it. Contact the seller.</p>`}
         ${
           machines.length === 0
             ? over !== undefined
               ? null
-              : html`<p>No machine has this license. Enter the key on the one that is to have it.</p>`
+              : html`<p>
+                  No machine uses this license yet. Enter the key on the machine that should use it.
+                </p>`
             : html`<ul>
                 ${machines.map((machine, index) => machineItem(license, link, machine, index + 1))}
               </ul>`
@@ -102,11 +104,11 @@ export function customerPage({ license, machines, link, released }: CustomerPage
             ? null
             : left === 0
               ? html`<p class="bad">
-                  This license was moved as often as its plan allows. Ask the seller to move it.
+                  This license was moved as often as its plan allows. Contact the seller to move it.
                 </p>`
               : html`<p class="quiet">
-                  Releasing a machine gives its place to the next one that you activate. You can do so
-                  ${left === 1 ? 'once more' : `${left} more times`}.
+                  The next machine that you activate takes the place of a released one. You can release
+                  ${left === 1 ? 'one more time' : `${left} more times`}.
                 </p>`
         }
       </section>

@@ -1,5 +1,5 @@
 /** What all pages have: a frame, the look of the product, and no script. */
-import { createPageFrame, type Html, html } from '@muster/http';
+import { createPageFrame, type Html, html, type RenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
 const frame = createPageFrame({
@@ -51,17 +51,21 @@ export interface Page {
   readonly isNarrow?: boolean;
 }
 
-export function sendPage(
-  reply: FastifyReply,
-  { title, body, status = 200, beside, isNarrow = false }: Page,
-): FastifyReply {
+export function renderPage({ title, body, beside, isNarrow = false }: Page): RenderedPage {
   const width = isNarrow ? 'narrow' : '';
-  const page = frame({
+  return frame({
     title,
-    body: html`<header class="${width}"><span class="mark">Licenses</span>${beside ?? null}</header>
+    body: html`<header class="${width}"><a class="mark" href="/">Licenses</a>${beside ?? null}</header>
       <main class="${width}">${body}</main>`,
   });
-  return reply.code(status).headers(page.headers).send(page.body);
+}
+
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  const { headers, body } = renderPage(page);
+  return reply
+    .code(page.status ?? 200)
+    .headers(headers)
+    .send(body);
 }
 
 /** A time as people read it, in UTC, which it says. */

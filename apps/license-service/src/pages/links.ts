@@ -32,7 +32,7 @@ export async function linkTo(
   return `/my/${sealText(secrets, { what: short(id), untilSeconds, ...(boundTo !== undefined && { boundTo }) })}`;
 }
 
-/** Throws Refused where it is none of ours, or is over. */
+/** Throws Refused if the link is not genuine or has expired. */
 export async function licenseOfLink(
   ask: Ask,
   secrets: readonly (string | Buffer)[],
@@ -42,6 +42,6 @@ export async function licenseOfLink(
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
   const boundTo = isId ? await keyOf(ask, id) : undefined;
   if (boundTo === undefined || !isSealed(secrets, link, boundTo))
-    throw new Refused('link_over', 'this link is over, or not whole; ask the seller for another one');
+    throw new Refused('link_over', 'this link has expired or is incomplete; ask the seller for a new one');
   return getLicense(ask, { id });
 }

@@ -89,7 +89,7 @@ function cookieFor(options: PeopleOptions, request: FastifyRequest): SessionCook
   }
   throw new Refused(
     'not_https',
-    'people sign in over https alone; behind a proxy the service needs BASE_URL, or TRUST_PROXY',
+    'sign-in needs https; behind a proxy the service needs BASE_URL or TRUST_PROXY',
   );
 }
 
@@ -155,7 +155,7 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
   });
 
   app.post('/support/sign-in', (request, reply) =>
-    sendPage(reply, pageFor(options, request, 'Tokens sign nobody in here.')),
+    sendPage(reply, pageFor(options, request, 'You can’t sign in with a token here.')),
   );
 
   app.get(callbackPath, async (request, reply) => {
@@ -189,9 +189,8 @@ function addByToken(app: FastifyInstance, options: PeopleOptions): void {
     const { token: given = '', to } = formOf(request);
     const entered = await inTransaction(pool, async (ask) => {
       const token = await findToken(ask, given.trim());
-      if (token === undefined) return { problem: 'No token is this one, or it counts no more.' };
-      if (!token.scopes.includes('read'))
-        return { problem: 'This token may not read: it was made without that scope.' };
+      if (token === undefined) return { problem: 'This token is unknown, expired or revoked.' };
+      if (!token.scopes.includes('read')) return { problem: 'This token does not have the scope read.' };
       return { secret: await beginSession(ask, { token }, browserOf(options, request)) };
     });
     if ('problem' in entered) return sendPage(reply, pageFor(options, request, entered.problem));

@@ -1,11 +1,22 @@
-/** The pages: a customer's, by the link of a mail; those of support, to who is signed in for that. Forms alone change anything. */
-import { forbidden, networkOf, ofFramework, requireRoom, takeForms } from '@muster/http';
+/** The pages: the home page, a customer's page by the link of a mail, and those of support. Only forms change anything. */
+import {
+  acceptsPages,
+  type ErrorPage,
+  errorTitle,
+  forbidden,
+  networkOf,
+  ofFramework,
+  requireRoom,
+  takeForms,
+} from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { refusalOf } from '../api/refusals.ts';
+import { baseUrlOf } from '../api/routes.ts';
 import { takeUploads } from './answers.ts';
 import { problemPage } from './customer.ts';
 import { addCustomerRoutes } from './customer-routes.ts';
-import { sendPage } from './layout.ts';
+import { homePage } from './home.ts';
+import { renderPage, sendPage } from './layout.ts';
 import { createPeople, type PeopleOptions } from './people.ts';
 import { addSupportRoutes } from './support-routes.ts';
 
@@ -16,18 +27,14 @@ function requireOwnPage({ headers, host }: FastifyRequest): void {
   if (!isOwn || (site !== undefined && site !== 'same-origin')) throw forbidden('other_origin');
 }
 
-const titles: Readonly<Record<number, string>> = {
-  403: 'Not possible',
-  404: 'Not found',
-  413: 'Too long',
-  429: 'Too often',
-  503: 'Not available at the moment',
-};
-
 /** Counts what an address asks for; throws 429. */
 async function throttle({ limiter, prefix, rate }: PeopleOptions, { ip }: FastifyRequest): Promise<void> {
   requireRoom(await limiter.take([{ key: `${prefix}:pages:${networkOf(ip)}`, rate }]), 'too_many_attempts');
 }
+
+/** Errors outside the pages too, such as overload: browsers show them as a page. */
+export const errorPage: ErrorPage = (request, { status, message }) =>
+  acceptsPages(request) ? renderPage(problemPage(errorTitle(status), message, status)) : undefined;
 
 export function addPages(root: FastifyInstance, options: PeopleOptions): void {
   const people = createPeople(options);
@@ -40,12 +47,13 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
         options.logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
       const { status, message, retryAfter } = known ?? new Fault();
       if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
-      return sendPage(reply, problemPage(titles[status] ?? 'That did not work', message, status));
+      return sendPage(reply, problemPage(errorTitle(status), message, status));
     });
     app.addHook('onRequest', async (request) => {
       request.operation = 'pages';
       await throttle(options, request);
     });
+    app.get('/', (request, reply) => sendPage(reply, homePage(baseUrlOf(options, request))));
     await app.register(async (scope) => {
       scope.addHook('onRequest', async (request) => {
         if (request.method === 'POST') requireOwnPage(request);
@@ -62,6 +70,6 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
 /** A fault of ours, which tells nothing of the inside. */
 class Fault {
   readonly status = 500;
-  readonly message = 'Something went wrong on our side. Try it once more.';
+  readonly message = 'Something went wrong on our side. Try again.';
   readonly retryAfter = undefined;
 }

@@ -33,4 +33,4 @@ export const upload = (
 export const sendAnswered = (reply: FastifyReply, { answer, refused }: Answered): FastifyReply =>
   refused === undefined
     ? sendAnswer(reply, answer)
-    : sendPage(reply, problemPage('Not possible', refused, 409));
+    : sendPage(reply, problemPage('Not allowed', refused, 409));

@@ -34,7 +34,7 @@ const byToken = (to: string, problem: string | undefined): Html =>
       </div>
     </form>
     <p class="quiet">
-      One with the scopes read and change, as an operator makes it: license token new --scope read,change
+      An operator creates it with <code>license token new --name NAME --scope read,change</code>
     </p>`;
 
 export const signInPage = ({ issuerName, to, problem }: SignInPage): Page => ({
@@ -42,7 +42,7 @@ export const signInPage = ({ issuerName, to, problem }: SignInPage): Page => ({
   isNarrow: true,
   ...(problem !== undefined && { status: 401 }),
   body: html`<section>
-    <h1>Support</h1>
+    <h1>Sign in to support</h1>
     ${problem === undefined ? null : html`<p class="bad" id="problem" role="alert">${problem}</p>`}
     ${issuerName === undefined ? byToken(to, problem) : byIssuer(issuerName, to)}
   </section>`,
@@ -50,24 +50,23 @@ export const signInPage = ({ issuerName, to, problem }: SignInPage): Page => ({
 
 /** On the way to the issuer; browsers go on by themselves. */
 export const leadOnPage = (name: string, address: string): Page => ({
-  title: 'On to your sign-in',
+  title: 'Continue to sign-in',
   isNarrow: true,
   body: html`<section>
-    <h1>On to ${name}</h1>
-    <p><a href="${address}">Go on</a></p>
-    <p class="quiet">If your browser does not go on by itself.</p>
+    <h1>Continue to ${name}</h1>
+    <p>Your browser should open it now. If it does not, <a href="${address}">open ${name}</a>.</p>
   </section>`,
 });
 
 const again = html`<p><a href="/support">Sign in</a></p>`;
 
 export const overPage: Page = {
-  title: 'Signing in is over',
+  title: 'Sign-in expired',
   status: 410,
   isNarrow: true,
   body: html`<section>
-    <h1>This took too long, or was done</h1>
-    <p>Signing in is good once, for a quarter of an hour, in the browser that began it.</p>
+    <h1>This sign-in has expired</h1>
+    <p>A sign-in can be used once, within 15 minutes, in the browser that started it.</p>
     ${again}
   </section>`,
 };
@@ -77,8 +76,8 @@ export const issuerProblemPage = (name: string): Page => ({
   status: 403,
   isNarrow: true,
   body: html`<section>
-    <h1>You could not be signed in by ${name}</h1>
-    <p>It gave no answer that fits, or you stopped there. Try again.</p>
+    <h1>${name} could not sign you in</h1>
+    <p>You canceled the sign-in, or its answer was not valid. Try again.</p>
     ${again}
   </section>`,
 });
@@ -90,20 +89,19 @@ export interface NotGranted {
 }
 
 export const notGrantedPage = ({ address, subject }: NotGranted): Page => ({
-  title: 'You may nothing here',
+  title: 'No access',
   status: 403,
   isNarrow: true,
   body: html`<section>
-    <h1>You were signed in, and may see nothing here</h1>
+    <h1>You don’t have access</h1>
     <p class="wide">
       ${
         address === undefined
-          ? html`Your sign-in says no verified e-mail address of you. To it you are
-              <strong>${subject}</strong>.`
-          : html`As <strong>${address}</strong>.`
+          ? html`You are signed in as <strong>${subject}</strong>, without a verified e-mail address.`
+          : html`You are signed in as <strong>${address}</strong>.`
       }
     </p>
-    <p>Ask who runs this service to let you in:</p>
+    <p>Ask the operator of this service to give you access:</p>
     <p class="wide">
       <code>license operator grant ${address ?? `sub=${subject}`} --scope read,change</code>
     </p>

@@ -50,7 +50,7 @@ async function licenseFor(ask: Ask, { rights }: Supporter, id: string): Promise<
 async function licenseToChange(ask: Ask, supporter: Supporter, id: string): Promise<License> {
   const license = await licenseFor(ask, supporter, id);
   if (supporter.rights.get(license.product)?.includes('change') !== true)
-    throw forbidden('not_operator', 'You may not change licenses of this product.');
+    throw forbidden('not_operator', 'You can’t change licenses of this product.');
   return license;
 }
 
@@ -122,7 +122,7 @@ export function addSupportRoutes(app: FastifyInstance, support: Support): void {
         supporter,
         id,
         request,
-        'Freed. The next machine that asks with the key gets the place.',
+        'Place freed. The next machine that activates the key takes it.',
       );
     }),
   );

@@ -1,4 +1,4 @@
-/** The pages of support: who asks is found by what they can say, and helped by one button. */
+/** The pages of support: they find the license of a customer, and free a place by one button. */
 import { html, type Html } from '@muster/http';
 import { type License } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
@@ -22,7 +22,7 @@ const head = (supporter: Supporter): Html =>
 
 const searchForm = (query: string): Html =>
   html`<form method="get" action="/support" role="search">
-    <label for="q">Order, customer, or the end of a key</label>
+    <label for="q">Order, customer or end of a key</label>
     <div class="ask"><input id="q" name="q" value="${query}" required /><button>Search</button></div>
   </form>`;
 
@@ -40,8 +40,8 @@ export function searchPage(supporter: Supporter, query: string, found: readonly 
               ${
                 found.length === 0
                   ? html`<p>
-                      No license of ${productsOf(supporter)} has that order, customer or end of a key. Of a
-                      key the last four symbols are enough.
+                      No license of ${productsOf(supporter)} matches. Search for an order, a customer or the
+                      last four characters of a key.
                     </p>`
                   : html`<ul>
                       ${found.map(
@@ -67,12 +67,12 @@ export function searchPage(supporter: Supporter, query: string, found: readonly 
 
 /** Why a machine was refused, and what helps. */
 const whyRefused: Readonly<Record<string, string>> = {
-  other_machine: 'Other machines had every place. Free one of the places above.',
-  expired: 'The license had expired. A renewal helps.',
-  suspended: 'The license was suspended. It goes on when it is resumed.',
-  revoked: 'The license was revoked, for good.',
-  transfers_exhausted: 'The customer had moved it as often as its plan allows. You can free a place above.',
-  unactivated: 'A machine asked to give up a place that it did not have.',
+  other_machine: 'All places were taken by other machines. Free one of them above.',
+  expired: 'The license had expired. Renew it.',
+  suspended: 'The license was suspended. Resume it to allow machines again.',
+  revoked: 'The license was revoked permanently.',
+  transfers_exhausted: 'The customer had moved it as often as the plan allows. You can free a place above.',
+  unactivated: 'A machine tried to release a place that it did not have.',
 };
 
 const kindWords: Readonly<Record<string, string>> = {
@@ -80,16 +80,16 @@ const kindWords: Readonly<Record<string, string>> = {
   imported: 'Imported',
   activated: 'Activated by a machine',
   released: 'Released from a machine',
-  transferred: 'Given to another machine',
+  transferred: 'Moved to another machine',
   suspended: 'Suspended',
   resumed: 'Resumed',
   revoked: 'Revoked',
   renewed: 'Renewed',
-  rotated: 'Given another key',
-  certified: 'Certificate made by hand',
+  rotated: 'Key replaced',
+  certified: 'Certificate issued by an operator',
   entitled: 'Features changed',
   resized: 'Number of machines changed',
-  expiring: 'Ends within a week',
+  expiring: 'Expires within a week',
   expired: 'Expired',
 };
 
@@ -116,7 +116,7 @@ const isTime = (value: unknown): value is string =>
 const detailWords: Readonly<Record<string, string>> = { machineHint: 'machine' };
 const timeWords: Readonly<Record<string, string>> = {
   expiresAt: 'ends',
-  offlineUntil: 'may run offline until',
+  offlineUntil: 'can run offline until',
   before: 'ended before',
 };
 
@@ -143,7 +143,7 @@ const aboutLicense = ({ supporter, license, link }: LicensePage, mayChange: bool
       <dd>${license.plan}${supporter.rights.size > 1 ? ` of ${license.product}` : ''}</dd>
       <dt>Ends</dt>
       <dd>
-        ${moment(license.expiresAt, license.durationSeconds === null ? 'never' : 'counts from the first activation')}
+        ${moment(license.expiresAt, license.durationSeconds === null ? 'never' : 'set at the first activation')}
       </dd>
       <dt>Order</dt>
       <dd>${license.orderRef ?? '–'}</dd>
@@ -154,8 +154,8 @@ const aboutLicense = ({ supporter, license, link }: LicensePage, mayChange: bool
       ${
         // By it machines are released.
         mayChange
-          ? html`<dt>For the customer</dt>
-              <dd><a href="${link}">their page of this license</a></dd>`
+          ? html`<dt>Customer’s page</dt>
+              <dd><a href="${link}">Open the page of this license</a></dd>`
           : null
       }
     </dl>
@@ -166,7 +166,7 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
     <h2>Machines: ${machines.length} of ${license.machineLimit}</h2>
     ${
       machines.length === 0
-        ? html`<p>None. The next machine that asks with the key gets the license.</p>`
+        ? html`<p>No machine uses this license yet.</p>`
         : html`<ul>
             ${machines.map(
               (machine) =>
@@ -174,7 +174,7 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
                   <div>
                     Place ${machine.slot} <span class="quiet">${machine.hint}</span><br />
                     <span class="quiet"
-                      >since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}, may run
+                      >since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}, can run
                       offline until ${moment(machine.offlineUntil)}</span
                     >
                   </div>
@@ -182,7 +182,7 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
                     mayChange
                       ? html`<form method="post" action="/support/licenses/${license.id}/release">
                           <input type="hidden" name="slot" value="${machine.slot}" />
-                          <button>Free place ${machine.slot} for another machine</button>
+                          <button>Free place ${machine.slot}</button>
                         </form>`
                       : null
                   }
@@ -194,10 +194,10 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
 
 const refusalsOf = ({ denials }: LicensePage) =>
   html`<section>
-    <h2>Refused</h2>
+    <h2>Refused machines</h2>
     ${
       denials.length === 0
-        ? html`<p>No machine was refused this license.</p>`
+        ? html`<p>No machine was refused.</p>`
         : html`<ul>
             ${denials.map(
               ({ day: at, outcome, count, lastAt }) =>
@@ -216,7 +216,7 @@ const refusalsOf = ({ denials }: LicensePage) =>
 
 const eventsOf = ({ events }: LicensePage) =>
   html`<section>
-    <h2>What happened</h2>
+    <h2>History</h2>
     <ul>
       ${events.map(
         ({ kind, actor, actorRef, at, data }) =>

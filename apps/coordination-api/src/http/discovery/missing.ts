@@ -1,16 +1,16 @@
 /** What a browser shows at a path that is not there. Programs get the error as JSON, whatever the path. */
-import { type RenderedPage } from '@muster/http';
+import { acceptsPages, type ErrorPage } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 import { type Addresses } from './addresses.ts';
 import { htmlPage } from './layout.ts';
 
-/** Whether a browser goes there: programs take anything (`*​/*`), or JSON, and call operations below /api. */
-const isNavigation = ({ method, url, headers }: FastifyRequest): boolean =>
-  (method === 'GET' || method === 'HEAD') &&
-  headers.accept?.includes('text/html') === true &&
-  !/^\/(?:api|hooks)(?:[/?]|$)/.test(url);
+/** True for a browser that opens a page. Operations are below /api and /hooks. */
+const isNavigation = (request: FastifyRequest): boolean =>
+  (request.method === 'GET' || request.method === 'HEAD') &&
+  acceptsPages(request) &&
+  !/^\/(?:api|hooks)(?:[/?]|$)/.test(request.url);
 
-export function missingPageOf(addresses: Addresses): (request: FastifyRequest) => RenderedPage | undefined {
+export function missingPageOf(addresses: Addresses): ErrorPage {
   const { docsUrl, hasConsole } = addresses;
   const ways = [
     '[What is here](/)',
@@ -23,5 +23,6 @@ export function missingPageOf(addresses: Addresses): (request: FastifyRequest) =
     summary: 'There is no page at this address.',
     markdown: `# There is no such page\n\nThe address may be mistyped, or the page was moved. From here:\n\n${ways.map((way) => `- ${way}`).join('\n')}\n`,
   });
-  return (request) => (isNavigation(request) ? page : undefined);
+  return (request, { details }) =>
+    details.reason === 'no_such_path' && isNavigation(request) ? page : undefined;
 }

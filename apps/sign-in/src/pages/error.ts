@@ -1,0 +1,16 @@
+/** The page that a browser shows for a request that failed, such as while the service is overloaded. */
+import { acceptsPages, type ErrorPage, errorTitle, html } from '@muster/http';
+import { renderPage } from './layout.ts';
+
+export const errorPage: ErrorPage = (request, { status, message }) => {
+  if (!acceptsPages(request)) return undefined;
+  const title = errorTitle(status);
+  return renderPage({
+    title,
+    body: html`<section>
+      <h1>${title}</h1>
+      <p>${message}</p>
+      ${status < 500 ? html`<p><a class="button" href="/sign-in">Sign in</a></p>` : html`<p>Reload this page to try again.</p>`}
+    </section>`,
+  });
+};
