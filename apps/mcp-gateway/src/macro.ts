@@ -13,6 +13,7 @@ import { inProject, perform, type ToolCall } from './calls.ts';
 import { digest } from './intents.ts';
 import { inTermsOf } from './explained.ts';
 import { unfit } from './issues.ts';
+import { withParameterWords } from './parameter-words.ts';
 import { asMeant } from './repair.ts';
 import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
 import {
@@ -143,7 +144,7 @@ interface MacroStatement<Params extends z.ZodObject> {
 export function macro<Params extends z.ZodObject>(statement: MacroStatement<Params>): MacroTool {
   const { name, description, params } = statement;
   const stated = statedParams(params);
-  const inputSchema = paramsSchema(params);
+  const inputSchema = withParameterWords(paramsSchema(params));
   const takesProject = 'projectId' in params.shape;
   const tool: Tool = {
     name,

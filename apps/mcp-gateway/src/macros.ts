@@ -73,7 +73,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'start_work',
     description:
-      'Begin a story, or nothing at all: takes the lease, moves it to in_progress, locks the paths you name, returns all you need to know. Keep execution.id and leaseToken. Refused where it is blocked, held or locked by others: take other work. The same runId again: a fresh leaseToken.',
+      'Begin a story, or nothing at all: takes the lease, moves it to in_progress, locks the paths you name, returns all you need to know. Keep execution.id and leaseToken. Refused where it is blocked, held or locked. The same runId again: a fresh leaseToken.',
     params: z.strictObject({
       storyId: context.params.shape.storyId,
       resources: lock.params.shape.resources
@@ -131,11 +131,11 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'ask_question',
     description:
-      'Ask about the story you work on. wait_for brings the answer; your lease and locks stay while you call it.',
+      'Ask about the story you work on. wait_for brings the answer and keeps your lease and locks.',
     params: z.strictObject({
       ...held,
       question: comment.params.shape.body,
-      directedTo: comment.params.shape.directedTo.meta({ description: 'The member who knows' }),
+      directedTo: comment.params.shape.directedTo,
     }),
     steps: [renew, comment, update, deleteComment],
     run: async ({ question, directedTo, ...own }, steps) => {
@@ -163,7 +163,7 @@ export const macros: readonly MacroTool[] = [
       'Wait until something concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
     params: z.strictObject({
       ...held,
-      waitSeconds: z.int().min(0).max(25).default(20).meta({ description: 'Up to 25, default 20' }),
+      waitSeconds: z.int().min(0).max(25).default(20).meta({ description: 'Up to 25' }),
     }),
     steps: [renew, eventsSince],
     run: async ({ waitSeconds, ...own }, steps) => {
@@ -185,7 +185,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'submit_work',
     description:
-      'Finish: writes a last checkpoint and completes; locks are freed, the story goes to in_review. submitted needs branch or pullRequest. stale_lease: another has it; stop.',
+      'Finish: writes a last checkpoint and completes; frees locks, moves the story to in_review. submitted needs branch or pullRequest.',
     params: z.strictObject({
       ...checkpointShape,
       outcome: complete.params.shape.outcome.default('submitted'),
@@ -214,8 +214,7 @@ export const macros: readonly MacroTool[] = [
   }),
   macro({
     name: 'hand_off_work',
-    description:
-      'Give the work to one member or agent: writes a checkpoint to go on from, and offers it; your lease ends.',
+    description: 'Offer the work to one member or agent with a checkpoint; ends your lease.',
     params: z.strictObject({
       ...checkpointShape,
       toMemberId: handoff.params.shape.toMemberId,

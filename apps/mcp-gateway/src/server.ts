@@ -33,6 +33,7 @@ import { type Session } from './session.ts';
 import { type AnyTool, everyTool, findTool } from './toolbox.ts';
 import { replayedField } from './schemas.ts';
 import { findOperations } from './search.ts';
+import { shortened } from './short.ts';
 import { asInputSchema } from './tools.ts';
 import { type View } from './narrowing.ts';
 import { readView, showsViews, uiExtension, withView } from './ui.ts';
@@ -60,7 +61,8 @@ const textOfTools = new WeakMap<readonly Tool[], string>();
 export const textOf = (tools: readonly Tool[]): string | undefined => textOfTools.get(tools);
 
 const shown = (tool: AnyTool, view: View): Tool => {
-  const base = view.project === null ? tool.tool : tool.withoutProject;
+  const whole = view.project === null ? tool.tool : tool.withoutProject;
+  const base = view.mode === 'full' ? whole : shortened(whole);
   return view.showsOutput && tool.kind === 'operation'
     ? { ...base, outputSchema: asInputSchema(tool.outputSchema()) }
     : base;

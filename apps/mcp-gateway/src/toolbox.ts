@@ -1,26 +1,11 @@
 /** Every tool there is, of each kind, by its names. */
-import { registry } from '@muster/registry';
+import { coreOperations } from './core.ts';
 import { type MacroTool } from './macro.ts';
 import { macros } from './macros.ts';
 import { type MetaTool, metaTools } from './meta-tools.ts';
 import { operationTool, operationTools, type OperationTool } from './tools.ts';
 
-/** The story → lease → checkpoint → review loop, for clients and models that do better with few tools. */
-const core: ReadonlySet<string> = new Set(
-  [
-    registry.session.identity,
-    registry.projects.list,
-    registry.stories.list,
-    registry.stories.updateStatus,
-    registry.storyCollaboration.context,
-    registry.storySpec.update,
-    registry.comments.create,
-    registry.deliveryExecutions.checkpoint,
-    registry.reviewers.setVerdict,
-  ].map(({ name }) => name),
-);
-
-export const isCore = ({ operation }: OperationTool): boolean => core.has(operation.name);
+export const isCore = ({ operation }: OperationTool): boolean => coreOperations.has(operation.name);
 
 export type AnyTool = OperationTool | MacroTool | MetaTool;
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
+import { type Tool } from '@modelcontextprotocol/server';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { instructionsFor } from './instructions.ts';
@@ -115,6 +116,56 @@ describe('what a model reads', () => {
   });
 });
 
+describe('the short lists', () => {
+  const shortList = listFor(viewOf({ mode: 'core' }), everybody).tools;
+  const namesIn = (tool: Tool) => Object.keys(tool.inputSchema.properties ?? {});
+
+  it('describe every parameter', () => {
+    const undescribed = shortList.flatMap(({ name, inputSchema }) =>
+      Object.entries(inputSchema.properties ?? {})
+        .filter(([, property]) => !JSON.stringify(property).includes('"description"'))
+        .map(([parameter]) => `${name}.${parameter}`),
+    );
+    expect(undescribed).toEqual([]);
+  });
+
+  it('leave out rare parameters of operations only, which are accepted and described elsewhere', () => {
+    const leftOut = shortList.flatMap((listed) => {
+      const tool = findTool(listed.name);
+      if (tool === undefined) throw new Error(`no tool ${listed.name}`);
+      const missing = namesIn(tool.tool).filter((name) => !namesIn(listed).includes(name));
+      if (missing.length > 0) expect(tool.kind).toBe('operation');
+      for (const name of missing) {
+        expect(Object.keys(tool.stated.properties)).toContain(name);
+        expect(listed.inputSchema.required ?? []).not.toContain(name);
+      }
+      return missing.map((name) => `${listed.name}.${name}`);
+    });
+    expect(leftOut).toEqual([
+      ...['data', 'expectedSeq'].map((name) => `deliveryExecutions_checkpoint.${name}`),
+      ...['maxBytes', 'part'].map((name) => `session_identity.${name}`),
+      ...['columnId', 'storyIds', 'updatedSince'].map((name) => `stories_list.${name}`),
+      ...['comments_create.anchor', 'reviewers_setVerdict.diffHash'],
+    ]);
+  });
+
+  it('keep the hints that differ from what a client assumes', () => {
+    const assumed = {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    };
+    for (const { name, annotations } of shortList) {
+      const whole = findTool(name)?.tool.annotations ?? {};
+      const understood = { ...assumed, ...annotations };
+      expect(understood).toMatchObject(
+        whole.readOnlyHint === true ? { readOnlyHint: true, openWorldHint: false } : whole,
+      );
+    }
+  });
+});
+
 describe('what it costs a model', () => {
   it('is at most 25,000 tokens for everything', () => {
     expect(tokens(listFor(viewOf({ mode: 'full' }), everybody).tools)).toBeLessThanOrEqual(25_000);
@@ -124,6 +175,10 @@ describe('what it costs a model', () => {
     const { tools } = listFor(viewOf({ mode: 'core' }), everybody);
     expect(tools.length).toBeLessThanOrEqual(20);
     expect(tokens(tools)).toBeLessThanOrEqual(3_000);
+  });
+
+  it('is at most 1,500 tokens in search mode', () => {
+    expect(tokens(listFor(viewOf({ mode: 'search' }), everybody).tools)).toBeLessThanOrEqual(1_500);
   });
 
   it('is told in the guide by the number of tools', () => {

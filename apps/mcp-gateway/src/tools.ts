@@ -1,7 +1,9 @@
 /** Operation → tool. Every fact of a tool is the contract's; here it is put into the words and the shape of MCP. */
 import { type Operation, operations, type Reason, registry } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
+import { coreOperations } from './core.ts';
 import { remedyOf } from './hints.ts';
+import { withParameterWords } from './parameter-words.ts';
 import {
   clearable,
   type JsonSchema,
@@ -133,7 +135,8 @@ function inputSchemaOf(operation: Operation, clears: readonly string[], isList: 
         ? { maxBytes: { ...maxBytes, description: `default ${answerBytes}` } }
         : { maxBytes, part },
     );
-  return { ...schema, properties };
+  const all = { ...schema, properties };
+  return coreOperations.has(operation.name) ? withParameterWords(all) : all;
 }
 
 export function withoutProject(schema: ObjectSchema): ObjectSchema {

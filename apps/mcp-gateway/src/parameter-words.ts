@@ -1,0 +1,62 @@
+/** Descriptions of parameters of the core tools that the contract leaves to their names: models guess these wrong. */
+import { type ObjectSchema } from './schemas.ts';
+
+const words: Readonly<Record<string, string>> = {
+  agentId: 'Assigned agent',
+  anchor: 'Line of the spec',
+  assigneeId: 'Assigned member',
+  assignedToMe: 'Only yours',
+  baseVersion: 'Version you read; required once one exists',
+  body: 'Markdown',
+  branch: 'Name as pushed',
+  columnId: 'Of the board',
+  content: 'Whole spec, Markdown',
+  cursor: 'nextCursor',
+  data: 'JSON object',
+  diffHash: 'Of the diff you reviewed',
+  directedTo: 'Member who knows',
+  epicId: 'In one epic',
+  executionId: 'From start_work',
+  failure: 'Why, if failed',
+  filesTouched: 'From the repository root',
+  headSha: 'Commit hash',
+  includeArchived: 'Default false',
+  kind: 'Default comment',
+  label: 'Exact name',
+  labels: 'All of these',
+  leaseToken: 'Newest you got',
+  limit: 'Items per page',
+  maxBytes: 'Of the answer',
+  nextSteps: 'Left to do, in order',
+  note: 'For people',
+  outcome: 'Default submitted',
+  parentId: 'Comment to reply to',
+  part: 'From cut, to read on',
+  projectId: 'Id or key: WEB',
+  pullRequest: 'If opened',
+  pushed: 'headSha is on the remote',
+  question: 'Markdown',
+  reason: 'For people',
+  runId: 'Any text; keep it: it gets your work back',
+  specVersion: 'You reviewed',
+  status: 'New status',
+  storyId: 'Id or key: WEB-42',
+  summary: 'Done so far, for a successor',
+  toAgentId: 'Or toMemberId',
+  toMemberId: 'Or toAgentId',
+  ttlSeconds: 'Of the lease',
+  verdict: 'Your decision',
+};
+
+/** Parameters for which the words here say more than the first clause of the contract's. */
+const replacing: ReadonlySet<string> = new Set(['runId', 'outcome', 'directedTo', 'labels', 'baseVersion']);
+
+/** The schema with a description for each parameter that has none. */
+export function withParameterWords(schema: ObjectSchema): ObjectSchema {
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    const own = replacing.has(name) ? undefined : property.description;
+    const description = own ?? words[name] ?? property.description;
+    return [name, description === undefined ? property : { ...property, description }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) as ObjectSchema['properties'] };
+}

@@ -1,0 +1,46 @@
+/** How a tool is shown in the short lists (core and search), in which each token counts. */
+import { type Tool } from '@modelcontextprotocol/server';
+import { registry } from '@muster/registry';
+import { asInputSchema, titleOf, toolNameOf } from './tools.ts';
+import { type ObjectSchema } from './schemas.ts';
+
+/** Parameters that a model rarely needs. They are accepted all the same, and `describe_operation` shows them. */
+const rareParameters: Readonly<Record<string, readonly string[]>> = {
+  [toolNameOf(registry.session.identity.name)]: ['maxBytes', 'part'],
+  [toolNameOf(registry.stories.list.name)]: ['columnId', 'storyIds', 'updatedSince'],
+  [toolNameOf(registry.comments.create.name)]: ['anchor'],
+  [toolNameOf(registry.deliveryExecutions.checkpoint.name)]: ['data', 'expectedSeq'],
+  [toolNameOf(registry.reviewers.setVerdict.name)]: ['diffHash'],
+};
+
+/** Values that a client assumes of a hint that is left out, by the protocol. */
+const assumed: NonNullable<Tool['annotations']> = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** The hints that say something: of a read neither `destructiveHint` nor `idempotentHint` means anything. */
+function hintsThatTell(annotations: Tool['annotations'] = {}): Tool['annotations'] {
+  const { readOnlyHint, openWorldHint } = annotations;
+  const telling = readOnlyHint === true ? { readOnlyHint, openWorldHint } : annotations;
+  return Object.fromEntries(
+    Object.entries(telling).filter(([hint, value]) => assumed[hint as keyof typeof assumed] !== value),
+  );
+}
+
+export function shortened(tool: Tool): Tool {
+  const rare = rareParameters[tool.name] ?? [];
+  const schema = tool.inputSchema as ObjectSchema;
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties).filter(([name]) => !rare.includes(name)),
+  );
+  const { title, ...untitled } = tool;
+  return {
+    // A title that only repeats the name is left out: clients show the name where there is none.
+    ...(title === titleOf(tool.name) ? untitled : tool),
+    inputSchema: asInputSchema({ ...schema, properties }),
+    annotations: hintsThatTell(tool.annotations),
+  };
+}
