@@ -97,18 +97,13 @@ async function foundOrganization(
 const rowsAt = async <Row>({ pool }: Node, sql: string, ...values: unknown[]): Promise<Row[]> =>
   (await pool.query(sql, values)).rows as Row[];
 
-/** The tables that have rows of organizations. */
-const tablesAt = async (at: Node): Promise<string[]> =>
-  (
-    await rowsAt<{ name: string }>(
-      at,
-      `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'org_id'
-         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
-    )
-  ).map(({ name }) => name);
-
 async function countAt(at: Node, orgId: string): Promise<number> {
-  const counts = (await tablesAt(at)).map((name) => `(select count(*) from ${name} where org_id = $1)`);
+  const tables = await rowsAt<{ name: string }>(
+    at,
+    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'org_id'
+       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
+  );
+  const counts = tables.map(({ name }) => `(select count(*) from ${name} where org_id = $1)`);
   const [row] = await rowsAt<{ all: number }>(
     at,
     `select (${counts.join(' + ')} + (select count(*) from orgs where id = $1))::int as all`,
