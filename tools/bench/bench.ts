@@ -22,7 +22,7 @@
 // of its own, with eight projects.
 import { parseArgs } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
-import { migrate, type Pool } from '@muster/database';
+import { type Pool } from '@muster/database';
 import { measureConsole, renderConsole } from './console.ts';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg, makeOrgs } from './data.ts';
@@ -31,7 +31,7 @@ import { measureGrowth } from './growth.ts';
 import { renderLadder } from './ladder.ts';
 import { measureLicenses } from './licenses.ts';
 import { measureMcp, perCore } from './mcp.ts';
-import { type Bench, measure, type Sample, warmUp } from './measure.ts';
+import { type Bench, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { fill, keep, type Memory } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
 import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
@@ -82,6 +82,8 @@ function positive(name: string, text: string): number {
 
 const say = (line: string): void => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 
+const effort = { rounds, seconds, say };
+
 /** An operation on certain organizations. */
 interface Course {
   readonly name: string;
@@ -111,12 +113,8 @@ function choose(): { readonly chosen: readonly Work[]; readonly withOutbox: bool
 
 async function compare(services: Services, chosen: readonly Work[]): Promise<Results> {
   say('Starting PostgreSQL (fsync on), building and starting coordination-api');
-  const postgres = await services.postgres();
-  await migrate(postgres.url);
-  const main = await services.bundle();
-  const api = await services.api(main, postgres.url);
+  const { postgres, main, api, owner, bench } = await services.installation();
   const { residentBytes: idleBytes } = await readServerUse(api.url);
-  const owner = services.owner(postgres.url);
 
   // Only writes are measured in one organization alone.
   const hasWrites = chosen.some(({ isWrite }) => isWrite);
@@ -128,8 +126,6 @@ async function compare(services: Services, chosen: readonly Work[]): Promise<Res
   await owner.query(bareTables);
   await owner.query('analyze');
   const bareUrl = await services.bare(postgres.url);
-  const load = services.load();
-  const bench = { load, owner, postmaster: postgres.pid };
   const courses = [
     ...chosen.map((work): Course => ({ name: work.name, work, orgs, goal: work.goal })),
     ...chosen
@@ -163,50 +159,29 @@ async function runCourses(
   courses: readonly Course[],
   urls: { readonly ours: string; readonly theirs: string },
 ): Promise<Row[]> {
-  const samples = courses.map((course) => ({ course, ours: [] as Sample[], theirs: [] as Sample[] }));
-  const ours = async (course: Course, time: number): Promise<Sample> => {
-    await beKnown(urls.ours, course.orgs);
-    const before = await writtenBy(bench.owner, course.work);
-    const sample = await measure(
-      bench,
-      `coordination-api, ${course.name}`,
-      urls.ours,
-      lanesOf(course, 'muster'),
-      time,
-    );
-    if (course.work.isWrite) await checkWritten(bench.owner, course, before, sample);
-    return sample;
-  };
-  const theirs = (course: Course, time: number): Promise<Sample> =>
-    measure(bench, `bare, ${course.name}`, urls.theirs, lanesOf(course, 'bare'), time);
-
-  say('Warming up');
-  const warm = new Set<Work>();
-  for (const { course } of samples) {
-    if (warm.has(course.work)) continue;
-    await warmUp((time) => ours(course, time), seconds);
-    await warmUp((time) => theirs(course, time), seconds);
-    warm.add(course.work);
-  }
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const [index, { course, ours: mine, theirs: others }] of samples.entries()) {
-      // Who goes first changes, so that neither always finds the machine as the other left it.
-      const oursFirst = (round + index) % 2 === 0;
-      if (oursFirst) mine.push(await ours(course, seconds));
-      others.push(await theirs(course, seconds));
-      if (!oursFirst) mine.push(await ours(course, seconds));
-    }
-    say(`Round ${round} of ${rounds}`);
-  }
-  return samples.map(({ course, ours: mine, theirs: others }) => ({
-    ...{
-      name: course.name,
-      goal: course.goal,
-      mostP99Millis: course.work.mostP99Millis,
-      roundTrips: null,
-    },
-    ...{ ours: mine, theirs: others },
-  }));
+  const ours =
+    (course: Course): Side =>
+    async (time) => {
+      await beKnown(urls.ours, course.orgs);
+      const before = await writtenBy(bench.owner, course.work);
+      const what = `coordination-api, ${course.name}`;
+      const sample = await measure(bench, what, urls.ours, lanesOf(course, 'muster'), time);
+      if (course.work.isWrite) await checkWritten(bench.owner, course, before, sample);
+      return sample;
+    };
+  const theirs =
+    (course: Course): Side =>
+    (time) =>
+      measure(bench, `bare, ${course.name}`, urls.theirs, lanesOf(course, 'bare'), time);
+  const sidesOf = (course: Course): Side[] => [ours(course), theirs(course)];
+  const ofDifferentWorks = courses.filter(
+    ({ work }, index) => courses.findIndex((other) => other.work === work) === index,
+  );
+  const samples = await inTurns(courses.map(sidesOf), effort, { warm: ofDifferentWorks.map(sidesOf) });
+  return courses.map(({ name, goal, work: { mostP99Millis } }, index) => {
+    const [mine = [], others = []] = samples[index] ?? [];
+    return { ...{ name, goal, mostP99Millis, roundTrips: null }, ...{ ours: mine, theirs: others } };
+  });
 }
 
 /** How much stands in the streams that writes of this work leave something in. */
@@ -289,8 +264,6 @@ interface Special {
     | 'imports';
   readonly run: (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
 }
-
-const effort = { rounds, seconds, say };
 
 const special = <Result>(
   name: Special['name'],

@@ -5,9 +5,9 @@
 import { performance } from 'node:perf_hooks';
 import { createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
-import { createOrganization, createToken } from '@muster/organizations';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { foundOrg } from './data.ts';
 import { whole } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -99,19 +99,7 @@ interface BenchBoard {
 }
 
 async function makeBoard(owner: Pool, baseUrl: string): Promise<BenchBoard> {
-  const email = 'ana@bench.example';
-  await createOrganization(owner, {
-    name: 'Bench',
-    slug: 'console',
-    plan: 'team',
-    owner: { email, name: 'Ana' },
-  });
-  const { token } = await createToken(owner, {
-    org: 'console',
-    member: email,
-    name: 'bench',
-    scopes: ['admin'],
-  });
+  const { token } = await foundOrg(owner, 'console');
   const client = createClient(httpTransport({ baseUrl, token }));
   const { project, columns } = await client.projects.create({ key: 'WEB', name: 'Web shop' });
   const columnOf = (status: string): string => columns.find((one) => one.status === status)?.id ?? '';

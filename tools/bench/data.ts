@@ -93,25 +93,32 @@ async function makeProject(api: Client, key: string): Promise<BenchProject> {
   };
 }
 
-/** Founds an organization, by the operators' hand, and fills it with projects of 200 stories each. */
-export async function makeOrg(
-  owner: Pool,
-  baseUrl: string,
-  slug: string,
-  busyProjects: number,
-): Promise<BenchOrg> {
+/** An organization with its owner, made as operators make one. */
+export async function foundOrg(owner: Pool, slug: string, scope: 'write' | 'admin' = 'admin') {
   const email = `ana@${slug}.example`;
   const { org, owner: member } = await createOrganization(owner, {
     ...{ name: slug, slug, plan: 'enterprise' },
     owner: { email, name: 'Ana' },
   });
-  const { token } = await createToken(owner, { org: slug, member: email, name: 'bench', scopes: ['write'] });
+  const { token } = await createToken(owner, { org: slug, member: email, name: 'bench', scopes: [scope] });
+  return { orgId: org.id, memberId: member.id, token };
+}
+
+/** Founds an organization and fills it with projects of 200 stories each. */
+export async function makeOrg(
+  owner: Pool,
+  baseUrl: string,
+  slug: string,
+  busyProjects: number,
+  scope: 'write' | 'admin' = 'write',
+): Promise<BenchOrg> {
+  const { orgId, memberId, token } = await foundOrg(owner, slug, scope);
   const api = createClient(httpTransport({ baseUrl, token }));
   const busy: BenchProject[] = [];
   for (let index = 0; index < busyProjects; index += 1) busy.push(await makeProject(api, `BUSY${index}`));
   return {
-    ...{ orgId: org.id, token, busy },
-    actor: { kind: 'member', memberId: member.id, agentId: null, name: 'Ana' },
+    ...{ orgId, token, busy },
+    actor: { kind: 'member', memberId, agentId: null, name: 'Ana' },
     still: await makeProject(api, 'STILL'),
   };
 }

@@ -1,9 +1,8 @@
 import { pathOf } from '@muster/registry';
 import { createPool, migrate } from '@muster/database';
-import { createToken } from '@muster/organizations';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillUp } from './growth-fill.ts';
-import { type LoadRequest } from './load-process.ts';
+import { type LoadRequest } from './load-request.ts';
 import { type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
@@ -23,7 +22,6 @@ export async function measureGrowth(
 ): Promise<Summary[]> {
   const postgres = await services.postgres();
   const main = await services.bundle();
-  const load = services.load();
   const sideOf = async (stories: number): Promise<Side> => {
     say(`Making a project of ${stories.toLocaleString('en-US')} stories`);
     const admin = createPool({ url: postgres.url, role: null, max: 1 });
@@ -34,25 +32,19 @@ export async function measureGrowth(
     await migrate(url.href);
     const api = await services.api(main, url.href);
     const owner = createPool({ url: url.href, role: null, max: 1 });
-    const org = await makeOrg(owner, api.url, 'growth', 0);
+    const org = await makeOrg(owner, api.url, 'growth', 0, 'admin');
     await fillUp(url.href, org, stories);
-    const { token } = await createToken(owner, {
-      org: 'growth',
-      member: 'ana@growth.example',
-      name: 'reads',
-      scopes: ['admin'],
-    });
     const { rows } = await owner.query<{ id: string }>(
       'select id from stories where project_id = $1 order by number desc limit $2',
       [org.still.projectId, ids],
     );
     await owner.end();
-    return { url: api.url, org: { ...org, token }, storyIds: rows.map(({ id }) => id) };
+    return { url: api.url, org, storyIds: rows.map(({ id }) => id) };
   };
   const [few, many] = [await sideOf(small), await sideOf(large)];
   const owner = createPool({ url: postgres.url, role: null, max: 1 });
   services.onStop(() => owner.end());
-  const bench = { load, owner, postmaster: postgres.pid };
+  const bench = await services.bench(owner, postgres);
   const summaries: Summary[] = [];
   for (const { name, operation, lanes } of [...reads.map(repeated), ...writes]) {
     if (only !== undefined && !only.includes(operation)) continue;

@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
-import { migrate } from '@muster/database';
-import { createOrganization, createToken } from '@muster/organizations';
 import { programEnvironment } from '@muster/testing/environment';
+import { foundOrg } from './data.ts';
 import { whole } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -54,19 +53,9 @@ export async function measureImports(
   { say }: { readonly say: (line: string) => void },
 ): Promise<ImportsSummary> {
   say('Starting PostgreSQL (fsync on), building coordination-api and the command line');
-  const postgres = await services.postgres();
-  await migrate(postgres.url);
-  const api = await services.api(await services.bundle(), postgres.url);
+  const { api, owner } = await services.installation();
   const main = await services.bundle('cli');
-  const owner = services.owner(postgres.url);
-  const email = 'ana@bench.example';
-  await createOrganization(owner, {
-    ...{ name: 'Bench', slug: 'bench', plan: 'team' },
-    owner: { email, name: 'Ana' },
-  });
-  const { token } = await createToken(owner, {
-    ...{ org: 'bench', member: email, name: 'bench', scopes: ['admin'] },
-  });
+  const { token } = await foundOrg(owner, 'bench');
   const client = createClient(httpTransport({ baseUrl: api.url, token }));
   await client.projects.create({ key: 'WEB', name: 'Web shop' });
   const home = await mkdtemp(path.join(tmpdir(), 'muster-bench-import-'));

@@ -3,8 +3,8 @@
  * service costs beyond that is its own. Compared in processor time, of the server and of Postgres, which other work on the
  * machine moves less than rates.
  */
-import { type LoadRequest } from './load-process.ts';
-import { type Bench, type Effort, measure, type Sample, warmUp } from './measure.ts';
+import { type LoadRequest } from './load-request.ts';
+import { type Bench, type Effort, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -104,33 +104,34 @@ export async function startRungs(
   return rungs;
 }
 
-/** `warm` is told once all rungs have warmed up. */
 export async function climb(
   bench: Bench,
   ladder: Ladder,
-  { rounds, seconds, say }: Effort,
-  warm: () => Promise<void>,
+  effort: Effort,
+  onWarm: () => Promise<void>,
 ): Promise<LadderSummary[]> {
   const rungs = [...ladder.bare, ladder.service];
-  const samples = ladder.asked.map((asked) => ({
-    asked,
-    byRung: new Map(rungs.map(({ name }) => [name, [] as Sample[]])),
-  }));
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { asked, byRung } of samples) {
-      for (const rung of rungs) {
-        const { name, url } = rung;
-        const lanes = rung === ladder.service ? asked.lanes : (asked.bareLanes ?? asked.lanes);
-        const run = (time: number): Promise<Sample> =>
-          measure(bench, `${asked.name}, ${name}`, url, lanes, time);
-        if (round === 0) await warmUp(run, seconds);
-        else byRung.get(name)?.push(await run(seconds));
-      }
-    }
-    if (round === 0) await warm();
-    say(round === 0 ? 'Warmed up' : `Round ${round} of ${rounds}`);
-  }
-  return samples.map(({ asked, byRung }) => summarizeAsked(ladder, asked, byRung));
+  const courses = ladder.asked.map(({ name, lanes, bareLanes = lanes }) =>
+    rungs.map(
+      (rung): Side =>
+        (time) =>
+          measure(
+            bench,
+            `${name}, ${rung.name}`,
+            rung.url,
+            rung === ladder.service ? lanes : bareLanes,
+            time,
+          ),
+    ),
+  );
+  const samples = await inTurns(courses, effort, { onWarm });
+  return ladder.asked.map((asked, index) =>
+    summarizeAsked(
+      ladder,
+      asked,
+      new Map(rungs.map(({ name }, place) => [name, samples[index]?.[place] ?? []])),
+    ),
+  );
 }
 
 const two = (value: number): string => value.toFixed(2);

@@ -7,8 +7,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { climb, type LadderSummary, startRungs } from './ladder.ts';
 import { stepNames } from './license-steps.ts';
-import { type LoadRequest } from './load-process.ts';
-import { type Bench, type Effort } from './measure.ts';
+import { type LoadRequest } from './load-request.ts';
+import { type Effort } from './measure.ts';
 import { poolSize, type Services } from './services.ts';
 
 const connections = 32;
@@ -76,8 +76,7 @@ export async function measureLicenses(services: Services, effort: Effort): Promi
   const keys = await issueKeys(main, postgres.url);
   await owner.query(bareTables);
   const bare = await startRungs(services, 'bare-licenses.ts', stepNames, surroundings);
-  const load = services.load();
-  const bench: Bench = { load, owner, postmaster: postgres.pid };
+  const bench = await services.bench(owner, postgres);
   const asked = paths.map((path) => ({ name: path, lanes: lanesOf(keys, path), goal: goals[path] }));
   const ladder = { bare, service: { name: 'license-service', url: service.url }, asked };
   return climb(bench, { ...ladder, statement: stepNames.statement }, effort, async () => {

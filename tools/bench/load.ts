@@ -1,7 +1,7 @@
 // A process of its own that puts load on a server, so that what it costs is never taken for the server's.
-// It is forked by load-process.ts: one message in for each run, one out.
+// It is started by `Services.load`: one message in for each run, one out.
 import autocannon from 'autocannon';
-import { type LoadRequest, type LoadResult, type Run } from './load-process.ts';
+import { type LoadRequest, type LoadResult, type Run } from './load-request.ts';
 import { fill, keep, recalls } from './memory.ts';
 
 /** How often autocannon looks whether the time is over. */
@@ -75,3 +75,4 @@ process.on('message', (run: Run) => {
   );
 });
 process.on('disconnect', () => process.exit(0));
+process.send?.('ready');

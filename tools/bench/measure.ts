@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/database';
-import { type LoadProcess, type LoadRequest, type LoadResult } from './load-process.ts';
+import { type Load, type LoadRequest, type LoadResult } from './load-request.ts';
 import { readPostgresSeconds, readServerUse, type ServerUse } from './processor-time.ts';
 
 /** How long it is measured, and whom the progress is told. */
@@ -30,7 +30,7 @@ const mostLooks = 500;
 const looksInARow = 3;
 
 export interface Bench {
-  readonly load: LoadProcess;
+  readonly load: Load;
   /** The owner's connections. */
   readonly owner: Pool;
   /** Process id of PostgreSQL. */
@@ -47,7 +47,7 @@ export async function measure(
 ): Promise<Sample> {
   const before = await readServerUse(url);
   const postgresBefore = await readPostgresSeconds(postmaster);
-  const result = await load.run({ url, lanes, seconds });
+  const result = await load({ url, lanes, seconds });
   const after = await untilIdle(url, owner);
   const postgresAfter = await readPostgresSeconds(postmaster);
   refuseFailures(what, result);
@@ -70,11 +70,42 @@ const [warmCalls, mostWarmSeconds, mostWarmRounds] = [12_000, 20, 16];
 const stretchSeconds = 2;
 
 /** Runs what is to be measured, for rounds of so many seconds, until it takes no less time by being run. */
-export async function warmUp(run: (seconds: number) => Promise<Sample>, seconds: number): Promise<void> {
+async function warmUp(run: Side, seconds: number): Promise<void> {
   const most = Math.min(mostWarmSeconds, mostWarmRounds * seconds);
   const stretch = Math.min(stretchSeconds, most);
   for (let sent = 0, ran = 0; sent < warmCalls && ran + stretch <= most; ran += stretch)
     sent += (await run(stretch)).sent;
+}
+
+/** Measures one side for so many seconds. */
+export type Side = (seconds: number) => Promise<Sample>;
+
+/**
+ * Measures the sides of each course in turns, so that other work on the machine affects all of them. Answers the samples by
+ * course and side, one for each round. `onWarm` runs after all have warmed up.
+ */
+export async function inTurns(
+  courses: readonly (readonly Side[])[],
+  { rounds, seconds, say }: Effort,
+  {
+    warm = courses,
+    onWarm = async () => undefined,
+  }: { warm?: typeof courses; onWarm?: () => Promise<void> } = {},
+): Promise<Sample[][][]> {
+  say('Warming up');
+  for (const side of warm.flat()) await warmUp(side, seconds);
+  await onWarm();
+  const samples = courses.map((sides) => sides.map((): Sample[] => []));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [index, sides] of courses.entries()) {
+      const turns = [...sides.entries()];
+      // Neither side always finds the machine as the other left it.
+      if ((round + index) % 2 === 1) turns.reverse();
+      for (const [place, side] of turns) samples[index]?.[place]?.push(await side(seconds));
+    }
+    say(`Round ${round} of ${rounds}`);
+  }
+  return samples;
 }
 
 /** What was cut off at the end of a run is finished before the next begins: servers go on for callers that left. */

@@ -2,13 +2,10 @@
  * What follows from writes, by a worker that runs as it ships: how many jobs a second go through the outbox beside BullMQ
  * alone, how late a job is where nothing else is to be done, and how late the end of a lease is noted.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { migrate, newId, type Pool } from '@muster/database';
-import { createOrganization } from '@muster/organizations';
+import { foundOrg } from './data.ts';
 import { type Effort } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
@@ -50,63 +47,37 @@ export async function measureOutbox(
   await migrate(postgres.url);
   const redisUrl = await services.redis();
   const owner = services.owner(postgres.url);
-  const { org } = await createOrganization(owner, {
-    ...{ name: 'Bench', slug: 'bench', plan: 'enterprise' },
-    owner: { email: 'ana@bench.example', name: 'Ana' },
-  });
+  const { orgId } = await foundOrg(owner, 'bench');
   await services.app('delivery-worker', await services.bundle('delivery-worker'), {
     DATABASE_URL: postgres.url,
     REDIS_URL: redisUrl,
     BASE_URL: 'https://muster.example',
     MAIL_FOLDER: tmpdir(),
   });
-  const bare = await startBareQueue(services, redisUrl);
+  const queue = await services.program('bare-queue.ts', { REDIS_URL: redisUrl });
+  const bare = async (count: number): Promise<number> => (await queue.ask(count)) as number;
 
-  await throughOutbox(owner, org.id);
+  await throughOutbox(owner, orgId);
   await bare(jobsPerRound);
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    if (round % 2 === 0) ours.push(await throughOutbox(owner, org.id));
+    if (round % 2 === 0) ours.push(await throughOutbox(owner, orgId));
     theirs.push(await bare(jobsPerRound));
-    if (round % 2 === 1) ours.push(await throughOutbox(owner, org.id));
+    if (round % 2 === 1) ours.push(await throughOutbox(owner, orgId));
     say(`Jobs, round ${round} of ${rounds}`);
   }
   const ratios = ours.map((rate, round) => rate / (theirs[round] ?? NaN));
   say('One job at a time');
-  const idleMillis = await whereIdle(owner, org.id);
+  const idleMillis = await whereIdle(owner, orgId);
   say('Leases that end');
-  const expiryMillis = await pastTheirTime(owner, org.id);
+  const expiryMillis = await pastTheirTime(owner, orgId);
   return {
     ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
     ours: median(ours),
     theirs: median(theirs),
     idleMillis,
     expiryMillis,
-  };
-}
-
-async function startBareQueue(
-  services: Services,
-  redisUrl: string,
-): Promise<(count: number) => Promise<number>> {
-  const child = fork(path.join(import.meta.dirname, 'bare-queue.ts'), {
-    execArgv: [],
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production', REDIS_URL: redisUrl },
-  });
-  services.onStop(() => {
-    child.disconnect();
-  });
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the bare queue ended (code ${String(code)})`);
-  });
-  ended.catch(() => undefined);
-  await Promise.race([once(child, 'message'), ended]);
-  return async (count) => {
-    const answer = once(child, 'message');
-    child.send(count);
-    const [rate] = (await Promise.race([answer, ended])) as [number];
-    return rate;
   };
 }
 

@@ -3,11 +3,11 @@
  * and 10,000 live leases that are renewed.
  */
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { migrate, type Pool } from '@muster/database';
+import { type Pool } from '@muster/database';
 import { pathOf } from '@muster/registry';
 import { type BenchOrg, description, makeOrg, makeOrgs, titleOf } from './data.ts';
-import { type LoadRequest } from './load-process.ts';
-import { type Bench, type Effort, measure, type Sample } from './measure.ts';
+import { type LoadRequest } from './load-request.ts';
+import { type Effort, measure, type Sample } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 import { connections, pick, type Work } from './work.ts';
@@ -48,13 +48,9 @@ export async function measureScale(
   { rounds, seconds, say }: Effort,
 ): Promise<ScaleSummary> {
   say('Starting PostgreSQL (fsync on), building and starting coordination-api');
-  const postgres = await services.postgres();
-  await migrate(postgres.url);
-  const main = await services.bundle();
-  const first = await services.api(main, postgres.url);
-  const copies = [first];
-  const { url } = first;
-  const owner = services.owner(postgres.url);
+  const { postgres, main, api, owner, bench } = await services.installation();
+  const copies = [api];
+  const { url } = api;
 
   say(`What ${callsOfCost} calls of each write take`);
   const costs = await measureCosts(owner, await makeOrg(owner, url, 'costs', 5), url);
@@ -63,11 +59,7 @@ export async function measureScale(
   const several = { count: organizations, projects: projectsPerOrganization };
   const orgs = await makeOrgs(owner, url, 'scale', several);
   await owner.query('analyze');
-  const start = (): Bench => {
-    const load = services.load();
-    return { load, owner, postmaster: postgres.pid };
-  };
-  const benches = [start()];
+  const benches = [bench];
 
   const crowds: Crowd[] = [];
   const crowd = async (what: string, run: () => Promise<Sample[]>): Promise<void> => {
@@ -97,7 +89,7 @@ export async function measureScale(
   for (const count of [1, 2, 4]) {
     while (copies.length < count) {
       copies.push(await services.api(main, postgres.url));
-      benches.push(start());
+      benches.push(await services.bench(owner, postgres));
     }
     for (const work of [read, comment])
       await crowd(`${work.name}, ${count} copies`, () => onCopies(count, work, orgs));

@@ -1,18 +1,19 @@
-import { execFile, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, migrate, type Pool } from '@muster/database';
 import { lastOf, variablesOf, wordsOf } from '../deploy/dockerfile.ts';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
 import { startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { type AppName } from '../dev/ports.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
-import { type LoadProcess, startLoadProcess } from './load-process.ts';
+import { type Load, type LoadResult } from './load-request.ts';
+import { type Bench } from './measure.ts';
 import { metricsUrls } from './processor-time.ts';
+import { type Program, startProgram } from './program.ts';
 
 const run = promisify(execFile);
 
@@ -68,6 +69,20 @@ export class Services {
     return path.join(folder, 'main.js');
   }
 
+  /** What most measurements need: a migrated database, the API on it, and load that is measured. */
+  async installation() {
+    const postgres = await this.postgres();
+    await migrate(postgres.url);
+    const main = await this.bundle();
+    const api = await this.api(main, postgres.url);
+    const owner = this.owner(postgres.url);
+    return { postgres, main, api, owner, bench: await this.bench(owner, postgres) };
+  }
+
+  async bench(owner: Pool, { pid }: Postgres): Promise<Bench> {
+    return { load: await this.load(), owner, postmaster: pid };
+  }
+
   async api(main: string, databaseUrl: string): Promise<ThrowAwayApp> {
     const environment = { DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize, REDIS_URL: await this.redis() };
     return this.app('coordination-api', main, environment);
@@ -94,33 +109,27 @@ export class Services {
   }
 
   /** A process that puts load on servers. */
-  load(): LoadProcess {
-    const load = startLoadProcess();
-    this.onStop(() => {
-      load.stop();
-    });
-    return load;
+  async load(): Promise<Load> {
+    const program = await this.program('load.ts');
+    return async (run) => (await program.ask(run)) as LoadResult;
   }
 
-  /** The bare server; answers its address. */
+  /** The bare server that only runs a statement for each operation; answers its address. */
   bare(databaseUrl: string): Promise<string> {
-    return this.bareServer('bare.ts', { DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize });
+    const environment = { DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize, STEP: 'statement' };
+    return this.bareServer('bare.ts', environment);
   }
 
-  /** A server of this folder that says where it listens, as a process of its own; answers its address. */
+  /** A server of this folder that says where it listens; answers its address. */
   async bareServer(file: string, environment: Readonly<Record<string, string>>): Promise<string> {
-    const child = fork(path.join(import.meta.dirname, file), {
-      execArgv: [],
-      env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...environment },
-    });
-    const ended = once(child, 'exit').then(([code]) => {
-      throw new Error(`the server of ${file} ended (code ${String(code)})`);
-    });
-    ended.catch(() => undefined);
-    const [url] = (await Promise.race([once(child, 'message'), ended])) as [string];
+    return (await this.program(file, environment)).first as string;
+  }
+
+  async program(file: string, environment: Readonly<Record<string, string>> = {}): Promise<Program> {
+    const program = await startProgram(file, environment);
     this.onStop(() => {
-      child.disconnect();
+      program.stop();
     });
-    return url;
+    return program;
   }
 }

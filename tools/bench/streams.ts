@@ -4,9 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, httpTransport } from '@muster/client';
-import { migrate, type Pool } from '@muster/database';
-import { addMember, createOrganization, createToken } from '@muster/organizations';
+import { type Pool } from '@muster/database';
+import { addMember, createToken } from '@muster/organizations';
 import { Agent, type Dispatcher, request } from 'undici';
+import { foundOrg } from './data.ts';
 import { backlog, quantiles, type Quantiles, whenWritten, writeBacklog, writes } from './events.ts';
 import { readServerUse } from './processor-time.ts';
 import { whole } from './report.ts';
@@ -49,10 +50,7 @@ interface BenchMembers {
 
 export async function measureStreams(services: Services, { say }: Options): Promise<StreamsSummary> {
   say('Starting PostgreSQL (fsync on), building and starting coordination-api');
-  const postgres = await services.postgres();
-  await migrate(postgres.url);
-  const api = await services.api(await services.bundle(), postgres.url);
-  const owner = services.owner(postgres.url);
+  const { api, owner } = await services.installation();
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: 60_000 });
   services.onStop(() => agent.destroy());
   const open = async (token: string, query: string): Promise<Dispatcher.ResponseData> => {
@@ -96,19 +94,15 @@ const clientOf = (baseUrl: string, { tokens }: BenchMembers) =>
 
 /** With so many members, the first of whom owns it. */
 async function makeOrganization(owner: Pool, slug: string, count: number): Promise<BenchMembers> {
-  const emailOf = (index: number): string => `p${index}@bench.example`;
-  const { org } = await createOrganization(owner, {
-    ...{ name: 'Bench', slug, plan: 'enterprise' },
-    owner: { email: emailOf(0), name: 'Person 0' },
-  });
-  const tokens: string[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const email = emailOf(index);
-    if (index > 0) await addMember(owner, { org: slug, email, name: `Person ${index}`, role: 'member' });
+  const { orgId, token } = await foundOrg(owner, slug);
+  const tokens = [token];
+  for (let index = 1; index < count; index += 1) {
+    const email = `p${index}@bench.example`;
+    await addMember(owner, { org: slug, email, name: `Person ${index}`, role: 'member' });
     const made = await createToken(owner, { org: slug, member: email, name: 'bench', scopes: ['admin'] });
     tokens.push(made.token);
   }
-  return { orgId: org.id, tokens };
+  return { orgId, tokens };
 }
 
 /** Calls `heard` for each whole block that has data and no name of its own. */

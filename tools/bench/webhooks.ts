@@ -8,7 +8,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
-import { createOrganization, createToken } from '@muster/organizations';
+import { foundOrg } from './data.ts';
 import { backlog, type Quantiles, quantiles, whenWritten, writeBacklog, writes } from './events.ts';
 import { whole } from './report.ts';
 import { type Services } from './services.ts';
@@ -48,13 +48,7 @@ export async function measureWebhooks(
   const postgres = await services.postgres();
   await migrate(postgres.url);
   const owner = services.owner(postgres.url);
-  const { org } = await createOrganization(owner, {
-    ...{ name: 'Bench', slug: 'bench', plan: 'enterprise' },
-    owner: { email: 'ana@bench.example', name: 'Ana' },
-  });
-  const { token } = await createToken(owner, {
-    ...{ org: 'bench', member: 'ana@bench.example', name: 'bench', scopes: ['admin'] },
-  });
+  const { orgId, token } = await foundOrg(owner, 'bench');
   const environment = {
     DATABASE_URL: postgres.url,
     REDIS_URL: await services.redis(),
@@ -67,7 +61,7 @@ export async function measureWebhooks(
   });
   const client = createClient(httpTransport({ baseUrl: api.url, token }));
   await client.projects.create({ key: 'WEB', name: 'Website' });
-  const bench = { client, owner, orgId: org.id, receiver: await openReceiver(services) };
+  const bench = { client, owner, orgId, receiver: await openReceiver(services) };
 
   say(`${writes} writes`);
   const lateMillis = await measureLateness(bench);

@@ -2,7 +2,7 @@
 import { pathOf } from '@muster/registry';
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg, type BenchProject } from './data.ts';
-import { type LoadRequest } from './load-process.ts';
+import { type LoadRequest } from './load-request.ts';
 
 export const connections = 32;
 /** Different requests of one connection, which it repeats. */

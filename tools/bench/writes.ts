@@ -3,11 +3,11 @@
  * product's tables with what their keys and triggers keep, numbers in the order of commits, and a transaction that lets
  * the token in, holds the project open and looks at the record before it writes.
  */
-import { migrate, type Pool } from '@muster/database';
+import { type Pool } from '@muster/database';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrgs } from './data.ts';
 import { climb, type Ladder, type LadderSummary, startRungs } from './ladder.ts';
-import { type LoadRequest } from './load-process.ts';
+import { type LoadRequest } from './load-request.ts';
 import { type Effort } from './measure.ts';
 import { fill, keep, type Memory } from './memory.ts';
 import { rowsWritten } from './rows-written.ts';
@@ -73,10 +73,7 @@ export async function measureWrites(
   only: readonly string[] | undefined,
 ): Promise<LadderSummary[]> {
   effort.say('Starting PostgreSQL (fsync on), coordination-api, and the bare servers');
-  const postgres = await services.postgres();
-  await migrate(postgres.url);
-  const api = await services.api(await services.bundle(), postgres.url);
-  const owner = services.owner(postgres.url);
+  const { postgres, api, owner, bench } = await services.installation();
   // Apart from one another: a bare move puts stories where the product puts none.
   const several = { count: orgCount, projects: projectsPerOrg };
   const ours = await makeOrgs(owner, api.url, 'ours', several);
@@ -89,8 +86,7 @@ export async function measureWrites(
   await owner.query('grant usage on all sequences in schema bare to muster_app');
   await owner.query(analyze);
   const surroundings = { DATABASE_URL: postgres.url, DATABASE_POOL: poolSize };
-  const bare = await startRungs(services, 'bare-writes.ts', stepNames, surroundings);
-  const load = services.load();
+  const bare = await startRungs(services, 'bare.ts', stepNames, surroundings);
   const asked = works
     .filter(({ name }) => goals[name] !== undefined && (only === undefined || only.includes(name)))
     .map((work) => ({
@@ -102,7 +98,7 @@ export async function measureWrites(
   const service = { name: 'coordination-api', url: api.url };
   const ladder = { bare, service, asked, statement: stepNames.statement };
   await requireSameRows(owner, ladder);
-  return climb({ load, owner, postmaster: postgres.pid }, ladder, effort, async () => {
+  return climb(bench, ladder, effort, async () => {
     await owner.query(analyze);
   });
 }

@@ -1,6 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { type Remember } from './memory.ts';
 
 /** A request as one connection sends it. */
@@ -37,27 +34,5 @@ export interface LoadResult {
   readonly p99: number;
 }
 
-export interface LoadProcess {
-  run(run: Run): Promise<LoadResult>;
-  stop(): void;
-}
-
-export function startLoadProcess(): LoadProcess {
-  const child = fork(path.join(import.meta.dirname, 'load.ts'), { execArgv: [] });
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the load process ended (code ${String(code)})`);
-  });
-  // Its end is met by the run that waits for it; at the end nobody does.
-  ended.catch(() => undefined);
-  return {
-    run: async (run) => {
-      const answer = once(child, 'message');
-      child.send(run);
-      const [result] = (await Promise.race([answer, ended])) as [LoadResult];
-      return result;
-    },
-    stop: () => {
-      child.disconnect();
-    },
-  };
-}
+/** Puts load on a server from a process of its own, load.ts. */
+export type Load = (run: Run) => Promise<LoadResult>;
