@@ -32,7 +32,7 @@ import { renderLadder } from './ladder.ts';
 import { measureLicenses } from './licenses.ts';
 import { measureMcp, perCore } from './mcp.ts';
 import { type Bench, inTurns, measure, type Sample, type Side } from './measure.ts';
-import { fill, keep, type Memory } from './memory.ts';
+import { sendInTurn } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
 import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
 import { measureImports, renderImports } from './imports.ts';
@@ -226,20 +226,10 @@ async function countRoundTrips(
     const counts = new Map<string, number>();
     for (const course of courses) {
       const requests = course.work.lane(course.orgs, 0).map(({ muster }) => muster);
-      const send = async (calls: number): Promise<void> => {
-        const memory: Memory = {};
-        for (const { path, headers, body, remember } of requests.slice(0, calls)) {
-          const sent = { method: 'POST', headers, body: fill(body, memory) };
-          const answer = await fetch(`${api.url}${path}`, sent);
-          const text = await answer.text();
-          if (!answer.ok) throw new Error(`${course.name}: ${answer.status} ${text}`);
-          if (remember !== undefined) keep(memory, remember, text);
-        }
-      };
       // The first call of a token looks it up.
-      await send(1);
+      await sendInTurn(api.url, requests.slice(0, 1));
       counter.take();
-      await send(roundTripCalls);
+      await sendInTurn(api.url, requests.slice(0, roundTripCalls));
       counts.set(course.name, counter.take() / roundTripCalls);
     }
     return counts;
@@ -250,53 +240,38 @@ async function countRoundTrips(
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
 
-/** What is measured instead of the operations, by the option that asks for it. */
-interface Special {
-  readonly name:
-    | 'growth'
-    | 'scale'
-    | 'licenses'
-    | 'writes'
-    | 'mcp'
-    | 'streams'
-    | 'webhooks'
-    | 'console'
-    | 'imports';
-  readonly run: (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
-}
+/** Measures something else instead of the operations; answers the results and a text for people. */
+type Special = (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
 
-const special = <Result>(
-  name: Special['name'],
-  of: (services: Services) => Promise<Result>,
-  render: (results: Result) => string,
-): Special => ({
-  name,
-  run: async (services) => {
-    const results = await of(services);
+const special =
+  <Result>(
+    measureIt: (services: Services) => Promise<Result>,
+    render: (results: Result) => string,
+  ): Special =>
+  async (services) => {
+    const results = await measureIt(services);
     return { results, text: render(results) };
-  },
-});
+  };
 
-const specials: readonly Special[] = [
-  special(
-    'growth',
+/** By the option that asks for it. */
+const specials: Partial<Record<keyof typeof options, Special>> = {
+  growth: special(
     (services) => measureGrowth(services, effort, { only, large }),
     (results) =>
       `${renderTable(results, `${whole(large)} / 1,000 stories`)}\n\nGoal: no operation costs more than 1.3 times as much.`,
   ),
-  special('scale', (services) => measureScale(services, effort), renderScale),
-  special('licenses', (services) => measureLicenses(services, effort), renderLadder),
-  special('writes', (services) => measureWrites(services, effort, only), renderLadder),
-  special(
-    'mcp',
+  scale: special((services) => measureScale(services, effort), renderScale),
+  licenses: special((services) => measureLicenses(services, effort), renderLadder),
+  writes: special((services) => measureWrites(services, effort, only), renderLadder),
+  mcp: special(
     (services) => measureMcp(services, effort),
     (results) => `${renderTable(results, 'gateway / beside it')}\n\n${perCore(results)}`,
   ),
-  special('streams', (services) => measureStreams(services, effort), renderStreams),
-  special('webhooks', (services) => measureWebhooks(services, effort), renderWebhooks),
-  special('console', (services) => measureConsole(services, effort), renderConsole),
-  special('imports', (services) => measureImports(services, effort), renderImports),
-];
+  streams: special((services) => measureStreams(services, effort), renderStreams),
+  webhooks: special((services) => measureWebhooks(services, effort), renderWebhooks),
+  console: special((services) => measureConsole(services, effort), renderConsole),
+  imports: special((services) => measureImports(services, effort), renderImports),
+};
 
 async function run(): Promise<void> {
   const services = new Services();
@@ -304,10 +279,10 @@ async function run(): Promise<void> {
     process.once(signal, () => void services.stop().finally(() => process.exit(130)));
   }
   try {
-    const special = specials.find(({ name }) => options[name]);
-    if (special !== undefined) {
-      const { results, text } = await special.run(services);
-      if (options.json) process.stdout.write(`${JSON.stringify({ [special.name]: results }, null, 2)}\n`);
+    for (const [name, measureIt] of Object.entries(specials)) {
+      if (options[name as keyof typeof options] !== true) continue;
+      const { results, text } = await measureIt(services);
+      if (options.json) process.stdout.write(`${JSON.stringify({ [name]: results }, null, 2)}\n`);
       else say(`\n${text}`);
       return;
     }

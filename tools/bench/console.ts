@@ -8,7 +8,8 @@ import { migrate, type Pool } from '@muster/database';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { foundOrg } from './data.ts';
-import { whole } from './report.ts';
+import { type Effort } from './measure.ts';
+import { quantile, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 const stories = 10_000;
@@ -32,16 +33,7 @@ export interface ConsoleSummary {
   readonly heapBytes: number;
 }
 
-interface Options {
-  readonly say: (line: string) => void;
-}
-
-const at = (values: readonly number[], part: number): number =>
-  values.toSorted((one, other) => one - other)[
-    Math.min(values.length - 1, Math.floor(values.length * part))
-  ] ?? Number.NaN;
-
-export async function measureConsole(services: Services, { say }: Options): Promise<ConsoleSummary> {
+export async function measureConsole(services: Services, { say }: Effort): Promise<ConsoleSummary> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('there is no Chromium here (npm test installs it)');
   say('Starting PostgreSQL (fsync on), building and starting coordination-api and console');
@@ -88,7 +80,7 @@ export async function measureConsole(services: Services, { say }: Options): Prom
   const nodes = (await watching.evaluate('document.querySelectorAll("*").length')) as number;
   return {
     ...{ paintMillis, interactions, slowedInteractions, nodes, heapBytes },
-    moveMillis: { p50: at(moveMillis, 0.5), p95: at(moveMillis, 0.95) },
+    moveMillis: { p50: quantile(moveMillis, 0.5), p95: quantile(moveMillis, 0.95) },
   };
 }
 
@@ -187,7 +179,7 @@ async function interact(page: Page): Promise<ConsoleSummary['interactions']> {
   )) as [number[], number];
   const count = after - before;
   const quick = Array.from({ length: Math.max(0, count - told.length) }, () => leastTold);
-  return { count, p98: at([...told, ...quick], 0.98) };
+  return { count, p98: quantile([...told, ...quick], 0.98) };
 }
 
 async function measureMoves(page: Page, baseUrl: string, board: BenchBoard): Promise<number[]> {
@@ -210,7 +202,7 @@ async function measureMoves(page: Page, baseUrl: string, board: BenchBoard): Pro
 export function renderConsole(summary: ConsoleSummary): string {
   const { paintMillis, interactions, slowedInteractions, moveMillis, nodes, heapBytes } = summary;
   return [
-    `  the largest paint of a cold board, processor ${slower} times slower: ${whole(at(paintMillis, 0.5))} ms (p50), ${whole(Math.max(...paintMillis))} ms at most`,
+    `  the largest paint of a cold board, processor ${slower} times slower: ${whole(quantile(paintMillis, 0.5))} ms (p50), ${whole(Math.max(...paintMillis))} ms at most`,
     `  ${whole(interactions.count)} interactions: p98 ${whole(interactions.p98)} ms; ${slower} times slower ${whole(slowedInteractions.p98)} ms`,
     `  another's move, from its call to the screen: ${whole(moveMillis.p50)} ms (p50), ${whole(moveMillis.p95)} ms (p95)`,
     `  with ${whole(stories)} stories: ${whole(nodes)} elements, ${whole(heapBytes / 1024 / 1024)} MiB of heap`,

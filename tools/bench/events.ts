@@ -20,17 +20,6 @@ export async function whenWritten(client: Client): Promise<ReadonlyMap<string, n
   return answered;
 }
 
-export interface Quantiles {
-  readonly p50: number;
-  readonly p99: number;
-}
-
-export function quantiles(values: readonly number[]): Quantiles {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? NaN;
-  return { p50: at(0.5), p99: at(0.99) };
-}
-
 export const backlog = 20_000;
 
 /** As transactions would have written them, with what an event usually carries. */

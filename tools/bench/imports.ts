@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
 import { programEnvironment } from '@muster/testing/environment';
 import { foundOrg } from './data.ts';
+import { type Effort } from './measure.ts';
 import { whole } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -48,10 +49,7 @@ const exported = (): string =>
     })),
   );
 
-export async function measureImports(
-  services: Services,
-  { say }: { readonly say: (line: string) => void },
-): Promise<ImportsSummary> {
+export async function measureImports(services: Services, { say }: Effort): Promise<ImportsSummary> {
   say('Starting PostgreSQL (fsync on), building coordination-api and the command line');
   const { api, owner } = await services.installation();
   const main = await services.bundle('cli');

@@ -3,6 +3,7 @@
 import autocannon from 'autocannon';
 import { type LoadRequest, type LoadResult, type Run } from './load-request.ts';
 import { fill, keep, recalls } from './memory.ts';
+import { quantiles } from './report.ts';
 
 /** How often autocannon looks whether the time is over. */
 const sampleMillis = 50;
@@ -52,16 +53,13 @@ async function load({ url, lanes, seconds }: Run): Promise<LoadResult> {
       });
     },
   });
-  latencies.sort((a, b) => a - b);
-  const percentile = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? NaN;
   return {
     rate: (latencies.length / (last - start)) * 1000,
     answered: latencies.length,
     sent: result.requests.sent,
     failed: result.errors + result.non2xx,
     refused,
-    p50: percentile(0.5),
-    p99: percentile(0.99),
+    ...quantiles(latencies),
   };
 }
 

@@ -1,5 +1,7 @@
 /** What a connection keeps of an answer for its next requests: the token of a lease, say. */
 
+import { type LoadRequest } from './load-request.ts';
+
 /** By its name, where it stands in the answer: words with dots between. */
 export type Remember = Readonly<Record<string, string>>;
 export type Memory = Record<string, string>;
@@ -28,5 +30,16 @@ export function keep(memory: Memory, wanted: Remember, answer: string): void {
       .reduce<unknown>((node, word) => (node as Record<string, unknown> | undefined)?.[word], parsed);
     if (typeof value !== 'string') throw new Error(`the answer has no text at ${place}`);
     memory[name] = value;
+  }
+}
+
+/** Sends requests of one connection, one after the other. Throws if one is refused. */
+export async function sendInTurn(url: string, requests: readonly LoadRequest[]): Promise<void> {
+  const memory: Memory = {};
+  for (const { path, headers, body, remember } of requests) {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: fill(body, memory) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${url}${path}: ${answer.status} ${text}`);
+    if (remember !== undefined) keep(memory, remember, text);
   }
 }

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { migrate, newId, type Pool } from '@muster/database';
 import { foundOrg } from './data.ts';
 import { type Effort } from './measure.ts';
-import { median, verdict, whole } from './report.ts';
+import { median, type Quantiles, quantiles, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 /** Jobs of one round on each side. */
@@ -24,18 +24,13 @@ const lookMillis = 100;
 
 export const outboxGoals = { ratio: 0.3, idleP99Millis: 500 };
 
-export interface Lateness {
-  readonly p50: number;
-  readonly p99: number;
-}
-
 export interface OutboxSummary {
   readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
   /** Jobs a second. */
   readonly ours: number;
   readonly theirs: number;
-  readonly idleMillis: Lateness;
-  readonly expiryMillis: Lateness;
+  readonly idleMillis: Quantiles;
+  readonly expiryMillis: Quantiles;
 }
 
 export async function measureOutbox(
@@ -123,7 +118,7 @@ async function throughOutbox(owner: Pool, orgId: string): Promise<number> {
 }
 
 /** From the write of a row to the beginning of the transaction that does its work. */
-async function whereIdle(owner: Pool, orgId: string): Promise<Lateness> {
+async function whereIdle(owner: Pool, orgId: string): Promise<Quantiles> {
   await owner.query('delete from outbox where org_id = $1', [orgId]);
   for (let job = 0; job < idleJobs; job += 1) {
     await ask(owner, orgId, 1);
@@ -139,7 +134,7 @@ async function whereIdle(owner: Pool, orgId: string): Promise<Lateness> {
 }
 
 /** From the end of a lease to the event that says so. */
-async function pastTheirTime(owner: Pool, orgId: string): Promise<Lateness> {
+async function pastTheirTime(owner: Pool, orgId: string): Promise<Quantiles> {
   const projectId = newId();
   await owner.query(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
@@ -165,15 +160,11 @@ async function pastTheirTime(owner: Pool, orgId: string): Promise<Lateness> {
   );
 }
 
-async function lateness(owner: Pool, millisSql: string, orgId: string): Promise<Lateness> {
-  const { rows } = await owner.query<Lateness>(
-    `select percentile_disc(0.5) within group (order by millis)::float as p50,
-       percentile_disc(0.99) within group (order by millis)::float as p99 from (${millisSql}) m`,
-    [orgId],
-  );
-  const [measured] = rows;
-  if (measured === undefined) throw new Error('nothing was measured');
-  return measured;
+async function lateness(owner: Pool, millisSql: string, orgId: string): Promise<Quantiles> {
+  const { rows } = await owner.query<{ millis: number }>(`select millis::float8 from (${millisSql}) m`, [
+    orgId,
+  ]);
+  return quantiles(rows.map(({ millis }) => millis));
 }
 
 /** For people. */

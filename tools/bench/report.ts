@@ -18,6 +18,22 @@ export function median(values: readonly number[]): number {
   return low === undefined || high === undefined ? NaN : (low + high) / 2;
 }
 
+/** The value below which that share of all values lies. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+export interface Quantiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export const quantiles = (values: readonly number[]): Quantiles => ({
+  p50: quantile(values, 0.5),
+  p99: quantile(values, 0.99),
+});
+
 /** The rounds' own ratios: both sides of a round ran next to each other. */
 export const ratios = ({ ours, theirs }: Pick<Row, 'ours' | 'theirs'>): number[] =>
   ours.flatMap(({ rate }, round) => {

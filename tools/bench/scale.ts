@@ -2,7 +2,7 @@
  * What sizing goes by: the log and the room that each write takes, writers of 1 to 8 organizations, 1 to 4 copies of the API,
  * and 10,000 live leases that are renewed.
  */
-import { type Client, createClient, httpTransport } from '@muster/client';
+import { createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/database';
 import { pathOf } from '@muster/registry';
 import { type BenchOrg, description, makeOrg, makeOrgs, titleOf } from './data.ts';
@@ -19,7 +19,6 @@ const projectsPerOrganization = 14;
 const callsOfCost = 300;
 /** Pages that are new to the log are no part of a write's cost. */
 const callsBefore = 30;
-const atOnce = 16;
 
 export interface Cost {
   readonly operation: string;
@@ -112,39 +111,20 @@ function workOf(name: string): Work {
   return work;
 }
 
-/** Does it for all of them, a few at once. */
-async function forAll<Item, Result>(
-  items: readonly Item[],
-  make: (item: Item, index: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++)
-      results[index] = await make(items[index] as Item, index);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return results;
-}
-
+/** Takes the leases of all backlogs, those of one organization one after the other; answers the requests that renew them. */
 async function takeLeases(orgs: readonly BenchOrg[], baseUrl: string): Promise<LoadRequest[]> {
-  const stories = orgs.flatMap((org) =>
-    org.busy.flatMap(({ backlogIds }) => backlogIds.map((storyId) => ({ org, storyId }))),
-  );
-  const clients = new Map(
-    orgs.map((org) => [org, createClient(httpTransport({ baseUrl, token: org.token }))]),
-  );
-  return forAll(stories, async ({ org, storyId }) => {
-    const { execution, leaseToken } = await (clients.get(org) as Client).deliveryExecutions.acquire({
-      targetType: 'story',
-      targetId: storyId,
-    });
-    return {
-      path: pathOf('deliveryExecutions.renew'),
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${org.token}` },
-      body: JSON.stringify({ executionId: execution.id, leaseToken }),
-    };
+  const renewals = orgs.map(async ({ token, busy }) => {
+    const { deliveryExecutions } = createClient(httpTransport({ baseUrl, token }));
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    const requests: LoadRequest[] = [];
+    for (const targetId of busy.flatMap(({ backlogIds }) => backlogIds)) {
+      const { execution, leaseToken } = await deliveryExecutions.acquire({ targetType: 'story', targetId });
+      const body = JSON.stringify({ executionId: execution.id, leaseToken });
+      requests.push({ path: pathOf('deliveryExecutions.renew'), headers, body });
+    }
+    return requests;
   });
+  return (await Promise.all(renewals)).flat();
 }
 
 /** The calls of a story's delivery, one after the other, each on stories of its own. */

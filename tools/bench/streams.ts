@@ -8,9 +8,10 @@ import { type Pool } from '@muster/database';
 import { addMember, createToken } from '@muster/organizations';
 import { Agent, type Dispatcher, request } from 'undici';
 import { foundOrg } from './data.ts';
-import { backlog, quantiles, type Quantiles, whenWritten, writeBacklog, writes } from './events.ts';
+import { backlog, whenWritten, writeBacklog, writes } from './events.ts';
 import { readServerUse } from './processor-time.ts';
-import { whole } from './report.ts';
+import { type Effort } from './measure.ts';
+import { type Quantiles, quantiles, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 /** As many as the API gives a member, and an organization at most. */
@@ -39,16 +40,12 @@ export interface StreamsSummary {
   };
 }
 
-interface Options {
-  readonly say: (line: string) => void;
-}
-
 interface BenchMembers {
   readonly orgId: string;
   readonly tokens: readonly string[];
 }
 
-export async function measureStreams(services: Services, { say }: Options): Promise<StreamsSummary> {
+export async function measureStreams(services: Services, { say }: Effort): Promise<StreamsSummary> {
   say('Starting PostgreSQL (fsync on), building and starting coordination-api');
   const { api, owner } = await services.installation();
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: 60_000 });

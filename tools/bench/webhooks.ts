@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
 import { foundOrg } from './data.ts';
-import { backlog, type Quantiles, quantiles, whenWritten, writeBacklog, writes } from './events.ts';
-import { whole } from './report.ts';
+import { backlog, whenWritten, writeBacklog, writes } from './events.ts';
+import { type Effort } from './measure.ts';
+import { type Quantiles, quantiles, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 const endpointsOfBacklog = [1, 10];
@@ -40,10 +41,7 @@ interface Bench {
   readonly receiver: Receiver;
 }
 
-export async function measureWebhooks(
-  services: Services,
-  { say }: { readonly say: (line: string) => void },
-): Promise<WebhooksSummary> {
+export async function measureWebhooks(services: Services, { say }: Effort): Promise<WebhooksSummary> {
   say('Starting PostgreSQL (fsync on), Redis, coordination-api and delivery-worker');
   const postgres = await services.postgres();
   await migrate(postgres.url);

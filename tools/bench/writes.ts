@@ -9,7 +9,7 @@ import { type BenchOrg, makeOrgs } from './data.ts';
 import { climb, type Ladder, type LadderSummary, startRungs } from './ladder.ts';
 import { type LoadRequest } from './load-request.ts';
 import { type Effort } from './measure.ts';
-import { fill, keep, type Memory } from './memory.ts';
+import { sendInTurn } from './memory.ts';
 import { rowsWritten } from './rows-written.ts';
 import { poolSize, type Services } from './services.ts';
 import { connections, type Work } from './work.ts';
@@ -42,23 +42,12 @@ const lanesOf = (work: Work, orgs: readonly BenchOrg[], side: 'muster' | 'bare')
       .map(({ muster, bare }) => ({ ...{ muster, bare }[side], headers: muster.headers })),
   );
 
-/** A connection's first requests, one after the other. */
-async function send(url: string, requests: readonly LoadRequest[]): Promise<void> {
-  const memory: Memory = {};
-  for (const { path, headers, body, remember } of requests.slice(0, compared)) {
-    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: fill(body, memory) });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${url}${path}: ${answer.status} ${text}`);
-    if (remember !== undefined) keep(memory, remember, text);
-  }
-}
-
 /** A server that writes less than is promised is no measure of one that does. */
 async function requireSameRows(owner: Pool, { service, bare, asked }: Ladder): Promise<void> {
   const withAll = bare.at(-1);
   for (const { name, lanes, bareLanes = lanes } of asked) {
     const left = async (url: string, [requests = []]: typeof lanes): Promise<string> => {
-      const rows = await rowsWritten(owner, () => send(url, requests));
+      const rows = await rowsWritten(owner, () => sendInTurn(url, requests.slice(0, compared)));
       return [...rows].map(([table, count]) => `${table} ${count}`).join(', ');
     };
     const [ours, theirs] = [await left(service.url, lanes), await left(withAll?.url ?? '', bareLanes)];

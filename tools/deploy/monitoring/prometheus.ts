@@ -1,7 +1,6 @@
 /** Prometheus itself, where this machine has it: with the configuration that Compose gives it. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,17 +8,13 @@ import { promisify } from 'node:util';
 import { until } from '@muster/testing';
 import { freePort } from '@muster/testing/ports';
 import { parse, stringify } from 'yaml';
+import { findProgram } from '../../dev/apt.ts';
 import { repositoryRoot } from '../../dev/repository.ts';
 
 const run = promisify(execFile);
 const monitoring = path.join(repositoryRoot, 'tools/deploy/monitoring');
 
-const programOf = (name: string): string | undefined =>
-  (process.env['PATH'] ?? '')
-    .split(path.delimiter)
-    .map((folder) => path.join(folder, name))
-    .find(existsSync);
-const [server, tool] = ['prometheus', 'promtool'].map(programOf);
+const [server, tool] = [findProgram(['prometheus']), findProgram(['promtool'])];
 
 export const hasPrometheus = server !== undefined && tool !== undefined;
 
