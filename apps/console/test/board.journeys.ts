@@ -137,6 +137,29 @@ export function boardJourneys(house: House): void {
     await shows(page, 'Ready', ['Delta', 'Epsilon', 'Zeta']);
   });
 
+  journey('writes a title in the direction of its own first letter', async () => {
+    await arrange(house, people, demo);
+    const title = 'مرحبا English 123';
+    const { story } = await house.client(people.ana.me.token).stories.create({ projectId: 'WEB', title });
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await page.locator('.card-title', { hasText: title }).waitFor();
+    const isFirstAtTheRight = `[...document.querySelectorAll('.card-title, .row-title')]
+      .filter(({ textContent }) => textContent.includes('English'))
+      .map(({ lastChild }) => {
+        const leftOf = (from) => {
+          const range = document.createRange();
+          range.setStart(lastChild, from);
+          range.setEnd(lastChild, from + 1);
+          return range.getBoundingClientRect().left;
+        };
+        return leftOf(0) > leftOf(lastChild.length - 1);
+      })`;
+    expect(await page.evaluate(isFirstAtTheRight)).toEqual([true]);
+    const activity = await open(people.ana.me.token, `/activity?story=${story.key}`);
+    await activity.locator('.row-title', { hasText: title }).waitFor();
+    expect(await activity.evaluate(isFirstAtTheRight)).toEqual([true]);
+  });
+
   journey('keeps a filter in the address, for a reader who is sent it', async () => {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');

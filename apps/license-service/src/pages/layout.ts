@@ -19,7 +19,7 @@ p { margin: 0 0 .75rem; max-width: 44rem }
 p:last-child, ul:last-child, dl:last-child { margin-bottom: 0 }
 label { display: block; margin-bottom: .35rem; font-weight: 500 }
 .ask { display: flex; flex-wrap: wrap; gap: .5rem }
-.ask + p { margin-top: .5rem }
+.ask + p, form + p { margin-top: .75rem }
 .ask input { flex: 1 1 14rem }
 input { width: 100%; min-height: 2.5rem; padding: .4rem .7rem; border: 1px solid var(--field-line); border-radius: .5rem; font: inherit; color: inherit; background: transparent }
 button { min-height: 2.5rem; padding: .4rem 1rem; border: 1px solid var(--accent); border-radius: .5rem; font: inherit; font-weight: 500; color: var(--accent-ink); background: var(--accent); cursor: pointer }
