@@ -158,7 +158,7 @@ inBrowser('in a browser', () => {
           .waitFor();
         await page.addScriptTag({ path: axe });
         const { violations } = (await page.evaluate(
-          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
         )) as AxeResults;
         const found = violations.map(
           ({ id, nodes }) =>

@@ -15,6 +15,10 @@ function mendNames() {
     caret.removeAttribute('aria-label');
     caret.setAttribute('aria-hidden', 'true');
   }
+  // The theme marks no main landmark on its home page and on the page for a missing address.
+  const content = document.querySelector('.VPContent');
+  if (content?.querySelector('main') === null) content.setAttribute('role', 'main');
+  else content?.removeAttribute('role');
   // Its words are its name, where there is room for them.
   for (const button of document.querySelectorAll('.DocSearch-Button')) {
     if (button.innerText.trim() === '') button.setAttribute('aria-label', 'Search');
