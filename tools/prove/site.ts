@@ -68,6 +68,8 @@ export interface SiteOptions {
 
 /** Receivers of webhooks are on this machine. */
 const webhooksTo = { WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
+/** Members send one another as many mails as is tried. */
+const amongMembers = { LIMIT_MESSAGES: '1000/0.001' };
 /** Forges deliver as much as is tried. */
 const fromForges = { LIMIT_DELIVERIES: '100000/1' };
 
@@ -118,7 +120,7 @@ export async function openSite(scope: Scope, { people: count, removals = [] }: S
       scope.onStop(() => rm(mailFolder, { recursive: true, force: true }));
       const environment = {
         ...{ DATABASE_URL: await tapInto(scope, database.url, ofWorker), REDIS_URL: redisUrl },
-        ...{ BASE_URL: first.api.url, MAIL_FOLDER: mailFolder, ...webhooksTo },
+        ...{ BASE_URL: first.api.url, MAIL_FOLDER: mailFolder, ...webhooksTo, ...amongMembers },
       };
       const app = await Breakable.start((port) => startApp(scope, 'delivery-worker', { environment, port }));
       return { app, mailFolder };

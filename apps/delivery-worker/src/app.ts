@@ -85,6 +85,7 @@ export function createDeliveryWorker(
   const workers = createWorkers({
     ...{ pool, queues, count, logger, mailer, pusher, askForge, issuers, webhooks },
     baseUrl: config.BASE_URL,
+    messageRate: config.LIMIT_MESSAGES,
     retentionDays: config.RETENTION_DAYS,
     removed: (rows) => {
       count('removedRows', rows);

@@ -7,6 +7,7 @@ import {
   parsedVariable,
   parseEnvironment,
   parseKeys,
+  rateVariable,
   RedisUrl,
 } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
@@ -92,6 +93,11 @@ export const environment = {
   DNS_SERVERS: parsedVariable(parseServers),
   /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */
   SUBJECT_URL: SubjectUrl,
+  /**
+   * Mails and pushes that a member gets of what one other member does: so many at once, and one more after so many
+   * seconds. Further ones wait and go out as one message for each kind.
+   */
+  LIMIT_MESSAGES: rateVariable('5/120'),
   /** How many days notifications that were read, and runs of agents that ended, are kept. */
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
 };

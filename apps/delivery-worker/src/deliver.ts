@@ -1,6 +1,7 @@
 /** The jobs that send messages: each message is a row of its own, so that one that fails repeats no other. */
 import { createHash } from 'node:crypto';
 import { type Db, of, outboxRow, sql } from '@muster/database';
+import { type Rate } from '@muster/http';
 import { type PayloadOf } from '@muster/jobs';
 import {
   prepareDomainMail,
@@ -18,6 +19,8 @@ export interface Channels {
   /** Undefined where the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
   readonly baseUrl: string;
+  /** How many mails and pushes a member gets at once of what one other member does; further ones are bundled. */
+  readonly messageRate: Rate;
 }
 
 /** Names a device in the outbox, where its token, a secret, may not lie. */
@@ -32,7 +35,7 @@ const mailing =
       facts: { readonly orgId: string; readonly baseUrl: string },
     ) => Promise<Mail | null>,
   ) =>
-  ({ mailer, baseUrl }: Channels): RowWorker<Payload> =>
+  ({ mailer, baseUrl }: Pick<Channels, 'mailer' | 'baseUrl'>): RowWorker<Payload> =>
   async ({ db, orgId, rowId, payload }) => {
     const mail = await prepare(db, payload, { orgId, baseUrl });
     if (mail === null) return undefined;
@@ -59,11 +62,14 @@ export const mailMissingDomain = mailing<PayloadOf<'domain.mail'>>((db, payload)
 );
 
 export const deliverNotification =
-  ({ pusher }: Channels): BatchWorker<PayloadOf<'notification.deliver'>> =>
+  ({
+    pusher,
+    messageRate,
+  }: Pick<Channels, 'pusher' | 'messageRate'>): BatchWorker<PayloadOf<'notification.deliver'>> =>
   async ({ db, payload: { notificationId } }) => {
     const delivery = await prepareNotification(db, notificationId);
     if (delivery === null) return;
-    const { isLeading, sendsAt } = await bundleNotification(db, notificationId);
+    const { isLeading, sendsAt } = await bundleNotification(db, notificationId, messageRate);
     if (!isLeading) return;
     if (delivery.email !== undefined) db.later(outboxRow('notification.mail', { notificationId }, sendsAt));
     if (pusher === undefined) return;
@@ -79,7 +85,7 @@ export const mailNotification = mailing<PayloadOf<'notification.mail'>>(
 );
 
 export const pushNotification =
-  ({ pusher }: Channels): RowWorker<PayloadOf<'notification.push'>> =>
+  ({ pusher }: Pick<Channels, 'pusher'>): RowWorker<PayloadOf<'notification.push'>> =>
   async ({ db, payload: { notificationId, device } }) => {
     const push = (await prepareNotification(db, notificationId))?.push;
     const token = push?.tokens.find((candidate) => fingerprintOf(candidate) === device);

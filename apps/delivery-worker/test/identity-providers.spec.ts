@@ -88,7 +88,7 @@ beforeAll(async () => {
     'identityProvider.check': checkIdentityProvider({
       ...{ sender, seals, dnsServers: [`127.0.0.1:${dns.address().port}`] },
     }),
-    'domain.mail': mailMissingDomain({ mailer, pusher: undefined, baseUrl: 'https://muster.example' }),
+    'domain.mail': mailMissingDomain({ mailer, baseUrl: 'https://muster.example' }),
   });
 });
 afterAll(async () => {

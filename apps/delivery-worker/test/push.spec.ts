@@ -147,7 +147,7 @@ it('reaches each device of a member once, and forgets the token of one that went
   );
   const mails: Mail[] = [];
   const mailer: Mailer = { send: async (mail) => void mails.push(mail), close: () => undefined };
-  const ways = { pusher, mailer, baseUrl: 'https://muster.example' };
+  const ways = { pusher, mailer, baseUrl: 'https://muster.example', messageRate: { burst: 5, seconds: 120 } };
   line.hire({
     'notification.deliver': deliverNotification(ways),
     'notification.mail': mailNotification(ways),

@@ -45,7 +45,7 @@ beforeAll(async () => {
   );
   line = openLine(world);
   line.hire({
-    'token.mail': mailTokenEnd({ mailer, pusher: undefined, baseUrl: 'https://muster.example' }),
+    'token.mail': mailTokenEnd({ mailer, baseUrl: 'https://muster.example' }),
   });
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@
 import { type Operation, unavailable } from '@muster/registry';
 import { type Handler } from '@muster/runtime';
 import { type Identity } from '@muster/database';
-import { type Service } from '@muster/http';
+import { createConcurrencyLimiter, type Service } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 import { createShares, inLineAtOnce } from './shares.ts';
 import { Turns } from './turns.ts';
@@ -29,13 +29,9 @@ export type EnterLines = (
 interface Line {
   readonly turns: Turns;
   readonly keyOf: (identity: Identity, params: unknown) => string;
+  /** Lets a call wait, or throws where too many wait; what it answers gives the place in the line back. */
+  readonly enter: (identity: Identity) => () => void;
 }
-
-/** Lines of a token and of an organization, neither of which may have all there is. */
-const fairLines = (ofToken: number, ofOrganization: number): readonly Line[] => [
-  { turns: new Turns(Math.ceil(ofToken)), keyOf: ({ tokenId }) => tokenId },
-  { turns: new Turns(Math.ceil(ofOrganization)), keyOf: ({ orgId }) => orgId },
-];
 
 /** The record that a call names first, as it names it: by key and by id it is in two lines, which Postgres puts in one. */
 function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): string {
@@ -49,9 +45,23 @@ function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): 
 /** Returns what makes the lines of an operation's calls. */
 export function createLines({ aside, placesAtOnce, connections }: Options): (handler: Handler) => EnterLines {
   const shares = createShares(inLineAtOnce, 'wait for their turn', 'too_many_waiting');
-  // guard: reads of one token leave places free
+  const inFairLines = createConcurrencyLimiter(placesAtOnce * 4);
+  /** As many calls of a token wait as are answered at once: further ones are refused, so that no answer comes late. */
+  const enterFairLine = ({ tokenId, orgId }: Identity): (() => void) => {
+    const admission = inFairLines.enter([
+      { key: tokenId, most: placesAtOnce },
+      { key: orgId, most: placesAtOnce * 2 },
+    ]);
+    if ('leave' in admission) return admission.leave;
+    throw unavailable('overload', 'Too many requests at once; try again.');
+  };
+  /** Lines of a token and of an organization, neither of which may have all there is. */
+  const fairLines = (ofToken: number, ofOrganization: number): readonly Line[] => [
+    { turns: new Turns(Math.ceil(ofToken)), keyOf: ({ tokenId }) => tokenId, enter: enterFairLine },
+    { turns: new Turns(Math.ceil(ofOrganization)), keyOf: ({ orgId }) => orgId, enter: enterFairLine },
+  ];
+  // Reads are limited by places; a write has a connection, also while it waits for a lock.
   const reads = fairLines(placesAtOnce / 3, placesAtOnce / 2);
-  // guard: writes of one token leave connections free, also where they wait for a lock
   const writes = fairLines(connections / 2, (connections * 5) / 6);
 
   /** A renewal has no line, so that no lease is lost in a crowd. A call in the line of a record holds no other turn. */
@@ -60,11 +70,16 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
     const fair = operation.effect === 'write' ? writes : reads;
     if (atOnce === undefined) return fair;
     const keyOf = (identity: Identity, params: unknown): string => recordOf(operation, identity, params);
-    return [{ turns: new Turns(atOnce), keyOf }, ...fair];
+    return [{ turns: new Turns(atOnce), keyOf, enter: (identity) => shares.enter(identity) }, ...fair];
   };
 
-  const waitFor = async (turns: Turns, key: string, request: FastifyRequest, identity: Identity) => {
-    const leave = shares.enter(identity);
+  const waitFor = async (
+    { turns, enter }: Line,
+    key: string,
+    request: FastifyRequest,
+    identity: Identity,
+  ): Promise<void> => {
+    const leave = enter(identity);
     await aside(request, async (left) => {
       if (!(await turns.wait(key, left)))
         throw unavailable('overload', 'The caller left before its turn came.');
@@ -79,9 +94,10 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
         for (const leave of leaves.splice(0)) leave();
       };
       try {
-        for (const { turns, keyOf } of lines) {
-          const key = keyOf(identity, params);
-          if (!turns.take(key)) await waitFor(turns, key, request, identity);
+        for (const line of lines) {
+          const { turns } = line;
+          const key = line.keyOf(identity, params);
+          if (!turns.take(key)) await waitFor(line, key, request, identity);
           leaves.push(() => {
             turns.leave(key);
           });

@@ -4,9 +4,11 @@
  */
 import { type Db, of, organization, sql } from '@muster/database';
 
-/** So many messages from one author reach one member within the minutes; source: the security review of comments. */
-const messagesAtOnce = 5;
-const withinMinutes = 10;
+/** So many messages from one author reach one member at once, and one more after so many seconds. */
+export interface MessageRate {
+  readonly burst: number;
+  readonly seconds: number;
+}
 
 /** When a notification goes out, and whether it goes out in the message of an earlier one. */
 export interface Bundled {
@@ -14,8 +16,16 @@ export interface Bundled {
   readonly sendsAt: string;
 }
 
-/** Decides with which message a notification goes out, and notes it. One transaction of an organization does so at a time. */
-export async function bundleNotification(db: Db, notificationId: string): Promise<Bundled> {
+/**
+ * Decides with which message a notification goes out, and notes it. One transaction of an organization does so at a time;
+ * the time is that of the statement, since a transaction that waited began before messages that it finds.
+ */
+export async function bundleNotification(
+  db: Db,
+  notificationId: string,
+  { burst, seconds }: MessageRate,
+): Promise<Bundled> {
+  const windowSeconds = burst * seconds;
   await db.all(
     sql`select pg_advisory_xact_lock(hashtextextended('messages of ' || ${organization}::text, 0))`,
   );
@@ -24,16 +34,16 @@ export async function bundleNotification(db: Db, notificationId: string): Promis
         select n.id, n.member_id, n.kind, n.actor ->> 'memberId' as author from notifications n
         where ${of('n')} and n.id = ${notificationId}),
       messages as (
-        select o.id, o.sends_at, o.kind = own.kind and o.sends_at > now() as is_open from own
+        select o.id, o.sends_at, o.kind = own.kind and o.sends_at > statement_timestamp() as is_open from own
         join notifications o on ${of('o')} and o.member_id = own.member_id and o.sent_with = o.id
-          and o.sends_at > now() - make_interval(mins => ${sql.literal(withinMinutes)}) and o.actor ->> 'memberId' = own.author),
+          and o.sends_at > now() - make_interval(secs => ${windowSeconds}) and o.actor ->> 'memberId' = own.author),
       open as (select id, sends_at from messages where is_open order by id limit 1),
       free as (
-        select sends_at + make_interval(mins => ${sql.literal(withinMinutes)}) as at from messages
-        order by sends_at desc offset ${sql.literal(messagesAtOnce - 1)} limit 1)
+        select sends_at + make_interval(secs => ${windowSeconds}) as at from messages
+        order by sends_at desc offset ${burst - 1} limit 1)
       update notifications n
       set sent_with = coalesce((select id from open), n.id),
-        sends_at = coalesce((select sends_at from open), (select at from free), now())
+        sends_at = coalesce((select sends_at from open), (select at from free), date_trunc('milliseconds', statement_timestamp()))
       where ${of('n')} and n.id = ${notificationId}
       returning n.sent_with = n.id as "isLeading", coalesce(n.sends_at, now()) as "sendsAt"`,
   );
