@@ -17,6 +17,7 @@ const board: BoardFile = {
     ...{ localId, title: `Story ${localId}`, status: 'ready' as const, labels: [], epicLocalId: 'e' },
   })),
   specs: new Map([['a', '# Story a\n']]),
+  leftOut: [],
 };
 
 let instance: Instance;

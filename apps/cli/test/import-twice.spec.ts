@@ -202,21 +202,25 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
     ]),
 };
 
+/** Imports a text into a project, and reports what became of its items. */
+async function importText(format: FileFormat, text: string, key: string, name = 'x') {
+  const client = muster.direct(people.chloe);
+  const source: Source = async function* whole() {
+    await Promise.resolve();
+    yield text;
+  };
+  const report = emptyReport();
+  const file = await openFile(format, source);
+  const { items: columns } = await client.boardColumns.list({ projectId: key });
+  const fitting = { placeOf: placesOf(columns, new Map([['*', 'backlog']])) };
+  const into = { imports: client.imports, project: key, name: `${format}: ${name}`, theirs: false };
+  await importFile(file, fitting, into, () => undefined, report);
+  return report;
+}
+
 it.each(fileFormats)('from %s', async (format) => {
   const client = muster.direct(people.chloe);
-  const bring = async (text: string, key: string, name = 'x') => {
-    const source: Source = async function* whole() {
-      await Promise.resolve();
-      yield text;
-    };
-    const report = emptyReport();
-    const file = await openFile(format, source);
-    const { items: columns } = await client.boardColumns.list({ projectId: key });
-    const fitting = { placeOf: placesOf(columns, new Map([['*', 'backlog']])) };
-    const into = { imports: client.imports, project: key, name: `${format}: ${name}`, theirs: false };
-    await importFile(file, fitting, into, () => undefined, report);
-    return report;
-  };
+  const bring = (text: string, key: string, name?: string) => importText(format, text, key, name);
   /** All of a project that an import writes. */
   const contentOf = async (key: string) => {
     const { items: stories } = await client.stories.list({ projectId: key, limit: 200 });
@@ -249,4 +253,22 @@ it.each(fileFormats)('from %s', async (format) => {
     }),
     { numRuns: 8 },
   );
+});
+
+it('counts an item once that has more comments than one call takes', async () => {
+  const key = `T${(project += 1)}`;
+  await muster.direct(people.chloe).projects.create({ key, name: key });
+  const board = (comments: number) =>
+    JSON.stringify({
+      name: 'Web',
+      lists: [{ id: 'l', name: 'Doing' }],
+      cards: [{ id: cardOf(1), name: 'Card', idList: 'l' }],
+      actions: Array.from({ length: comments }, (_, n) => ({
+        ...{ id: `a${n}`, type: 'commentCard', date: at, data: { text: 'Hm', card: { id: cardOf(1) } } },
+      })),
+    });
+  const outcomes = { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 };
+  expect((await importText('trello', board(501), key)).counts).toEqual({ ...outcomes, created: 1 });
+  expect((await importText('trello', board(501), key)).counts).toEqual({ ...outcomes, unchanged: 1 });
+  expect((await importText('trello', board(502), key)).counts).toEqual({ ...outcomes, updated: 1 });
 });

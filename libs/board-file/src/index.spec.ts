@@ -16,17 +16,26 @@ const write = async (name: string, text: string | Buffer): Promise<string> => {
   return file;
 };
 
-it('reads a board with the specs beside it, and leaves out what no board has', async () => {
+it('reads a board with the specs beside it, and names the fields that no board has', async () => {
   await write('queue.md', '# The queue');
   const file = await write(
     'board.json',
     JSON.stringify({
       name: 'Last mile',
       people: ['Ana'],
-      epics: [{ localId: 'sync', title: 'Offline first' }],
+      epics: [{ localId: 'sync', title: 'Offline first', targetDate: '2026-12-01' }],
       stories: [
-        { localId: 'queue', title: 'A queue', status: 'ready', epicLocalId: 'sync', specFile: 'queue.md' },
-        { localId: 'merge', title: 'Merging', status: 'backlog', labels: ['core'] },
+        {
+          ...{
+            localId: 'queue',
+            title: 'A queue',
+            status: 'ready',
+            epicLocalId: 'sync',
+            specFile: 'queue.md',
+          },
+          ...{ blockedBy: ['merge'], assignee: 'Ana', descripton: 'Mistyped', dueDate: null, comments: [] },
+        },
+        { localId: 'merge', title: 'Merging', status: 'backlog', labels: ['core'], assignee: 'Ben' },
       ],
     }),
   );
@@ -39,6 +48,13 @@ it('reads a board with the specs beside it, and leaves out what no board has', a
       expect.objectContaining({ localId: 'merge', labels: ['core'] }),
     ],
     specs: new Map([['queue', '# The queue']]),
+    leftOut: [
+      { what: 'field people of the board', places: ['board'] },
+      { what: 'field targetDate of an epic', places: ['epic sync'] },
+      { what: 'field blockedBy of a story', places: ['story queue'] },
+      { what: 'field assignee of a story', places: ['story queue', 'story merge'] },
+      { what: 'field descripton of a story', places: ['story queue'] },
+    ],
   });
 });
 

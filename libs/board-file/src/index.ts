@@ -17,10 +17,16 @@ const Story = z.object({
   specFile: z.string().optional(),
 });
 
-/** A board as a file. What else stands in it (people, paths) is nothing that a board has, and is left out. */
+const Epic = z.object({
+  localId: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+});
+
+/** A board as a file. Other fields, such as people, paths or mistyped names, are left out and named. */
 const Board = z.object({
   name: z.string().optional(),
-  epics: z.array(z.object({ localId: z.string(), title: z.string(), description: z.string().optional() })),
+  epics: z.array(Epic),
   stories: z.array(Story).min(1),
 });
 
@@ -35,6 +41,30 @@ export interface BoardFile {
   readonly stories: readonly FileStory[];
   /** The specs by the localId of their story. */
   readonly specs: ReadonlyMap<string, string>;
+  /** Fields of the file that a board does not have, with the records that have them. */
+  readonly leftOut: readonly { readonly what: string; readonly places: readonly string[] }[];
+}
+
+const isNothing = (value: unknown): boolean =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+/** A board with all the fields that its file has. */
+type Whole = z.infer<typeof Board> & Readonly<Record<string, unknown>>;
+
+/** Names the fields that are not read. */
+function leftOutOf(board: Whole): BoardFile['leftOut'] {
+  const leftOut = new Map<string, string[]>();
+  const add = (kind: string, place: string, record: object, read: object): void => {
+    for (const [field, value] of Object.entries(record)) {
+      if (field in read || isNothing(value)) continue;
+      const what = `field ${field} of ${kind}`;
+      leftOut.set(what, [...(leftOut.get(what) ?? []), place]);
+    }
+  };
+  add('the board', 'board', board, Board.shape);
+  for (const epic of board.epics) add('an epic', `epic ${epic.localId}`, epic, Epic.shape);
+  for (const story of board.stories) add('a story', `story ${story.localId}`, story, Story.shape);
+  return [...leftOut].map(([what, places]) => ({ what, places }));
 }
 
 /** The file is no board, or names a spec that cannot be read; the message says why. */
@@ -53,7 +83,8 @@ async function readText(file: string): Promise<string> {
 
 /** Reads a board and the specs that it names; throws NoBoard, or what the file system says. */
 export async function readBoardFile(file: string): Promise<BoardFile> {
-  const parsed = Board.safeParse(parseJson(file, await readText(file)));
+  const whole = parseJson(file, await readText(file));
+  const parsed = Board.safeParse(whole);
   if (!parsed.success) throw new NoBoard(`${file} is no board:\n${z.prettifyError(parsed.error)}`);
   const { name, epics, stories } = parsed.data;
   const specs = new Map<string, string>();
@@ -61,7 +92,10 @@ export async function readBoardFile(file: string): Promise<BoardFile> {
     if (specFile === undefined) continue;
     specs.set(localId, await readText(path.resolve(path.dirname(file), specFile)));
   }
-  return { path: file, name: name ?? path.basename(path.dirname(path.resolve(file))), epics, stories, specs };
+  return {
+    ...{ path: file, name: name ?? path.basename(path.dirname(path.resolve(file))) },
+    ...{ epics, stories, specs, leftOut: leftOutOf(whole as Whole) },
+  };
 }
 
 function parseJson(file: string, text: string): unknown {

@@ -60,6 +60,8 @@ export class Row {
 export interface Table {
   /** As they stand in the file. */
   readonly head: readonly string[];
+  /** Semicolons separate cells where the comma is the decimal mark. */
+  readonly hasDecimalComma: boolean;
   readonly rows: () => AsyncGenerator<Row>;
 }
 
@@ -94,7 +96,9 @@ function delimiterOf(text: string): string {
 /** The first line of a table in which Excel names the delimiter. */
 const separatorLine = /^\uFEFF?sep=([,;\t])\r?\n/i;
 
-async function* recordsOf(source: Source): AsyncGenerator<{ line: number; cells: string[] }> {
+async function* recordsOf(
+  source: Source,
+): AsyncGenerator<{ line: number; cells: string[]; delimiter: string }> {
   let delimiter: string | undefined;
   let linesBefore = 0;
   for await (const read of blocksOf(source)) {
@@ -114,7 +118,12 @@ async function* recordsOf(source: Source): AsyncGenerator<{ line: number; cells:
       const after = linesBefore === 0 ? '' : ` (counted from line ${linesBefore})`;
       throw new NoImport(`the file is no CSV: ${error.message}${after}`);
     }
-    for (const { info, record } of parsed) yield { line: linesBefore + info.lines, cells: record };
+    // csv-parse counts a line break of two characters within a cell as two lines.
+    let countedTwice = 0;
+    for (const { info, record } of parsed) {
+      for (const cell of record) countedTwice += cell.split('\r\n').length - 1;
+      yield { line: linesBefore + info.lines - countedTwice, cells: record, delimiter };
+    }
     linesBefore += block.split('\n').length - 1;
   }
 }
@@ -122,14 +131,17 @@ async function* recordsOf(source: Source): AsyncGenerator<{ line: number; cells:
 /** Opens a table; throws NoImport where there is none. */
 export async function openTable(source: Source): Promise<Table> {
   let head: string[] | undefined;
-  for await (const { cells } of recordsOf(source)) {
+  let hasDecimalComma = false;
+  for await (const { cells, delimiter } of recordsOf(source)) {
     head = cells.map((name) => name.trim());
+    hasDecimalComma = delimiter === ';';
     break;
   }
   if (head === undefined) throw new NoImport('the file is empty');
   const names = head.map(columnName);
   return {
     head,
+    hasDecimalComma,
     async *rows() {
       let isHead = true;
       for await (const { line, cells } of recordsOf(source)) {

@@ -67,6 +67,10 @@ const priorityOf = (text: string): Priority | undefined =>
 
 const isEmail = (text: string): boolean => EmailAddress.safeParse(text).success;
 
+/** `1,000.5` has commas between thousands; a comma elsewhere is a decimal mark. */
+const numberOf = (text: string): number =>
+  Number(/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text.replace(',', '.'));
+
 /** What an item says, and what of it found no place. */
 class Fit {
   readonly notes: string[];
@@ -112,7 +116,7 @@ class Fit {
   estimate(): number | undefined {
     const { estimate } = this.#draft;
     if (estimate === undefined || estimate === '') return undefined;
-    const number = typeof estimate === 'number' ? estimate : Number(estimate.replace(',', '.'));
+    const number = typeof estimate === 'number' ? estimate : numberOf(estimate);
     if (Number.isFinite(number) && number >= 0 && number <= 10_000) return number;
     this.notes.push('estimate that is no number from 0 to 10,000');
     return undefined;

@@ -90,21 +90,30 @@ export async function importFile(
   const { id: importId } = (report.import =
     before ?? (await imports.begin({ projectId: project, provider: file.provider, name })).import);
 
+  let last: { externalId: string; outcome: ImportOutcome } | undefined;
   for await (const { items, places, read } of putsOf(file.entries(fitting))) {
     signal?.throwIfAborted();
     const { results } = await imports.put({ importId, items: [...items], theirs });
-    for (const [at, { outcome, key, issues }] of results.entries()) {
+    for (const [at, { externalId, outcome, key, issues }] of results.entries()) {
       const place = places[at] ?? '';
-      report.counts[outcome] += 1;
+      // An item with many comments is in several calls, one after the other, and counts once.
+      const before = last?.externalId === externalId ? last.outcome : undefined;
+      if (before === undefined || before === 'unchanged') {
+        if (before !== undefined) report.counts[before] -= 1;
+        report.counts[outcome] += 1;
+        last = { externalId, outcome };
+      }
       if (outcome === 'created' && key !== null) report.made.push(key);
       const why = issues.map(({ message }) => message).join(' ');
-      if (outcome === 'kept') report.kept.push({ place, key, why });
-      else if (outcome === 'refused') report.refused.push({ place, why });
-      else {
+      if (outcome === 'kept' || outcome === 'refused') {
+        if (before !== undefined) continue;
+        if (outcome === 'kept') report.kept.push({ place, key, why });
+        else report.refused.push({ place, why });
+      } else {
         for (const { message } of issues) {
           const known = report.issues.get(message);
           if (known === undefined) report.issues.set(message, [place]);
-          else known.push(place);
+          else if (known.at(-1) !== place) known.push(place);
         }
       }
     }

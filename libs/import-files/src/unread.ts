@@ -17,3 +17,7 @@ const isEmpty = (value: unknown): boolean =>
 /** Names of the fields that say something and are not among those that were read, or say nothing about the work. */
 export const unread = (value: Json, read: ReadonlySet<string>): string[] =>
   Object.entries(value).flatMap(([key, said]) => (read.has(key) || isEmpty(said) ? [] : [key]));
+
+/** The same for a part of an item, such as a comment: `visibility of a comment`. */
+export const unreadOf = (part: string, value: Json, read: ReadonlySet<string>): string[] =>
+  unread(value, read).map((field) => `${field} of ${part}`);

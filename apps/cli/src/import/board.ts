@@ -6,6 +6,7 @@ import { type Command } from 'commander';
 import { UsageError } from '../failures.ts';
 import { clientOf } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
+import { leftOutLine } from './words.ts';
 
 type BoardParams = InputOf<typeof registry.projects.convertLocal>;
 
@@ -42,7 +43,7 @@ async function readBoard(
   file: string,
   key: string,
   name: string | undefined,
-): Promise<{ params: BoardParams; issues: string[] }> {
+): Promise<{ params: BoardParams; issues: string[]; leftOut: BoardFile['leftOut'] }> {
   const board = await readBoardFile(file).catch((error: unknown) => {
     const known = error instanceof NoBoard || (error instanceof Error && 'code' in error);
     throw known ? new UsageError(error.message) : error;
@@ -57,7 +58,7 @@ async function readBoard(
           list === 'stories' && typeof place === 'number' ? params.stories?.[place]?.localId : undefined;
         return `${localId === undefined ? '' : `story ${localId}, `}${path.join('.')}: ${message}`;
       });
-  return { params, issues };
+  return { params, issues, leftOut: board.leftOut };
 }
 
 export function fillBoard(command: Command): void {
@@ -75,23 +76,24 @@ async function importBoard(
   file: string,
   { project, name, dryRun, json, ...flags }: BoardFlags,
 ): Promise<void> {
-  const { params, issues } = await readBoard(file, project, name);
+  const { params, issues, leftOut } = await readBoard(file, project, name);
   if (issues.length > 0) {
     throw new UsageError(`${file} does not fit:\n${issues.map((issue) => `  ${issue}`).join('\n')}`);
   }
   const count = `${counted(params.stories?.length ?? 0, 'story', 'stories')} and ${counted(params.epics?.length ?? 0, 'epic')}`;
+  const leftOutText = leftOut.map(({ what, places }) => `${leftOutLine(what, places)}\n`).join('');
   if (dryRun === true) {
     process.stdout.write(
       json === true
-        ? `${jsonText({ stories: params.stories?.length, epics: params.epics?.length })}\n`
-        : `${count} would be brought in; nothing was changed.\n`,
+        ? `${jsonText({ stories: params.stories?.length, epics: params.epics?.length, leftOut })}\n`
+        : `${leftOutText}${count} would be brought in; nothing was changed.\n`,
     );
     return;
   }
   const result = await clientOf(await findConnection(flags)).projects.convertLocal(params);
   process.stdout.write(
     json === true
-      ? `${jsonText(result)}\n`
-      : `Brought in ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
+      ? `${jsonText({ ...result, leftOut })}\n`
+      : `${leftOutText}Brought in ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
   );
 }

@@ -54,14 +54,16 @@ export function unplacedText(names: readonly string[]): string {
   return `${counted(names.length, 'status has', 'statuses have')} no place on the board: ${names.map(onOneLine).join(', ')}. Say where: --status '${onOneLine(example)}=in_review', a column's name in place of in_review, '*=backlog' for all that are not known.`;
 }
 
+/** What a story has no place for, and where the file has it. */
+export const leftOutLine = (what: string, places: readonly string[]): string =>
+  `Left out: ${onOneLine(what)} (${number(places.length)}: ${listed(places)})`;
+
 /** What is not brought in, each with the items that have it. */
 export function leftOutLines({ leftOut, notes, refused }: Survey, report?: Report): string[] {
   const all = [...leftOut.map(({ what, places }) => [what, places] as const), ...(report?.issues ?? [])];
   return [
     ...notes,
-    ...all.map(
-      ([what, places]) => `Left out: ${onOneLine(what)} (${number(places.length)}: ${listed(places)})`,
-    ),
+    ...all.map(([what, places]) => leftOutLine(what, places)),
     ...firstOf([...refused, ...(report?.refused ?? [])].map(({ place, why }) => `${place}: ${why}`)),
     ...firstOf((report?.kept ?? []).map(({ place, key, why }) => `Kept ${key ?? ''} (${place}): ${why}`)),
     ...firstOf(

@@ -23,6 +23,22 @@ describe('rows of any CSV', () => {
       expect((await read('csv', `${start}Title;Tags, all\nOne;x\n`)).items).toMatchObject([{ title: 'One' }]);
   });
 
+  it('have their line also after cells with line breaks of Windows', async () => {
+    const lines = 'Title,Body,Who\r\nOne,"a\r\nb\r\nc",x\r\n\r\nTwo,"d\r\ne",x\r\nThree,,x\r\n';
+    const { leftOut } = await read('csv', lines);
+    expect(leftOut).toEqual({ 'column Who': ['line 4', 'line 7', 'line 8'] });
+  });
+
+  it('have numbers in the notation of their language, which the delimiter tells', async () => {
+    const estimates = async (text: string) => (await read('csv', text)).items.map(({ estimate }) => estimate);
+    expect(await estimates('Title;Estimate\na;1.000\nb;1.000,5\nc;2,5\nd;1,000\ne;1.5\n')).toEqual([
+      ...[1000, 1000.5, 2.5, 1, 1.5],
+    ]);
+    expect(await estimates('Title,Estimate\na,"1,000"\nb,"1,000.5"\nc,"2,5"\nd,1.000\n')).toEqual([
+      ...[1000, 1000.5, 2.5, 1],
+    ]);
+  });
+
   it('are known by their id whatever the file is called, and kept apart by a source', async () => {
     const ids = async (text: string, source?: string) =>
       (await read('csv', text, {}, { source })).items.map(({ externalId }) => externalId);

@@ -53,7 +53,13 @@ const listOf = (text = ''): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>): Draft {
+/** A number of a table whose decimal mark is the comma: `1.000` is one thousand there, and `1,000` is one. */
+function withDecimalComma(text: string | undefined): string | undefined {
+  if (text !== undefined && /^\d{1,3}(\.\d{3})+(,\d+)?$/.test(text)) return text.replaceAll('.', '');
+  return text !== undefined && /^\d{1,3},\d{3}$/.test(text) ? text.replace(',', '.') : text;
+}
+
+function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>, hasDecimalComma: boolean): Draft {
   const cell = (field: CsvField): string | undefined => row.at(columns.get(field));
   const used = new Set(columns.values());
   const epic = cell('epic');
@@ -66,7 +72,7 @@ function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>): Draft {
     spec: cell('spec'),
     status: cell('status'),
     priority: cell('priority'),
-    estimate: cell('estimate'),
+    estimate: hasDecimalComma ? withDecimalComma(cell('estimate')) : cell('estimate'),
     labels: listOf(cell('labels')),
     epic: epic === undefined ? undefined : { externalId: epic.toLowerCase(), title: epic },
     blockedBy: listOf(cell('blockedBy')),
@@ -89,7 +95,7 @@ export async function openCsv(source: Source, { map = new Map() }: ReadOptions):
   return {
     notes: [],
     async *read() {
-      for await (const row of table.rows()) yield { draft: draftOf(row, columns) };
+      for await (const row of table.rows()) yield { draft: draftOf(row, columns, table.hasDecimalComma) };
     },
   };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Draft, type Opened, type Read } from '../draft.ts';
 import { isObject, unread } from '../unread.ts';
-import { referenceOf } from './github-reference.ts';
+import { isPullRequest, leftOfMilestone, referenceOf } from './github-reference.ts';
 import { parseEach } from './json.ts';
 
 const Content = z.looseObject({
@@ -45,7 +45,11 @@ function draftOf(item: Item): Draft {
     labels: labels ?? [],
     epic: epic == null || epic === '' ? undefined : { externalId: `milestone ${epic}`, title: epic },
     assignees: assignees ?? [],
-    leftOut: [...unread(item, known).map((field) => `field ${field}`), ...unread(content, knownOfContent)],
+    leftOut: [
+      ...unread(item, known).map((field) => `field ${field}`),
+      ...unread(content, knownOfContent),
+      ...(isObject(milestone) ? leftOfMilestone(milestone) : []),
+    ],
   };
 }
 
@@ -61,7 +65,7 @@ export function openProject(list: readonly unknown[], total: unknown): Opened {
         : [],
     async *read(): AsyncGenerator<Read> {
       for (const item of items) {
-        if (item.content.type === 'PullRequest') {
+        if (item.content.type === 'PullRequest' || isPullRequest(item.content.url)) {
           yield { place: `pull request ${item.content.number ?? item.id}`, skipped: 'pull request' };
         } else yield { draft: draftOf(item) };
       }

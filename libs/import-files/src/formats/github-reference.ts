@@ -1,5 +1,23 @@
+/** Addresses of GitHub, and milestones, as both of its formats have them. */
+import { type Json, unreadOf } from '../unread.ts';
+
 /** `acme/web#17` of an address; undefined where it is none of an issue. */
 export function referenceOf(address: string | null | undefined): string | undefined {
   const found = /^https?:\/\/[^/]+\/(?:repos\/)?([^/]+\/[^/]+)\/issues\/(\d+)/.exec(address ?? '');
   return found === null ? undefined : `${found[1] ?? ''}#${found[2] ?? ''}`;
 }
+
+/** True for the address of a pull request, on its page or in the REST API. */
+export const isPullRequest = (address: string | null | undefined): boolean =>
+  /^https?:\/\/[^/]+\/(?:repos\/)?[^/]+\/[^/]+\/pulls?\/\d+/.test(address ?? '');
+
+const knownOfMilestone = new Set([
+  ...['number', 'title', 'id', 'node_id', 'url', 'html_url', 'labels_url', 'creator', 'state'],
+  ...['open_issues', 'closed_issues', 'created_at', 'updated_at', 'closed_at'],
+]);
+
+/** Names the fields of a milestone that its epic does not keep. */
+export const leftOfMilestone = (milestone: Json): string[] => [
+  ...unreadOf('a milestone', milestone, knownOfMilestone),
+  ...(milestone['state'] === 'closed' ? ['closed state of a milestone'] : []),
+];

@@ -50,6 +50,42 @@ it('issues of gh come with comments, milestones, parts and what blocks them, the
   });
 });
 
+it('names what milestones and comments have that is not imported, and leaves pull requests out', async () => {
+  const { items, leftOut } = await read('github', [
+    {
+      ...{ number: 1, title: 'One', state: 'OPEN', url: at(1) },
+      milestone: { number: 2, title: 'v2', description: 'Second', dueOn: '2024-05-01T00:00:00Z' },
+      comments: [
+        { id: 'IC_1', author: { login: 'spammer' }, body: 'Buy', isMinimized: true, minimizedReason: 'SPAM' },
+        {
+          ...{ id: 'IC_2', author: { login: 'zed' }, body: 'Hm', createdAt: '2024-03-02T10:00:00Z' },
+          ...{ isMinimized: false, minimizedReason: '', viewerDidAuthor: true, attachment: 'x' },
+          reactionGroups: [{ content: 'HEART', users: { totalCount: 1 } }],
+        },
+        {
+          ...{ id: 'IC_3', author: { login: 'zed' }, body: 'Ok', createdAt: '2024-03-03T10:00:00Z' },
+          reactionGroups: [{ content: 'HEART', users: { totalCount: 0 } }],
+        },
+      ],
+    },
+    { number: 2, title: 'Merged', state: 'MERGED' },
+    { number: 3, title: 'Closed', state: 'CLOSED', url: 'https://github.com/acme/web/pull/3' },
+    { number: 4, title: 'Pull', state: 'OPEN', url: 'https://api.github.com/repos/acme/web/pulls/4' },
+    {
+      ...{ number: 5, title: 'Five', state: 'open', url: at(5) },
+      milestone: { number: 3, title: 'v1', due_on: null, state: 'closed', html_url: 'x', open_issues: 0 },
+    },
+  ]);
+  expect(items.map(({ title }) => title)).toEqual(['One', 'Five']);
+  expect(items[0]?.comments.map(({ body }) => body)).toEqual(['Hm', 'Ok']);
+  expect(leftOut).toEqual({
+    'pull request': ['pull request 2', 'pull request 3', 'pull request 4'],
+    ...{ 'description of a milestone': ['issue 1'], 'dueOn of a milestone': ['issue 1'] },
+    ...{ 'hidden comment (spam)': ['issue 1'], 'attachment of a comment': ['issue 1'] },
+    ...{ 'reactions of a comment': ['issue 1'], 'closed state of a milestone': ['issue 5'] },
+  });
+});
+
 it('answers of the REST API count comments and list pull requests; both are named', async () => {
   const { items, leftOut } = await read('github', [
     [{ number: 2, title: 'A PR', state: 'open', html_url: at(2), pull_request: { url: 'x' } }],
@@ -82,8 +118,9 @@ it('items of a project have their columns, drafts too, and an end that is told',
       },
       { id: 'PVTI_2', title: 'Idea', content: { type: 'DraftIssue', title: 'Idea', body: '', id: 'DI_1' } },
       { id: 'PVTI_3', title: 'PR', content: { type: 'PullRequest', number: 6, title: 'PR' } },
+      { id: 'PVTI_4', title: 'PR', content: { type: 'X', url: 'https://github.com/acme/web/pull/7' } },
     ],
-    totalCount: 30,
+    totalCount: 31,
   });
   expect(items).toEqual([
     {
@@ -99,6 +136,9 @@ it('items of a project have their columns, drafts too, and an end that is told',
     },
     { externalId: 'PVTI_2', title: 'Idea', description: '', labels: [], comments: [] },
   ]);
-  expect(leftOut).toEqual({ 'pull request': ['pull request 6'], 'field sprint': ['issue 5'] });
-  expect(survey.notes).toEqual(['The file ends after 3 of 30 items: --limit of gh says how many.']);
+  expect(leftOut).toEqual({
+    'pull request': ['pull request 6', 'pull request PVTI_4'],
+    'field sprint': ['issue 5'],
+  });
+  expect(survey.notes).toEqual(['The file ends after 4 of 31 items: --limit of gh says how many.']);
 });

@@ -3,10 +3,10 @@ import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type Draft, type Opened, type Read } from '../draft.ts';
 import { jsonOf, NoImport, type Source } from '../source.ts';
-import { isObject, unread } from '../unread.ts';
+import { isObject, unread, unreadOf } from '../unread.ts';
 import { nodesOf, parseEach } from './json.ts';
 import { openProject } from './github-project.ts';
-import { referenceOf } from './github-reference.ts';
+import { isPullRequest, leftOfMilestone, referenceOf } from './github-reference.ts';
 
 const Login = z.looseObject({ login: z.string(), name: z.string().nullish() });
 const Milestone = z.looseObject({ number: z.number().nullish(), title: z.string() }).nullish();
@@ -32,6 +32,8 @@ const Issue = z.looseObject({
           author: Login.nullish(),
           body: z.string().nullish(),
           createdAt: z.string().nullish(),
+          isMinimized: z.boolean().nullish(),
+          minimizedReason: z.string().nullish(),
         }),
       ),
     ])
@@ -82,7 +84,35 @@ const known = new Set([
   ],
 ]);
 
+const knownOfComment = new Set([
+  ...['id', 'author', 'authorAssociation', 'body', 'createdAt', 'includesCreatedEdit', 'url'],
+  ...['viewerDidAuthor', 'isMinimized', 'minimizedReason', 'reactionGroups'],
+]);
+
+type Comment = Exclude<NonNullable<Issue['comments']>, number>[number];
+
+const hasReactions = ({ reactionGroups }: Comment): boolean =>
+  Array.isArray(reactionGroups) &&
+  reactionGroups.some(
+    (group) => !isObject(group) || !isObject(group['users']) || group['users']['totalCount'] !== 0,
+  );
+
+/** Names the parts of a comment that are not imported, and the comment itself where GitHub hides it. */
+const leftOfComment = (comment: Comment): string[] =>
+  comment.isMinimized === true
+    ? [`hidden comment (${(comment.minimizedReason ?? '').toLowerCase() || 'without a reason'})`]
+    : [
+        ...unreadOf('a comment', comment, knownOfComment),
+        ...(hasReactions(comment) ? ['reactions of a comment'] : []),
+      ];
+
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** The API marks pull requests with a field; lists of `gh pr` show by state or address that they are some. */
+const isPullRequestOf = (issue: Issue): boolean =>
+  isPresent(issue.pull_request) ||
+  issue.state.toLowerCase() === 'merged' ||
+  isPullRequest(issue.html_url ?? issue.url);
 
 function statusOf(issue: Issue): { status: string; statusIs: StoryStatus } {
   if (issue.state.toLowerCase() === 'open') return { status: 'open', statusIs: 'backlog' };
@@ -100,6 +130,7 @@ function draftOf(issue: Issue): Draft {
   const of = (other: z.infer<typeof Related>): string =>
     referenceOf(other.url) ?? `${own?.replace(/#.*/, '') ?? ''}#${other.number}`;
   const isCount = typeof comments === 'number';
+  const said = isCount ? [] : (comments ?? []);
   return {
     place: `issue ${number}`,
     externalId: own ?? `#${number}`,
@@ -118,16 +149,18 @@ function draftOf(issue: Issue): Draft {
     assignees: assignees.map(({ login }) => login),
     createdAt: issue.createdAt ?? issue.created_at ?? undefined,
     updatedAt: issue.updatedAt ?? issue.updated_at ?? undefined,
-    comments: isCount
-      ? []
-      : (comments ?? []).map((comment) => ({
-          externalId: comment.id ?? undefined,
-          author: comment.author?.login,
-          body: comment.body ?? '',
-          at: comment.createdAt ?? undefined,
-        })),
+    comments: said
+      .filter(({ isMinimized }) => isMinimized !== true)
+      .map((comment) => ({
+        externalId: comment.id ?? undefined,
+        author: comment.author?.login,
+        body: comment.body ?? '',
+        at: comment.createdAt ?? undefined,
+      })),
     leftOut: [
       ...unread(issue, known),
+      ...(milestone ? leftOfMilestone(milestone) : []),
+      ...said.flatMap(leftOfComment),
       ...(isCount && comments > 0 ? ['comments, which the answer only counts'] : []),
     ],
   };
@@ -151,8 +184,7 @@ export async function openGithub(source: Source): Promise<Opened> {
     notes: [],
     async *read(): AsyncGenerator<Read> {
       for (const issue of issues) {
-        if (isPresent(issue.pull_request))
-          yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
+        if (isPullRequestOf(issue)) yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
         else yield { draft: draftOf(issue) };
       }
     },

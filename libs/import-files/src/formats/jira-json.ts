@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ReadOptions } from '../draft.ts';
 import { NoImport } from '../source.ts';
-import { isObject, type Json, unread } from '../unread.ts';
+import { isObject, type Json, unread, unreadOf } from '../unread.ts';
 import { type JiraIssue } from './jira.ts';
 import { parseEach } from './json.ts';
 
@@ -60,6 +60,10 @@ const known = new Set([
     'workratio',
     'watches',
   ],
+]);
+
+const knownOfComment = new Set([
+  ...['self', 'id', 'author', 'updateAuthor', 'body', 'renderedBody', 'created', 'updated', 'jsdPublic'],
 ]);
 
 /** What a team calls fields of its own, where the answer says so (`expand=names`). */
@@ -120,6 +124,7 @@ function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssu
       ...links.flatMap(({ type }) =>
         type?.name.toLowerCase() === 'blocks' ? [] : [`link ${type?.name ?? ''}`],
       ),
+      ...comments.flatMap((comment) => unreadOf('a comment', comment, knownOfComment)),
       ...(missing > 0 ? ['comments that the answer does not have'] : []),
     ],
   };

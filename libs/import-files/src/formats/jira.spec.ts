@@ -10,7 +10,7 @@ describe('the CSV of Jira', () => {
       'jira',
       `${head}\n` +
         'Accounts,OPS-1,10001,Epic,To Do,To Do,Medium,,,01/Mar/24 9:00 AM,,,,About accounts,,,,,,,,,,\n' +
-        'Nothing in it,OPS-2,10002,Epic,To Do,To Do,,,,,,,,,,,,,,,,,,\n' +
+        'Nothing in it,OPS-2,10002,Epic,Shipped,Done,,Done,Zed,,,big,,,OPS-9,,,,5,,,,,\n' +
         'Sign in,OPS-3,10003,Story,In QA,In Progress,Lowest,,Zed,01/Mar/24 10:00 AM,02/Mar/24 1:05 PM,auth,mail,"h2. Why\n*bold* {{code}}",OPS-9,OPS-4,Sprint 1,Sprint 2,2.5,OPS-1,,,"01/Mar/24 11:00 AM;zed;Semi; colon","01/Mar/24 11:00 AM;zed;Twice"\n' +
         "Part,OPS-4,10004,Sub-task,Done,Done,Highest,Won't Do,ana@x.org,,,,,,,,,,,,10003,Sign in,,\n" +
         'Elsewhere,OPS-5,10005,Story,Odd,Done,,Done,,,,,,,,,,,,,777,Far epic,,\n',
@@ -47,7 +47,11 @@ describe('the CSV of Jira', () => {
     expect(item('OPS-5')).toMatchObject({ status: 'done', epic: { externalId: '777', title: 'Far epic' } });
     expect(entries.filter(({ kind }) => kind === 'skipped')).toEqual([
       { kind: 'skipped', place: 'OPS-1', why: 'description of an epic' },
+      { kind: 'skipped', place: 'OPS-1', why: 'priority of an epic' },
       { kind: 'skipped', place: 'OPS-2', why: 'epic without a story' },
+      ...['status', 'assignee', 'estimate', 'labels', 'links'].map((field) => ({
+        ...{ kind: 'skipped', place: 'OPS-2', why: `${field} of an epic` },
+      })),
     ]);
     expect(leftOut).toMatchObject({ 'column Sprint': ['OPS-3'], 'assignee without an address': ['OPS-3'] });
   });
@@ -80,6 +84,7 @@ it('an answer of the REST API of Jira, version 2, says the same', async () => {
                 author: { displayName: 'Ana' },
                 body: '{quote}a{quote}',
                 created: '2024-03-01T10:00:00.000+0000',
+                visibility: { type: 'role', value: 'Developers' },
               },
             ],
           },
@@ -111,7 +116,7 @@ it('an answer of the REST API of Jira, version 2, says the same', async () => {
   ]);
   expect(leftOut).toEqual({
     ...{ Team: ['OPS-3'], duedate: ['OPS-3'], 'link Relates': ['OPS-3'] },
-    'comments that the answer does not have': ['OPS-3'],
+    ...{ 'comments that the answer does not have': ['OPS-3'], 'visibility of a comment': ['OPS-3'] },
   });
   const third = { issues: [{ key: 'A-1', fields: { summary: 'x', description: { type: 'doc' } } }] };
   await expect(read('jira', third)).rejects.toThrow('version 3 of the API answers otherwise');

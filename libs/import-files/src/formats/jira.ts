@@ -149,12 +149,25 @@ function draftOf(issue: JiraIssue, index: Index): Draft {
   };
 }
 
-/** What an epic has beside its title. */
-function leftOfEpic({ description, comments, leftOut }: JiraIssue): string[] {
+/** Names the fields of an epic that only stories keep. An epic that is still to do is as open as new epics are. */
+function leftOfEpic(epic: JiraIssue): string[] {
+  const isOpen =
+    categories[(epic.category ?? '').toLowerCase()] === 'backlog' && epic.resolution === undefined;
+  const fields = {
+    description: epic.description,
+    status: isOpen ? undefined : epic.status,
+    priority: epic.priority,
+    assignee: epic.assignee,
+    estimate: epic.estimate,
+    ...{ labels: epic.labels.join(''), parent: epic.parents[0] },
+    links: [...epic.blockedBy, ...epic.blocks][0],
+  };
   return [
-    ...((description ?? '') === '' ? [] : ['description of an epic']),
-    ...comments.map(() => 'comment on an epic'),
-    ...leftOut,
+    ...Object.entries(fields).flatMap(([field, said]) =>
+      (said ?? '') === '' ? [] : [`${field} of an epic`],
+    ),
+    ...epic.comments.map(() => 'comment on an epic'),
+    ...epic.leftOut,
   ];
 }
 

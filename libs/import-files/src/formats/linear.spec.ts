@@ -50,12 +50,23 @@ it('an answer of the API of Linear has comments, replies and relations', async (
   const issue = {
     ...{ id: 'u', identifier: 'ENG-1', title: 'One', description: null, url: 'https://linear.app/x/ENG-1' },
     ...{ priority: 2, estimate: 5, state: { name: 'Pairing', type: 'started' }, dueDate: '2024-05-01' },
-    ...{ labels: { nodes: [{ name: 'bug' }] }, project: { id: 'p', name: 'Billing' }, parent: null },
+    ...{
+      labels: { nodes: [{ name: 'bug' }] },
+      project: { id: 'p', name: 'Billing', targetDate: '2024-06-01' },
+      parent: null,
+    },
     ...{ assignee: { name: 'Ben', email: 'ben@x.org' }, createdAt: '2024-03-01T10:00:00.000Z' },
     children: { nodes: [{ identifier: 'ENG-3' }] },
     comments: {
       nodes: [
-        { id: 'c2', body: 'No', createdAt: '2024-03-03T10:00:00Z', user: null, parent: { id: 'c1' } },
+        {
+          id: 'c2',
+          body: 'No',
+          createdAt: '2024-03-03T10:00:00Z',
+          user: null,
+          parent: { id: 'c1' },
+          reactions: ['x'],
+        },
         {
           id: 'c1',
           body: 'Why?',
@@ -98,5 +109,8 @@ it('an answer of the API of Linear has comments, replies and relations', async (
       ],
     },
   ]);
-  expect(leftOut).toEqual({ dueDate: ['ENG-1'], 'relation related': ['ENG-1'] });
+  expect(leftOut).toEqual({
+    ...{ dueDate: ['ENG-1'], 'relation related': ['ENG-1'] },
+    ...{ 'targetDate of a project': ['ENG-1'], 'reactions of a comment': ['ENG-1'] },
+  });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { needColumns, openTable, type Row } from '../csv.ts';
 import { type Draft, type Opened, type Read } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
-import { isObject, unread } from '../unread.ts';
+import { isObject, unread, unreadOf } from '../unread.ts';
 import { jsonIfAny, nodesOf, parseEach } from './json.ts';
 
 /** Linear puts `'` before text that a spreadsheet would take for a formula. */
@@ -135,6 +135,11 @@ const issueFields = new Set([
   ],
 ]);
 
+const knownOfComment = new Set([
+  ...['id', 'body', 'createdAt', 'updatedAt', 'editedAt', 'user', 'parent', 'url'],
+]);
+const knownOfProject = new Set(['id', 'name', 'slugId', 'url']);
+
 const types: Readonly<Record<string, StoryStatus>> = {
   ...{ triage: 'backlog', backlog: 'backlog', unstarted: 'ready', started: 'in_progress' },
   ...{ completed: 'done', canceled: 'canceled', duplicate: 'canceled' },
@@ -176,7 +181,12 @@ function draftOfIssue(issue: Issue): Draft {
       at: createdAt,
       parent: parent?.id,
     })),
-    leftOut: [...unread(issue, issueFields), ...others],
+    leftOut: [
+      ...unread(issue, issueFields),
+      ...(project ? unreadOf('a project', project, knownOfProject) : []),
+      ...comments.flatMap((comment) => unreadOf('a comment', comment, knownOfComment)),
+      ...others,
+    ],
   };
 }
 

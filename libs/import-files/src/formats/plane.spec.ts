@@ -44,12 +44,13 @@ it('rows of Plane have lists in their cells', async () => {
 it('the other words that Plane has for its columns are read alike, and its JSON', async () => {
   const table = await read(
     'plane',
-    'ID,Sequence ID,Name,State,Labels,Module Name,Relations,Comments,Link\nWEB-1,1,One,Done,"a, b",Auth,"{""blocked_by"": ""WEB-2""}",[],https://x.org\n',
+    'ID,Sequence ID,Name,State,Assignee,Labels,Module Name,Relations,Comments,Link\nWEB-1,1,One,Done,Jane Doe,"a, b",Auth,"{""blocked_by"": ""WEB-2""}",[],https://x.org\n',
+    { people: new Map([['jane doe', 'jane@x.org']]) },
   );
   expect(table.items).toMatchObject([
     {
       ...{ externalId: 'plane:WEB-1', status: 'done', labels: ['a', 'b'], blockedBy: ['plane:WEB-2'] },
-      epic: { title: 'Auth' },
+      ...{ epic: { title: 'Auth' }, assigneeEmail: 'jane@x.org' },
     },
   ]);
   expect(table.leftOut).toEqual({ 'column Link': ['WEB-1'] });

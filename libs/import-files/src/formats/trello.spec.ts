@@ -29,8 +29,8 @@ const board = {
     {
       ...{ idCard: id('a'), name: 'Steps', pos: 1 },
       checkItems: [
-        { name: 'two', state: 'incomplete', pos: 2 },
-        { name: 'one', state: 'complete', pos: 1 },
+        { name: 'two', state: 'incomplete', pos: 2, due: '2024-05-01T00:00:00Z', dueReminder: -1 },
+        { name: 'one', state: 'complete', pos: 1, due: null, idMember: 'm1' },
       ],
     },
   ],
@@ -67,7 +67,20 @@ it('cards of a board stand in the order of the board, with comments, task lists 
   ]);
   expect(leftOut).toEqual({
     ...{ template: ['card "Form"'], attachments: ['card "First"'], due: ['card "Second"'] },
+    ...{ 'due of a check item': ['card "First"'], 'idMember of a check item': ['card "First"'] },
   });
+});
+
+it('cards that are marked as complete are done, and a card without a name is found by its address', async () => {
+  const cards = [
+    { id: id('a'), name: 'Complete', idList: 'l1', pos: 1, dueComplete: true },
+    { id: id('b'), name: 'Archived', idList: 'l1', pos: 2, dueComplete: true, closed: true },
+    { id: id('c'), name: 'Open', idList: 'l1', pos: 3, dueComplete: false },
+    { id: id('d'), name: ' ', desc: 'Text', idList: 'l1', pos: 4, shortUrl: 'https://trello.com/c/y' },
+  ];
+  const { items, survey } = await read('trello', { ...board, cards });
+  expect(items.map(({ status }) => status)).toEqual(['done', 'done', 'in_progress']);
+  expect(survey.refused).toEqual([{ place: 'card https://trello.com/c/y', why: 'title: must not be empty' }]);
 });
 
 it('says where the actions of a board may have been cut', async () => {

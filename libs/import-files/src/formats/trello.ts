@@ -3,7 +3,7 @@ import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
 import { jsonOf, NoImport, type Source } from '../source.ts';
-import { unread } from '../unread.ts';
+import { unread, unreadOf } from '../unread.ts';
 
 const Person = z.looseObject({
   id: z.string(),
@@ -16,6 +16,8 @@ const Card = z.looseObject({
   desc: z.string().nullish(),
   closed: z.boolean().nullish(),
   isTemplate: z.boolean().nullish(),
+  /** The card is marked as complete. */
+  dueComplete: z.boolean().nullish(),
   idList: z.string(),
   pos: z.number().nullish(),
   idMembers: z.array(z.string()).nullish(),
@@ -33,6 +35,7 @@ const Checklist = z.looseObject({
     .array(z.looseObject({ name: z.string(), state: z.string().nullish(), pos: z.number().nullish() }))
     .nullish(),
 });
+type Checklist = z.infer<typeof Checklist>;
 const Action = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -85,15 +88,7 @@ const known = new Set([
     'manualCoverAttachment',
     'idAttachmentCover',
   ],
-  ...[
-    'cardRole',
-    'creationMethod',
-    'mirrorSourceId',
-    'dueComplete',
-    'dueReminder',
-    'pinned',
-    'idOrganization',
-  ],
+  ...['cardRole', 'creationMethod', 'mirrorSourceId', 'dueReminder', 'pinned', 'idOrganization'],
   ...[
     'creationMethodError',
     'creationMethodLoadingStartedAt',
@@ -104,11 +99,25 @@ const known = new Set([
   ],
 ]);
 
+const knownOfCheckItem = new Set([
+  ...['id', 'idChecklist', 'name', 'nameData', 'state', 'pos', 'type', 'limits', 'nodeId'],
+  // A reminder says nothing without the due date, which is named.
+  'dueReminder',
+]);
+
+/** Fields of the items of a checklist that have no place in a task list: due dates and members. */
+const leftOfChecklist = ({ checkItems }: Checklist): string[] =>
+  (checkItems ?? []).flatMap((item) => unreadOf('a check item', item, knownOfCheckItem));
+
+/** Names a card for people; a card without a name by its address. */
+const placeOfCard = ({ id, name, shortUrl, url }: Card): string =>
+  name.trim() === '' ? `card ${shortUrl ?? url ?? id}` : `card "${name.slice(0, 40)}"`;
+
 const byPlace = (a: { pos?: number | null | undefined }, b: { pos?: number | null | undefined }): number =>
   (a.pos ?? 0) - (b.pos ?? 0);
 
 /** A checklist as the task list that Markdown has. */
-const taskList = ({ name, checkItems }: z.infer<typeof Checklist>): string =>
+const taskList = ({ name, checkItems }: Checklist): string =>
   [
     `## ${name.trim()}`,
     '',
@@ -152,7 +161,7 @@ export async function openTrello(source: Source): Promise<Opened> {
   );
   const nameOf = (id: string): string => people.get(id)?.fullName ?? people.get(id)?.username ?? id;
 
-  function statusOf({ idList, closed }: Card): {
+  function statusOf({ idList, closed, dueComplete }: Card): {
     status: string | undefined;
     statusHint?: StoryStatus;
     statusIs?: StoryStatus;
@@ -160,12 +169,18 @@ export async function openTrello(source: Source): Promise<Opened> {
     const list = lists.get(idList);
     if (list === undefined) return { status: undefined };
     const isDone = doneWords.test(list.name);
-    if (closed !== true && list.closed !== true)
-      return isDone ? { status: list.name, statusHint: 'done' } : { status: list.name };
-    return { status: `${list.name} (archived)`, statusIs: isDone ? 'done' : 'canceled' };
+    if (closed === true || list.closed === true)
+      return {
+        status: `${list.name} (archived)`,
+        statusIs: isDone || dueComplete === true ? 'done' : 'canceled',
+      };
+    if (isDone) return { status: list.name, statusHint: 'done' };
+    return dueComplete === true
+      ? { status: `${list.name} (complete)`, statusIs: 'done' }
+      : { status: list.name };
   }
   const draftOf = (card: Card): Draft => ({
-    place: `card "${card.name.slice(0, 40)}"`,
+    place: placeOfCard(card),
     externalId: card.id,
     url: card.shortUrl ?? card.url ?? undefined,
     title: card.name,
@@ -184,6 +199,7 @@ export async function openTrello(source: Source): Promise<Opened> {
     })),
     leftOut: [
       ...unread(card, known),
+      ...(checklists.get(card.id) ?? []).flatMap(leftOfChecklist),
       ...(Array.isArray(card['customFieldItems']) ? card['customFieldItems'].map(() => 'custom field') : []),
     ],
   });
@@ -197,8 +213,7 @@ export async function openTrello(source: Source): Promise<Opened> {
         : [],
     async *read(): AsyncGenerator<Read> {
       for (const card of board.cards.toSorted((a, b) => placeOf(a) - placeOf(b) || byPlace(a, b))) {
-        if (card.isTemplate === true)
-          yield { place: `card "${card.name.slice(0, 40)}"`, skipped: 'template' };
+        if (card.isTemplate === true) yield { place: placeOfCard(card), skipped: 'template' };
         else yield { draft: draftOf(card) };
       }
     },
