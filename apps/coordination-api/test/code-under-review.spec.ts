@@ -54,6 +54,29 @@ async function expectStale(headSha: string | null) {
   expect((await people.ana.stories.get({ storyId })).story.status).not.toBe('done');
 }
 
+describe('an approval of a head and its diff', () => {
+  const diffHash = 'same';
+  const tellings: [string, () => Promise<unknown>][] = [
+    ['the holder', () => tell({ headSha: b, diffHash })],
+    ['a member', () => people.ana.stories.updateGitMeta({ storyId, git: { headSha: b, diffHash } })],
+  ];
+
+  it.each(tellings)('stays fresh when %s tells of another head with the same diff', async (_who, rebase) => {
+    await tell({ headSha: a, diffHash });
+    await approve();
+    await rebase();
+    expect(await standing()).toEqual([[false, b]]);
+  });
+
+  it.each(tellings)('is stale by it where the forge has to prove merges: %s', async (_who, rebase) => {
+    await tell({ headSha: a, diffHash });
+    await people.ana.policy.update({ mergeProof: 'verified' });
+    await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved', diffHash });
+    await rebase();
+    await expectStale(b);
+  });
+});
+
 describe('an approval of head a', () => {
   const news: [string, () => Promise<unknown>][] = [
     ['a member tells of b', () => people.chloe.stories.updateGitMeta({ storyId, git: { headSha: b } })],

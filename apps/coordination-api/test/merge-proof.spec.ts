@@ -158,6 +158,45 @@ describe('under any other policy', () => {
   );
 });
 
+describe('in a project with a linked repository', () => {
+  const link = async () => {
+    const { connection } = await people.ana.forges.connect({ kind: 'github' });
+    await people.ana.forges.repositories.link({
+      ...{ projectId, connectionId: connection.id, url: 'https://github.com/acme/web' },
+    });
+    return connection.id;
+  };
+  const policyNow = async () =>
+    (await people.ana.storyCollaboration.context({ storyId, include: ['policy'] })).policy;
+
+  it('asks for the word of the forge until an admin chooses otherwise', async () => {
+    await begin({ requireMergeProof: true });
+    expect(await policyNow()).toMatchObject({ mergeProof: 'reported' });
+    await link();
+    expect(await policyNow()).toMatchObject({ mergeProof: 'verified' });
+    expect((await people.ana.policy.get()).policy.mergeProof).toBe('verified');
+    await expect(people.ana.stories.updateStatus({ storyId, status: 'done' })).rejects.toMatchObject(
+      missing(null),
+    );
+    await handIn();
+    await report(people.ana);
+    expect(await standing()).toEqual(['submitted', 'in_review']);
+    await people.ana.policy.update({ mergeProof: 'reported' });
+    await report(people.ana, 'again');
+    expect((await standing())[0]).toBe('completed');
+    await people.ana.stories.updateStatus({ storyId, status: 'done' });
+  });
+
+  it('asks for it no more once the forge is disconnected', async () => {
+    await begin({ requireMergeProof: true });
+    const connectionId = await link();
+    await people.ana.forges.disconnect({ connectionId });
+    await handIn();
+    await report(people.ana);
+    expect(await standing()).toEqual(['completed', 'done']);
+  });
+});
+
 it('lets no token choose the trust of what it tells', async () => {
   await begin({});
   const observation = { ...merge('chosen'), trust: 'verified' };

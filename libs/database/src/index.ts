@@ -70,7 +70,15 @@ export {
   type PoolConfig,
 } from './pool.ts';
 export { nextVersion, record, requireVersion, type RowOf, view } from './record.ts';
-export { containing, type Id, projectIdOf, storiesOf, storyIdOf, targetId } from './references.ts';
+export {
+  containing,
+  hasLinkedRepository,
+  type Id,
+  projectIdOf,
+  storiesOf,
+  storyIdOf,
+  targetId,
+} from './references.ts';
 export { type DB } from './schema.generated.ts';
 export { sendRead, sendShortWrite } from './shared-reads.ts';
 export { createStandby, readOutcomes, type Standby } from './standby.ts';

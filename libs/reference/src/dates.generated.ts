@@ -60,8 +60,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/policy': {
-    sha256: '94cadf76f6511266b9241786115226fabc6c70a4b5402578ec4d9c2938d939c5',
-    since: '2026-11-27',
+    sha256: '12bd62e79f1a3713b90d0393b4b94fa0e3692f3ecc96a5bf637ab7fd05bb4d9a',
+    since: '2026-11-29',
   },
   'reference/teams': {
     sha256: '09f4d3296757f151663c3eb9d4ae3af9c0a2d04d6097027bfd3aacf181a1a4b8',
@@ -112,7 +112,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: '6d1f6cfe71034ad658e602a954a77c7d9ebe7d753746f0c35676919a9a614d5b',
+    sha256: 'e7d43c5fd1f66d0ae7e2332fdcd2ec7cdd70a713924ec5f400ef5b57a245c6f7',
     since: '2026-11-29',
   },
   'reference/comments': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '871d5261b13f1a76711ef7d7bd42f5d224d9711a4bacc259a3bf7735f0141aa5',
+    sha256: '7e291dc00ef15221896746d4eabddfe32e3fbd9a8d5d108d50cbbce7729879ac',
     since: '2026-11-29',
   },
   'reference/errors': {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Db,
   type DomainEvent,
+  hasLinkedRepository,
   inOrganization,
   type Pool,
   organization,
@@ -12,6 +13,7 @@ import {
 import {
   actingRole,
   type Actor,
+  effectivePolicy,
   groundsOf,
   type Operation,
   orgRank,
@@ -82,12 +84,17 @@ const alone: Environment = { handlers: new Map(), reactions: [] };
 /** The defaults, parsed once: nearly every organization has them. */
 const defaultPolicy = Policy.parse({});
 
-const policyOf = (stored: unknown): Policy =>
-  typeof stored === 'object' && stored !== null && Object.keys(stored).length > 0
-    ? Policy.parse(stored)
-    : defaultPolicy;
+interface StoredPolicy {
+  readonly policy: object;
+  readonly isLinked: boolean;
+}
 
-const storedPolicy = () => sql<{ policy: unknown }>`select policy from orgs where id = ${organization}`;
+const policyOf = ({ policy, isLinked }: StoredPolicy): Policy =>
+  isLinked || Object.keys(policy).length > 0 ? effectivePolicy(policy, isLinked) : defaultPolicy;
+
+const storedPolicy = () =>
+  sql<StoredPolicy>`select policy, not policy ? 'mergeProof' and ${hasLinkedRepository} as "isLinked"
+    from orgs where id = ${organization}`;
 
 function callerOf({ identity }: AuthenticatedToken): Caller {
   const actor: Actor = {
@@ -361,7 +368,7 @@ export function contextOf(
       const { orgRole } = await session.entry();
       requireOneOf(groundsOf(operation.access), held, orgRole, caller);
     },
-    policy: async () => policyOf((await session.one(storedPolicy())).policy),
+    policy: async () => policyOf(await session.one(storedPolicy())),
     claimSlug: async (slug) => (await environment.claimSlug?.(caller.orgId, slug)) ?? true,
     everywhere: async (query) => {
       // The way in is first: without it no other server is asked.

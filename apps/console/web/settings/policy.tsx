@@ -85,20 +85,28 @@ const FlagRule = ({ id, rules, set, mayChange }: Rewriting & { readonly id: Name
 const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
   id,
   words,
+  hint,
   rules,
   set,
   mayChange,
-}: Rewriting & { readonly id: Id; readonly words: Readonly<Record<Rules[Id], string>> }) => (
+}: Rewriting & {
+  readonly id: Id;
+  readonly words: Readonly<Record<Rules[Id], string>>;
+  readonly hint?: string;
+}) => (
   <div className="rule">
     <span>{s.policy.names[id]}</span>
-    <Choice
-      label={s.policy.names[id]}
-      isHidden
-      disabled={!mayChange}
-      value={rules[id]}
-      words={words}
-      onChange={(value) => set({ [id]: value })}
-    />
+    <div className="rule-value">
+      <Choice
+        label={s.policy.names[id]}
+        isHidden
+        disabled={!mayChange}
+        value={rules[id]}
+        words={words}
+        onChange={(value) => set({ [id]: value })}
+      />
+      {hint !== undefined && <span className="hint">{hint}</span>}
+    </div>
   </div>
 );
 
@@ -154,7 +162,9 @@ function AnyRule({ id, ...rewriting }: Rewriting & { readonly id: keyof Rules })
   const { rules, mayChange } = rewriting;
   switch (id) {
     case 'mergeProof':
-      return <ChoiceRule id={id} words={s.policy.mergeProofs} {...rewriting} />;
+      return (
+        <ChoiceRule id={id} words={s.policy.mergeProofs} hint={s.policy.mergeProofHint} {...rewriting} />
+      );
     case 'wipLimits':
       return <ChoiceRule id={id} words={s.policy.wip} {...rewriting} />;
     case 'allowedEmailDomains':

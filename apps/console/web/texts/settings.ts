@@ -244,6 +244,8 @@ export const s = {
       reported: 'Any report',
       verified: 'Signed forge events only',
     },
+    mergeProofHint:
+      'Until you change this, projects with a linked repository accept only signed forge events.',
     wip: { off: 'Do nothing', warn: 'Warn', block: 'Refuse more stories' },
     domainsHint: 'Separated by spaces. If empty, every domain can be invited.',
     providersHint: 'If none is selected, every way to sign in is allowed.',

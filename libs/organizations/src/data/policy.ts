@@ -1,24 +1,27 @@
 /** The policy of an organization: what it set, beside its row. */
-import { type Db, type DB, of, organization, type Query, sql } from '@muster/database';
-import { type Plan, Policy, type PolicyRecord } from '@muster/registry';
+import { type Db, type DB, hasLinkedRepository, of, organization, type Query, sql } from '@muster/database';
+import { effectivePolicy, type Plan, type PolicyRecord } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { type StoredPolicy } from '../rules/policy-changes.ts';
 
 type PolicyRow = Pick<Selectable<DB['orgs']>, 'policy' | 'policy_version'>;
 
-export const toPolicy = (row: PolicyRow): PolicyRecord => ({
-  ...Policy.parse(row.policy),
+export const toPolicy = (row: PolicyRow, isLinked: boolean): PolicyRecord => ({
+  ...effectivePolicy(row.policy, isLinked),
   version: row.policy_version,
 });
 
-export const getPolicy = async (db: Db): Promise<PolicyRecord> =>
-  toPolicy(
-    await db.one(
-      sql<
-        Pick<Selectable<DB['orgs']>, 'policy' | 'policy_version'>
-      >`select policy, policy_version from orgs where id = ${organization}`,
-    ),
+/** The effective policy: in the project of the call, if it has one. */
+export async function getPolicy(db: Db): Promise<PolicyRecord> {
+  const row = await db.one(
+    sql<PolicyRow & { isLinked: boolean }>`select policy, policy_version, ${hasLinkedRepository} as "isLinked"
+       from orgs where id = ${organization}`,
   );
+  return toPolicy(row, row.isLinked);
+}
+
+export const isRepositoryLinked = async (db: Db): Promise<boolean> =>
+  (await db.one(sql<{ isLinked: boolean }>`select ${hasLinkedRepository} as "isLinked"`)).isLinked;
 
 /** Writes what a locked organization set of its policy. */
 export const setPolicy = (policy: StoredPolicy, version: number): Query<unknown> =>

@@ -1,5 +1,5 @@
 /** The policy is kept as what was set of it; what is absent has the contract's default. */
-import { type Policy } from '@muster/registry';
+import { isMergeProofSet, Policy } from '@muster/registry';
 
 export type StoredPolicy = Readonly<Record<string, unknown>>;
 
@@ -12,6 +12,12 @@ export function withPolicyChanges(stored: StoredPolicy, changes: PolicyChanges):
   const kept = Object.entries({ ...stored, ...Object.fromEntries(wanted) });
   return Object.fromEntries(kept.filter(([, value]) => value !== null));
 }
+
+/** The policy with null for a mergeProof that was never set, because setting it to its default is a change. */
+export const comparable = (stored: StoredPolicy) => {
+  const policy = Policy.parse(stored);
+  return { ...policy, mergeProof: isMergeProofSet(stored) ? policy.mergeProof : null };
+};
 
 /** Rules of the policy that contradict each other; goes out as `details.unmet`. */
 export const contradictions = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: Policy) =>

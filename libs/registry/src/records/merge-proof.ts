@@ -22,6 +22,15 @@ export const needsVerifiedMerge = ({ requireMergeProof, mergeProof }: ProofPolic
 export const mergeCounts = (policy: ProofPolicy, trust: Trust): boolean =>
   trust === 'verified' || !needsVerifiedMerge(policy);
 
+/**
+ * What a caller says of code, as it counts for verdicts. Where the forge has to prove a merge, a caller cannot prove by a hash
+ * that the change is the same: the head decides.
+ */
+export const codeThatCounts = <Said extends { readonly diffHash?: string | null | undefined }>(
+  { mergeProof }: Pick<Policy, 'mergeProof'>,
+  said: Said,
+): Said => (mergeProof === 'verified' ? { ...said, diffHash: undefined } : said);
+
 /** What is missing, as `details.unmet` says it. `seen` is the best word there is of the merge; null: there is none. */
 export interface UnmetMergeProof {
   readonly gate: 'requireMergeProof';

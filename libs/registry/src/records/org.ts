@@ -60,7 +60,7 @@ export const Policy = z
       .enum(['reported', 'verified'])
       .default('reported')
       .describe(
-        'Whose word of a merge counts where requireMergeProof asks for one: verified is what a connected forge signed',
+        'Whose word of a merge counts where requireMergeProof asks for one: verified is what a connected forge signed. Until an admin sets it, verified applies in projects with a linked repository; policy.get answers verified if there is such a project. Under verified, a diffHash that a caller reports keeps no verdict fresh',
       ),
     agentsMayReview: z.boolean().default(true),
     agentsMayComplete: z.boolean().default(true),
@@ -84,6 +84,18 @@ export const Policy = z
   })
   .meta({ id: 'Policy' });
 export type Policy = z.infer<typeof Policy>;
+
+/**
+ * The policy that applies, given the stored one: what the organization set. With a linked repository, merges have to be verified
+ * unless an admin set mergeProof.
+ */
+export function effectivePolicy(stored: unknown, isLinked: boolean): Policy {
+  const policy = Policy.parse(stored);
+  return isLinked && !isMergeProofSet(stored) ? { ...policy, mergeProof: 'verified' } : policy;
+}
+
+export const isMergeProofSet = (stored: unknown): boolean =>
+  typeof stored === 'object' && stored !== null && 'mergeProof' in stored;
 
 /** The policy as it is shown, with the version that an update names. */
 export const PolicyRecord = Policy.extend({ version: Version }).meta({ id: 'PolicyRecord' });

@@ -1,4 +1,4 @@
-import { type CodeUnderReview, registry } from '@muster/registry';
+import { codeThatCounts, type CodeUnderReview, registry } from '@muster/registry';
 import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
 import { lockReview, reviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
 import { authorsOf } from '../../data/reviews.ts';
@@ -26,7 +26,9 @@ export const setVerdict = handle(
     if (unmet.length > 0) throw refuse('policy', { unmet });
 
     const { said, code } =
-      verdict === 'pending' ? { said: nothingSaid, code: story.code } : saidOf(params, reviewable(story), at);
+      verdict === 'pending'
+        ? { said: nothingSaid, code: story.code }
+        : saidOf(codeThatCounts(policy, params), reviewable(story), at);
     const reviewedStory = { ...story, code };
     if (changedFields(review, said).length === 0) return { reviewer: toReviewer(review, reviewedStory) };
 

@@ -1,13 +1,13 @@
-import { codeSaid, noCode, registry } from '@muster/registry';
+import { codeSaid, codeThatCounts, noCode, registry } from '@muster/registry';
 import { canonicalGit, changedGit, handle } from '@muster/runtime';
 import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
 
 export const updateGitMeta = handle(registry.stories.updateGitMeta, async (context) => {
-  const { params, targetId, db, access, emit } = context;
-  const [{ at }, story] = await Promise.all([access(), lockStory(db, targetId)]);
+  const { params, targetId, db, access, policy: askPolicy, emit } = context;
+  const [{ at }, story, policy] = await Promise.all([access(), lockStory(db, targetId), askPolicy()]);
   const { git, fields } = changedGit(story.git, await canonicalGit(context, params.git));
   const before = story.code ?? noCode;
-  const code = codeSaid(before, params.git, at);
+  const code = codeSaid(before, codeThatCounts(policy, params.git), at);
   // What was said before may be said again, after others told of other code.
   if (fields.length === 0 && code === before) return { story: toStory(story) };
   const changed = stories.save(db, story, { git, code }, at);

@@ -1,5 +1,5 @@
 import { type Db, of, sql } from '@muster/database';
-import { codeSaid, registry } from '@muster/registry';
+import { codeSaid, codeThatCounts, registry } from '@muster/registry';
 import {
   canonicalGit,
   changedFields,
@@ -25,14 +25,15 @@ export const update = handle(registry.deliveryExecutions.update, async (context)
 });
 
 async function sayWhereItStands(context: Context, leaseToken: string) {
-  const { params, db, emit, refuse } = context;
+  const { params, db, policy: askPolicy, emit, refuse } = context;
   const { executionId, phase, progress, waitingFor } = params;
   const questionId = waitingFor?.questionId;
   const code = params.git === null ? noCodeKnown : params.git;
   const tellsCode = code?.headSha !== undefined || code?.diffHash !== undefined;
-  const [codes, holder, question] = await Promise.all([
+  const [codes, policy, holder, question] = await Promise.all([
     // Stories come before leases.
     tellsCode ? lockCode(db, executionId) : [],
+    code?.diffHash === undefined ? undefined : askPolicy(),
     asHolder(context, { executionId, leaseToken }),
     questionId === undefined ? undefined : findQuestion(db, executionId, questionId),
   ]);
@@ -50,7 +51,8 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   };
   const fields = changedFields({ ...before, waitingFor: before.waiting_for }, wanted);
   if (code !== undefined) {
-    const told = changeCode(db, codes, (known) => codeSaid(known, code, now));
+    const said = policy === undefined ? code : codeThatCounts(policy, code);
+    const told = changeCode(db, codes, (known) => codeSaid(known, said, now));
     // What was said before may be said again, after others told of other code.
     const isNews = codes.some((known, index) => known.code !== told[index]);
     if (isNews && !fields.includes('git')) fields.push('git');

@@ -1,5 +1,5 @@
 import { nextVersion, of, requireVersion, sql } from '@muster/database';
-import { codeSaid, registry } from '@muster/registry';
+import { codeSaid, codeThatCounts, registry } from '@muster/registry';
 import { handle, type HandlerContext } from '@muster/runtime';
 import { aboutGroup, deliveryGroups, getGroupAfter, lockGroup, toGroup } from '../../data/groups.ts';
 import { changeCode, readCode } from '../../data/code-under-review.ts';
@@ -68,15 +68,20 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
 
 /** Work on the group is delivered with the stories that join it: its code is theirs from then on. */
 async function takeOverCode(
-  { db }: HandlerContext<typeof registry.deliveryGroups.replaceStories>,
+  { db, policy: askPolicy }: HandlerContext<typeof registry.deliveryGroups.replaceStories>,
   groupId: string,
   added: readonly string[],
   now: string,
 ): Promise<void> {
   if (added.length === 0) return;
-  const [[work], codes] = await Promise.all([lockOpenExecutions(db, [groupId]), readCode(db, added)]);
+  const [[work], codes, policy] = await Promise.all([
+    lockOpenExecutions(db, [groupId]),
+    readCode(db, added),
+    askPolicy(),
+  ]);
   const headSha = work?.git?.headSha ?? work?.checkpoint?.headSha ?? undefined;
   if (headSha === undefined) return;
   const diffHash = work?.git?.diffHash ?? undefined;
-  changeCode(db, codes, (code) => codeSaid(code, { headSha, diffHash }, now));
+  const said = codeThatCounts(policy, { headSha, diffHash });
+  changeCode(db, codes, (code) => codeSaid(code, said, now));
 }

@@ -51,6 +51,18 @@ describe('policy.update', () => {
     ]);
   });
 
+  it('keeps a mergeProof that is set to its default until it is set to null', async () => {
+    const { orgId, ana } = await world.org();
+    const set = async (mergeProof: 'reported' | null) => (await ana.policy.update({ mergeProof })).policy;
+    const reported = { mergeProof: 'reported', version: 2 };
+    expect(await set('reported')).toMatchObject(reported);
+    expect(await set('reported')).toMatchObject(reported);
+    expect((await ana.policy.get()).policy).toMatchObject(reported);
+    expect(await storedOf(orgId)).toEqual({ mergeProof: 'reported' });
+    expect(await set(null)).toMatchObject({ ...reported, version: 3 });
+    expect(await storedOf(orgId)).toEqual({});
+  });
+
   it('has a version of its own, apart from the record of the organization', async () => {
     const { ana } = await world.org();
     await ana.orgs.update({ name: 'New' });

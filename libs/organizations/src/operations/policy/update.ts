@@ -3,21 +3,21 @@ import { Policy, registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { aboutOrg, lockOrg } from '../../data/orgs.ts';
 import { endUnprovenSessions, unprovenAmong } from '../../data/identity-providers.ts';
-import { getPlan, setPolicy, toPolicy } from '../../data/policy.ts';
+import { getPlan, isRepositoryLinked, setPolicy, toPolicy } from '../../data/policy.ts';
 import { planLimits } from '../../rules/entitlement.ts';
-import { contradictions, isAuditTooLong, withPolicyChanges } from '../../rules/policy-changes.ts';
+import { comparable, contradictions, isAuditTooLong, withPolicyChanges } from '../../rules/policy-changes.ts';
 
 /** What is asked of sessions, and may now be more. */
 const asksOfSessions = ['requirePasskey', 'allowedIdentityProviders'] as const;
 
 export const update = handle(registry.policy.update, async ({ params, db, emit, refuse }) => {
   const { expectedVersion, ...changes } = params;
-  const [org, plan] = await Promise.all([lockOrg(db), getPlan(db)]);
+  const [org, plan, isLinked] = await Promise.all([lockOrg(db), getPlan(db), isRepositoryLinked(db)]);
   requireVersion({ version: org.policy_version }, expectedVersion);
   const stored = withPolicyChanges(org.policy, changes);
   const wanted = Policy.parse(stored);
-  const fields = changedFields(Policy.parse(org.policy), wanted);
-  if (fields.length === 0) return { policy: toPolicy(org) };
+  const fields = changedFields(comparable(org.policy), comparable(stored));
+  if (fields.length === 0) return { policy: toPolicy(org, isLinked) };
   const { auditRetentionDays: limit } = planLimits(plan);
   if (fields.includes('auditRetentionDays') && isAuditTooLong(changes.auditRetentionDays, limit))
     throw refuse('limit_exceeded', { plan, limit });
@@ -33,5 +33,5 @@ export const update = handle(registry.policy.update, async ({ params, db, emit, 
   db.later(setPolicy(stored, version));
   if (asksOfSessions.some((field) => fields.includes(field))) db.later(endUnprovenSessions());
   emit('policy.updated', aboutOrg(org), { fields });
-  return { policy: { ...wanted, version } };
+  return { policy: toPolicy({ policy: stored, policy_version: version }, isLinked) };
 });
