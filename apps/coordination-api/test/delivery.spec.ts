@@ -138,6 +138,44 @@ describe('work on a story', () => {
     });
   });
 
+  it('waits for the answer to what its own agent asks, without another call, and for no question of others', async () => {
+    const { ana, chloe, robo } = people;
+    const held = await acquire(robo);
+    const ask = async (who: Person) =>
+      (await who.comments.create({ storyId: 'WEB-1', body: 'Which one?', kind: 'question' })).comment.id;
+    const isWaiting = async () => (await robo.deliveryExecutions.renew(held)).execution.waitingFor;
+    await ask(ana);
+    await ask(chloe);
+    expect(await isWaiting()).toBeNull();
+    const questionId = await ask(robo);
+    const { execution, signals } = await robo.deliveryExecutions.renew(held);
+    expect([execution, signals]).toMatchObject([{ state: 'waiting_input', waitingFor: { questionId } }, []]);
+    await ana.comments.resolve({ commentId: questionId });
+    const answered = await robo.deliveryExecutions.renew(held);
+    expect(answered).toMatchObject({
+      execution: { state: 'leased', waitingFor: null },
+      signals: [{ kind: 'question_answered' }],
+    });
+    await expireLeases(api, people.orgId);
+    await ask(robo);
+    expect(await isWaiting()).toBeNull();
+  });
+
+  it('waits for no question of an agent whose work another has taken over at the same time', async () => {
+    const { ana, robo } = people;
+    const held = await acquire(robo);
+    const { story } = await ana.stories.get({ storyId: 'WEB-1' });
+    const outcomes = await api.world.contend<unknown>(
+      { table: 'leases', id: story.id, column: 'unit_id' },
+      () => acquire(ana, { takeOver: true }),
+      () => robo.comments.create({ storyId: 'WEB-1', body: 'Which one?', kind: 'question' }),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    const { execution } = await ana.deliveryExecutions.get({ executionId: held.executionId });
+    expect(execution).toMatchObject({ state: 'leased', waitingFor: null });
+    expect(execution.lease?.holder.memberId).toBe(ana.me.memberId);
+  });
+
   it('waits no longer for an answer whose question is deleted', async () => {
     const held = await acquire();
     const { comment } = await people.ben.comments.create({

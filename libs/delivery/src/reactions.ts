@@ -16,6 +16,39 @@ const isQuestionAnswer = ({ kind }: DomainEvent): boolean => kind === 'comment.r
 const isCanceled = ({ kind, data }: DomainEvent): boolean =>
   kind === 'story.statusChanged' && data['to'] === 'canceled';
 
+const isAgentQuestion = ({ kind, data }: DomainEvent, actor: Actor): boolean =>
+  kind === 'comment.created' &&
+  data['kind'] === 'question' &&
+  data['parentId'] === null &&
+  actor.agentId !== null;
+
+/** A story and the group that it is in, as targets of work. */
+const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
+  union all
+  select 'delivery_group', s.group_id from delivery_group_stories s
+    where ${of('s')} and s.story_id = ${storyId} and s.open`;
+
+/**
+ * The work waits for the answer to a question that its own agent asks on the story, or on a story of its group. The lease is
+ * locked first, so that a take-over at the same time is seen.
+ */
+function waitForAnswer(actor: Actor, { subject, data }: DomainEvent): Query<unknown> {
+  const questionId = sql.part`${data['commentId']}::uuid`;
+  const steps = stepAll('ask', {
+    chosen: sql.part`(e.target_type, e.target_id) in (select o.unit_type, o.unit_id from own o)`,
+    actor,
+    data: sql.part`'{"fields": ["waitingFor"]}'::jsonb`,
+    sets: sql.part`waiting_for = ${questionId}`,
+  });
+  return sql`with own as materialized (
+       select l.unit_type, l.unit_id from leases l
+       where ${of('l')} and (l.unit_type, l.unit_id) in (${targetsOf(sql.part`${subject.id}::uuid`)})
+         and l.state = 'held' and l.member_id = ${actor.memberId} and l.agent_id = ${actor.agentId}
+         and l.expires_at > clock_timestamp()
+       order by l.unit_type, l.unit_id for share of l),
+     ${steps} select from stepped`;
+}
+
 /** Appends to the streams; a resolved comment that was no question is left out, and so is who waits for it, whom it wakes. */
 const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
   sql`with w as (select * from jsonb_to_recordset(${JSON.stringify(
@@ -135,6 +168,8 @@ export const executionReactions: Reaction = async ({ db, actor, domainEvents }) 
     (domainEvent) => isCanceled(domainEvent) || domainEvent.kind === 'story.deleted',
   );
   for (const id of ended.map(({ subject }) => subject.id).sort()) db.later(freeLeaseOf(id));
+  for (const domainEvent of onStories)
+    if (isAgentQuestion(domainEvent, actor)) db.later(waitForAnswer(actor, domainEvent));
   if (signals.length > 0) db.later(appendSignals(actor, signals));
   for (const domainEvent of onStories) {
     const { kind, subject, data } = domainEvent;

@@ -87,6 +87,8 @@ const table = {
   update: { ...renewal, from: held, event: 'updated' },
   /** For the answer to an open question; any other operation of the holder leaves it waiting. */
   wait: { ...renewal, from: held, to: 'waiting_input', event: 'updated' },
+  /** The holding agent asked a question on the story; its comment is no operation of the lease, and renews nothing. */
+  ask: { ...remark, from: ['leased', 'waiting_input'], to: 'waiting_input', event: 'updated' },
   waitNoMore: { ...renewal, from: held, to: 'leased', event: 'updated', clears: ['waiting_for'] },
   /** The question is resolved or deleted. */
   hearAnswer: {

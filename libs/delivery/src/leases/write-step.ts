@@ -31,15 +31,21 @@ export function writeStep(
 
 /**
  * The same step of many executions at once, without their leases, which are locked and freed before: CTEs by which those
- * of `chosen` that can take it have, `stepped` among them. `data` is that of their events.
+ * of `chosen` that can take it have, `stepped` among them. `data` is that of their events, `sets` what is assigned besides.
  */
 export function stepAll(
   transition: TransitionName,
-  { chosen, actor, data }: { readonly chosen: Part; readonly actor: Actor; readonly data: Part },
+  {
+    chosen,
+    actor,
+    data,
+    sets,
+  }: { readonly chosen: Part; readonly actor: Actor; readonly data: Part; readonly sets?: Part },
 ): Part {
   const { event, locks } = transitions[transition];
   const stepped = sql.part`stepped as (
-       update executions e set ${assignmentsOf(transition)}, last_event_seq = e.last_event_seq + 1
+       update executions e set ${sql.join([assignmentsOf(transition), ...(sets === undefined ? [] : [sets])])},
+         last_event_seq = e.last_event_seq + 1
        where ${of('e')} and ${chosen} and ${canSql(transition)}
        returning e.id, e.project_id, e.target_type, e.target_id, e.last_event_seq)`;
   const news = sql.part`(select s.id, s.last_event_seq as seq, ${event}::text as kind, ${data} as data,
