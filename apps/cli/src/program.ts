@@ -72,6 +72,10 @@ function addOwn(program: Command): void {
     const { fillWork } = await import('./work/command.ts');
     fillWork(command);
   });
+  later('ask', 'Ask a question on a story and wait for the answer', async (command) => {
+    const { fillAsk } = await import('./ask/command.ts');
+    fillAsk(command);
+  });
   later(
     'import',
     'Bring stories in from Linear, Jira, GitHub, Plane, Trello, CSV or a board file',

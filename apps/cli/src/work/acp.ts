@@ -17,7 +17,7 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk';
 import { productVersion } from '@muster/registry';
-import { type Driver, type Over, type Told } from './driver.ts';
+import { type Driver, isQuestionOpen, type Over, type Told } from './driver.ts';
 import { openEar } from './ear.ts';
 import { credentialOf } from './environment.ts';
 import { type Group } from './group.ts';
@@ -139,7 +139,7 @@ class ProtocolDriver implements Driver {
   }
 
   isWaiting(): boolean {
-    return this.#asking > 0;
+    return this.#asking > 0 || isQuestionOpen(this.#run.lease);
   }
 
   async leaveOff(): Promise<void> {
@@ -242,7 +242,7 @@ class ProtocolDriver implements Driver {
     const { lease, signals, client: muster, work } = this.#run;
     // What came in the meantime comes with the answer.
     await lease.renew().catch(() => undefined);
-    if (lease.isOver() || lease.execution().state === 'waiting_input') return undefined;
+    if (lease.isOver() || isQuestionOpen(lease)) return undefined;
     const news = signals.take();
     if (news.length === 0) return undefined;
     const note = news.map(({ line }) => line).join('\n');

@@ -75,7 +75,7 @@ export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promi
     },
   });
   session.say.tell(work.key, 'started', `${entry.agentName} is at work`);
-  const driver = byProtocol?.(run, group, { prompt, ...news }) ?? driveCommand(group);
+  const driver = byProtocol?.(run, group, { prompt, ...news }) ?? driveCommand(group, run.lease);
   let ending: Ending;
   try {
     ending = await watch(run, group, driver);

@@ -1,4 +1,5 @@
 /** How the runner has to do with an agent, whatever that speaks. */
+import { type Execution } from '@muster/registry';
 import { type Group } from './group.ts';
 
 /** An agent that has done what it was told, or cannot. */
@@ -35,12 +36,20 @@ export interface Driver {
   readonly graceMillis: number;
 }
 
+/** The part of a lease that says how the work stands. */
+interface HeldWork {
+  readonly execution: () => Pick<Execution, 'state'>;
+}
+
+/** The agent's own question waits for an answer. */
+export const isQuestionOpen = (lease: HeldWork): boolean => lease.execution().state === 'waiting_input';
+
 /** A command was told all by its start, and ends by itself. */
-export const driveCommand = (group: Group): Driver => ({
+export const driveCommand = (group: Group, lease: HeldWork): Driver => ({
   over: group.exited.then(({ code }) =>
     code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.`, isKilled: code === null },
   ),
-  isWaiting: () => false,
+  isWaiting: () => isQuestionOpen(lease),
   leaveOff: () => Promise.resolve(),
   graceMillis: 12_000,
 });

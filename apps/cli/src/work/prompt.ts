@@ -34,7 +34,7 @@ const ends: Readonly<Record<Protocol, string>> = {
 };
 
 const rules = (work: Work, protocol: Protocol): string =>
-  `You work in a git worktree of your own, on the branch ${work.branch}. Stay in it. Commit as you see fit: what you leave uncommitted is committed when you end. The runner pushes the branch and hands it in when ${ends[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names this text as a file, MUSTER_SIGNALS a file to which what others do is added, a JSON object on each line. Where you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
+  `You work in a git worktree of your own, on the branch ${work.branch}. Stay in it. Commit as you see fit: what you leave uncommitted is committed when you end. The runner pushes the branch and hands it in when ${ends[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names this text as a file, MUSTER_SIGNALS a file to which what others do is added, a JSON object on each line. To ask a person, run muster ask "Your question?": it waits for the answer and prints it. With --no-wait it does not; if you end while your question is open, you are started again with the answer. Where you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
 
 /** The whole of it for one start; `note` says what is new since the last. */
 export async function promptFor(

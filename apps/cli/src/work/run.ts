@@ -4,6 +4,7 @@ import { type Acquired, holdLease, isRefusal, MusterError } from '@muster/client
 import { type Ending, endLeftovers, runAgent } from './agent.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { type Config } from './config.ts';
+import { isQuestionOpen } from './driver.ts';
 import { filesOf } from './environment.ts';
 import { close, conclude, settleFolder } from './finish.ts';
 import { endTokens, identifyRun, NoRunToken } from './identity.ts';
@@ -203,7 +204,7 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
   const { config, lease, signals, own, session, work } = run;
   let note = firstNote;
   let wasKilled = false;
-  if (lease.execution().state === 'waiting_input') {
+  if (isQuestionOpen(lease)) {
     const unanswered = await waitForAnswer(run);
     if (unanswered !== undefined) return unanswered;
   }
@@ -238,7 +239,7 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
       note = 'You did nothing for a while and were ended. Go on, and end when you are done.';
       continue;
     }
-    if (lease.execution().state === 'waiting_input') {
+    if (isQuestionOpen(lease)) {
       const answered = await waitForAnswer(run);
       if (answered !== undefined) return answered;
       note = undefined;
@@ -304,7 +305,7 @@ async function interruption(run: ReadyRun): Promise<Verdict | undefined> {
 /** Undefined when the question is answered, else why it is waited for no more. */
 async function waitForAnswer(run: ReadyRun): Promise<Verdict | undefined> {
   run.session.say.tell(run.work.key, 'waiting', 'waits for an answer');
-  while (run.lease.execution().state === 'waiting_input') {
+  while (isQuestionOpen(run.lease)) {
     const heard = await interruption(run);
     if (heard !== undefined) return heard;
     await pause(250);

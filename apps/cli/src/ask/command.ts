@@ -1,0 +1,86 @@
+/** muster ask: a question on the story that is worked on, and its answer. */
+import { type Client, createClient, followActivity } from '@muster/client';
+import { type Comment, type EventKind } from '@muster/registry';
+import { jsonText, plain } from '@muster/terminal';
+import { type Command } from 'commander';
+import { PartlyRefused, UsageError } from '../failures.ts';
+import { transportOf } from '../operations/run.ts';
+import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
+
+interface AskFlags extends ConnectionFlags {
+  readonly story?: string;
+  readonly to?: string;
+  /** Undefined unless `--no-wait` was given: the flags of a command that is filled late have no negated default. */
+  readonly wait?: boolean;
+  readonly json?: boolean;
+}
+
+export function fillAsk(command: Command): void {
+  addConnectionFlags(
+    command
+      .description(
+        'Asks a question on a story, waits until a member resolves it, and prints the answer. An agent that muster work started needs no flags: its story and token are in its environment, and its work waits for the answer.',
+      )
+      .argument('<question>', 'the question, in Markdown')
+      .option('--story <story>', 'the story to ask on, such as WEB-12; else MUSTER_STORY')
+      .option('--to <member>', 'the id of the member who knows the answer')
+      .option('--no-wait', 'do not wait for the answer')
+      .option('--json', 'print the question and its replies as JSON, for scripts')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  muster ask "Do we keep the password as a fallback?"
+  muster ask --story WEB-12 --no-wait "Which time zone do reports use?"`,
+      ),
+  ).action(ask);
+}
+
+/** The wait for a member outlasts a restart of the API. */
+const patienceSeconds = 60;
+
+async function ask(question: string, flags: AskFlags): Promise<void> {
+  const storyId = flags.story ?? process.env['MUSTER_STORY'] ?? '';
+  if (storyId === '') throw new UsageError('which story? give --story or set MUSTER_STORY');
+  const client = createClient(transportOf(await findConnection(flags), { patienceSeconds }));
+  // Events after this cursor include the answer, however soon it comes.
+  const { cursor } = await client.events.list({ after: 'latest', limit: 1 });
+  const { comment } = await client.comments.create({
+    ...{ storyId, body: question, kind: 'question' },
+    ...(flags.to !== undefined && { directedTo: flags.to }),
+  });
+  if (flags.wait === false) {
+    print(flags, { comment, replies: [] }, `Asked on ${storyId}: ${comment.id}`);
+    return;
+  }
+  process.stderr.write(`Asked on ${plain(storyId)}. Waiting for the answer…\n`);
+  const replies = await waitForAnswer(client, comment, cursor);
+  const answer = replies.map(({ author, body }) => `${author.name}: ${body ?? ''}`).join('\n');
+  print(flags, { comment, replies }, answer === '' ? 'The question was resolved without a reply.' : answer);
+}
+
+function print(
+  { json = false }: AskFlags,
+  result: { readonly comment: Comment; readonly replies: readonly Comment[] },
+  words: string,
+): void {
+  process.stdout.write(`${json ? jsonText(result) : plain(words)}\n`);
+}
+
+/** The replies to a question once it is resolved. Throws PartlyRefused where it is deleted. */
+async function waitForAnswer(
+  client: Client,
+  { id: commentId, storyId }: Comment,
+  after: string,
+): Promise<Comment[]> {
+  const kinds: EventKind[] = ['comment.resolved', 'comment.deleted', 'story.deleted'];
+  for await (const { kind, subject, data } of followActivity(client, { after, kinds })) {
+    if (kind === 'story.deleted' ? subject.id !== storyId : data['commentId'] !== commentId) continue;
+    if (kind !== 'comment.resolved')
+      throw new PartlyRefused('the question was deleted before it was answered');
+    const replies: Comment[] = [];
+    for await (const reply of client.comments.replies.all({ commentId })) replies.push(reply);
+    return replies;
+  }
+  return [];
+}
