@@ -27,6 +27,10 @@ describe('a key as people write it', () => {
   const key = keys[0] ?? newKey();
   const variants: [string, string][] = [
     ['in small letters', key.toLowerCase()],
+    ['with quotes', `“${key}”`],
+    ['with brackets and a stop', `(${key}).`],
+    ['as code', `\`${key}\``],
+    ['within a line', `Your license key: ${key}, valid for ten machines.`],
     ['without dashes', bare(key)],
     ['without its prefix', key.slice(6)],
     ['without prefix and dashes, small', bare(key.slice(6)).toLowerCase()],

@@ -65,13 +65,29 @@ export type ParsedKey =
 /** Spaces, line ends, dashes and invisible characters of every kind; people and mail programs put them anywhere. */
 const separators = /[\s\p{Z}\p{Pd}\p{Cf}\p{Default_Ignorable_Code_Point}\u2212]/gu;
 
+/** Quotes, brackets and marks of a sentence that were copied with a key. */
+const wrapping = /^[\p{Ps}\p{Pi}\p{Pf}"'`<]+|[\p{Pe}\p{Pi}\p{Pf}"'`>.,;:]+$/gu;
+
+/** A whole key as it is printed, within a line of other text. */
+const printedKey = /(?<![0-9A-Z-])[0-9A-Z]{5}(?:-[0-9A-Z]{5})+(?![0-9A-Z-])/gi;
+
+/** Reads a key that may stand within a line: `License key: MUSTR-…`. */
+export function parseKey(text: string, prefixes: readonly string[] = [usualPrefix]): ParsedKey {
+  const parsed = parseBareKey(text, prefixes);
+  if (parsed.kind !== 'none' || text.length > longestText) return parsed;
+  const within = [...text.matchAll(printedKey)].map(([printed]) => parseBareKey(printed, prefixes));
+  const keys = within.filter(({ kind }) => kind === 'key');
+  // Of several keys none is the one that was meant.
+  return keys.length === 1 && keys[0] !== undefined ? keys[0] : parsed;
+}
+
 /**
  * Reads a key of one of these products as people write it. What is no key by one symbol is told apart from what is none at
  * all.
  */
-export function parseKey(text: string, prefixes: readonly string[] = [usualPrefix]): ParsedKey {
+function parseBareKey(text: string, prefixes: readonly string[]): ParsedKey {
   if (text.length > longestText) return { kind: 'none' };
-  const typed = Array.from(text.replaceAll(separators, ''), valueOf);
+  const typed = Array.from(text.replaceAll(separators, '').replaceAll(wrapping, ''), valueOf);
   if (typed.length === keySymbols) return readSymbols(typed, prefixes, 0);
   if (typed.length !== keySymbols - prefixLength) return { kind: 'none' };
   const readings = prefixes.map((prefix) =>
