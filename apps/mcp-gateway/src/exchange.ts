@@ -12,6 +12,7 @@ import {
   PerRequestHTTPServerTransport,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
+import { issueWords } from '@muster/registry';
 import { z } from 'zod';
 import { type Session } from './session.ts';
 
@@ -31,14 +32,24 @@ interface Open {
 
 const internalError: number = ProtocolErrorCode.InternalError;
 
-const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }));
+const Issues = z.array(
+  z.looseObject({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
+);
+type SdkIssue = z.output<typeof Issues>[number];
 
-/** Issues of parameters as the SDK prints them, in words: `params.name: Invalid input: …`. */
+/** The words for an issue of the SDK, which prints it without the value: only its message says that there was none. */
+const wordsOf = (issue: SdkIssue): string =>
+  issueWords({
+    ...issue,
+    input: issue.message.endsWith('received undefined') ? undefined : null,
+  } as Parameters<typeof issueWords>[0]);
+
+/** Issues of parameters as the SDK prints them, in words: `params.name must be text`. */
 function inWords(message: string): string {
   const start = message.indexOf('[');
   try {
     const issues = Issues.parse(JSON.parse(message.slice(Math.max(0, start))));
-    return issues.map(({ path, message: what }) => `${path.join('.')}: ${what}`).join('; ');
+    return issues.map((issue) => `${issue.path.join('.')} ${wordsOf(issue)}`).join('; ');
   } catch {
     return message;
   }

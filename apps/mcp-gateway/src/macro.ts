@@ -4,7 +4,7 @@
  * the answer says what was done.
  */
 import { MusterError, NoAnswer } from '@muster/client';
-import { type Operation, type Signal } from '@muster/registry';
+import { inPlainWords, type Operation, type Signal } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
 import { type Answer, fitting } from './answers.ts';
@@ -164,7 +164,10 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
       ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
       : tool,
     run: async (args, call) => {
-      const parsed = params.safeParse(inProject({ takesProject }, asMeant(stated, args), call.view));
+      const parsed = params.safeParse(
+        inProject({ takesProject }, asMeant(stated, args), call.view),
+        inPlainWords,
+      );
       if (!parsed.success) throw unfit(parsed.error, Object.keys(inputSchema.properties));
       const steps = stepsOf(parsed.data, call);
       try {

@@ -1,5 +1,12 @@
 /** Finding and calling operations that are not in the list: for clients that take few tools. */
-import { type ApiError, badRequest, type Operation, reasons, unknownOperation } from '@muster/registry';
+import {
+  type ApiError,
+  badRequest,
+  inPlainWords,
+  type Operation,
+  reasons,
+  unknownOperation,
+} from '@muster/registry';
 import { closestTo } from '@muster/http';
 import { type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -78,7 +85,7 @@ function meta<Params extends z.ZodObject>({
     tool,
     withoutProject: tool,
     run: async (args, call) => {
-      const parsed = params.safeParse(asMeant(stated, args));
+      const parsed = params.safeParse(asMeant(stated, args), inPlainWords);
       if (parsed.success) return run(parsed.data, call);
       throw unfit(parsed.error, Object.keys(stated.properties));
     },

@@ -1,6 +1,7 @@
 export * from './kernel/access.ts';
 export * from './kernel/api-error.ts';
 export * from './kernel/errors.ts';
+export { inPlainWords, issueWords } from './kernel/issue-words.ts';
 export * from './kernel/events.ts';
 export * from './kernel/operation.ts';
 export * from './kernel/pagination.ts';

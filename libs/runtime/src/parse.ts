@@ -1,5 +1,5 @@
 /** Parameters against the contract, with every field that does not fit named. */
-import { badRequest, type Issue, issueAt, mostIssues, type Operation } from '@muster/registry';
+import { badRequest, inPlainWords, type Issue, issueAt, mostIssues, type Operation } from '@muster/registry';
 import { type z } from 'zod';
 
 function toIssue(issue: z.core.$ZodIssue): Issue[] {
@@ -11,7 +11,7 @@ function toIssue(issue: z.core.$ZodIssue): Issue[] {
 
 /** What the schema makes of the value, or a 400 with every field that does not fit. */
 export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, message: string): Output {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, inPlainWords);
   if (parsed.success) return parsed.data;
   throw badRequest(message, parsed.error.issues.flatMap(toIssue).slice(0, mostIssues));
 }

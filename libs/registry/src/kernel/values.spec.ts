@@ -54,6 +54,26 @@ describe('references', () => {
     expect(StoryRef.parse(key)).toBe('WEB-1');
   });
 
+  it.each([
+    '#WEB-42',
+    ' #WEB-42 ',
+    'https://muster.example.com/s/WEB-42',
+    'http://localhost:4100/console/s/WEB-42/?from=1&to=2#spec',
+  ])('takes %j for the story WEB-42', (reference) => {
+    expect(StoryRef.parse(reference)).toBe('WEB-42');
+  });
+
+  it.each([
+    '##WEB-42',
+    'muster.example.com/s/WEB-42',
+    'https://muster.example.com/p/WEB',
+    'https://muster.example.com/s/WEB-42/more',
+    'https://muster.example.com/?at=/s/WEB-42',
+    'ftp://muster.example.com/s/WEB-42',
+  ])('takes %j for no story', (reference) => {
+    expect(accepts(StoryRef, reference)).toBe(false);
+  });
+
   it.each(['WEB-0', 'web-01', 'WEB-1000000000', 'WEB-9999999999999999999999'])(
     'takes %s for a story that there cannot be',
     (key) => {

@@ -15,13 +15,23 @@ export const Id = z
   .regex(uuid, 'must be a lower-case UUID')
   .meta({ format: 'uuid', description: 'UUIDv7, lower case' });
 
+/** A console address of a story, such as `https://muster.example.com/s/WEB-42?from=1`. */
+const storyAddress = /^https?:\/\/[^\s?#]+\/s\/([^\s/?#]+)\/?(?:[?#]\S*)?$/i;
+
+/** The id or key in a story reference as people write and copy it: ` WEB-42 `, `#WEB-42` or a console address. */
+const bareStoryRef = (text: string): string => {
+  const trimmed = text.trim();
+  return storyAddress.exec(trimmed)?.[1] ?? trimmed.replace(/^#/, '');
+};
+
 /**
- * A story's id or its key, `WEB-42` in any case and also with spaces around it, as it is copied. A key that no story can have (`WEB-007`, twenty digits) is read as
- * `WEB-0`, which none has: so it is one that does not exist, and no number that is too large goes further.
+ * A story's id or its key, `WEB-42` in any case, also as `#WEB-42` or as its address in the console. A key that no story
+ * can have (`WEB-007`, twenty digits) is read as `WEB-0`, which none has: so it is one that does not exist, and no number
+ * that is too large goes further.
  */
 export const StoryRef = z
   .string()
-  .overwrite((text) => text.trim())
+  .overwrite(bareStoryRef)
   .refine((text) => uuid.test(text) || storyKey.test(text), {
     error: 'must be a story id or a key such as WEB-42',
     abort: true,
@@ -29,7 +39,11 @@ export const StoryRef = z
   .overwrite((text) =>
     uuid.test(text) || storyNumber.test(text) ? text : `${text.slice(0, text.indexOf('-'))}-0`,
   )
-  .meta({ description: "The story's id or its key, such as WEB-42", maxLength: 36, 'x-muster-ref': 'story' });
+  .meta({
+    description: "The story's id or its key, such as WEB-42; #WEB-42 and its address in the console do too",
+    maxLength: 2048,
+    'x-muster-ref': 'story',
+  });
 
 /** A project's id or its key, `WEB` in any case. */
 export const ProjectRef = z

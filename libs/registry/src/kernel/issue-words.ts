@@ -1,0 +1,81 @@
+/** Plain words for what does not fit a schema, in place of those of zod. */
+import { type z } from 'zod';
+
+type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  tuple: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+const units: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: ['character', 'characters'],
+  array: ['item', 'items'],
+  set: ['item', 'items'],
+};
+
+function limitWords(origin: string, bound: 'at least' | 'at most', limit: number | bigint): string {
+  const unit = units[origin];
+  if (unit === undefined) return `must be ${bound} ${limit}`;
+  if (bound === 'at least' && Number(limit) === 1) return 'must not be empty';
+  return `must have ${bound} ${limit} ${Number(limit) === 1 ? unit[0] : unit[1]}`;
+}
+
+const formats: Readonly<Record<string, string>> = {
+  email: 'must be an e-mail address',
+  url: 'must be a URL',
+  uuid: 'must be a UUID',
+  datetime: 'must be an RFC 3339 time',
+  date: 'must be a date such as 2026-11-21',
+};
+
+/** What each option of a choice wants, each said once. */
+function choiceWords(options: readonly (readonly { readonly message: string }[])[]): string {
+  const wants = new Set(options.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)));
+  return wants.size > 0 && wants.size <= 3 ? [...wants].join(', or ') : 'has none of the forms it may have';
+}
+
+/** What is wanted of a value, as a sentence whose subject is the path. A schema that has words of its own keeps them. */
+export function issueWords(issue: RawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'is required'
+        : `must be ${kinds[issue.expected] ?? `a value of the kind ${issue.expected}`}`;
+    case 'invalid_value':
+      if (issue.input === undefined) return 'is required';
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return issue.inclusive === false
+        ? `must be more than ${issue.minimum}`
+        : limitWords(issue.origin, 'at least', issue.minimum);
+    case 'too_big':
+      return issue.inclusive === false
+        ? `must be less than ${issue.maximum}`
+        : limitWords(issue.origin, 'at most', issue.maximum);
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_format':
+      return formats[issue.format] ?? 'does not have the form it must have';
+    case 'unrecognized_keys':
+      return `has unknown fields: ${issue.keys.join(', ')}`;
+    case 'invalid_union':
+      return issue.input === undefined ? 'is required' : choiceWords(issue.errors);
+    case 'invalid_key':
+      return 'has a key that does not fit';
+    default:
+      return 'does not fit';
+  }
+}
+
+/** Options for a parse whose issues callers read. */
+export const inPlainWords = { error: issueWords };
