@@ -8,11 +8,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
-    sha256: '81ecece9d2401daea05569f2825f125d777ed814f30570a3f507d1f3f4dc1e52',
+    sha256: '45e2ca31955a946fe052f83cabe7d615164c2dc8de82e216433bd8f51228c0ef',
     since: '2026-11-29',
   },
   'reference/agents': {
-    sha256: '189ed438f0114be7e4d534c58469b5744440f77ac2a5cd1eeab402920b348084',
+    sha256: 'd0f74b9a87b2f31b87b1bfaa64efcdc38729e9daf03bda6a9dc023b4614068b4',
     since: '2026-11-29',
   },
   'reference/agents.catalog': {
@@ -20,7 +20,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/locks': {
-    sha256: '175477545df51200050fbfcb5c65f5636ddfc4cb9e59729acfc5f6b84e7376e6',
+    sha256: '5cc5f9910fbf0151a53fa49d2a90abc8c25e0df88dc19d82920ba2f1f63875d7',
     since: '2026-11-29',
   },
   'reference/session': {
@@ -104,19 +104,19 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '32a1b8833c5d36df3a9b89d197ad1b515c1ece91e918825d743cf1888d802ea7',
+    sha256: '4829e4bdb950418b1bf8f509c2a7e630543479b57e2a569962b71f3700948f68',
     since: '2026-11-29',
   },
   'reference/storySpec': {
-    sha256: '627e1a72551eb12e91a046988cb5249bca6549b315f67f1019d6b741a016e856',
+    sha256: 'b4efd7cf02b1af055e7b5a0b627f702d645e1a57c6666d2bb251535152cfc5a0',
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: 'e7d43c5fd1f66d0ae7e2332fdcd2ec7cdd70a713924ec5f400ef5b57a245c6f7',
+    sha256: '1167a41e02c8a312ca7807a148dec655e3f2aa2b815d7c0d5b701263e7bf6a3c',
     since: '2026-11-29',
   },
   'reference/comments': {
-    sha256: '413a3ee970e5961a99add68af30806e645a82637a41dce7af4b52a80787ae827',
+    sha256: 'adbc878fbe41880d89a9a17efd78c81e8da28d0d6389f823b0c21126b300fe13',
     since: '2026-11-29',
   },
   'reference/assignments': {
@@ -124,7 +124,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/reviewers': {
-    sha256: '9ff60c8c276df90394ec18e63b9956d34389768adba05623a24f387e0335f097',
+    sha256: 'c7aa005c6e6eeffbb5f42fc57d324722f78951bfbb5df405de20fc42ea2329b3',
     since: '2026-11-29',
   },
   'reference/prompts.org': {
@@ -136,8 +136,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/contracts': {
-    sha256: '357bb3e5cbf3914622f53e93eaa169e8bfdd5e80d8fffc8a0419164945c29ec5',
-    since: '2026-11-27',
+    sha256: '9d6d5c65ef8db4b90af511218944b5a4d20bda485ea16089cea0e77b31528a14',
+    since: '2026-11-29',
   },
   'reference/search': {
     sha256: 'cb83f41c361af7713a32a35575fcc67aff39e123e2d8d631550b7ca7a171a9ef',
@@ -148,7 +148,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/activity': {
-    sha256: '529b9d607560f74b2a7ddc193eda4423c4067ae25f799c93d28046dd3db99345',
+    sha256: '180f845b66d7e6669f5b396aa04aeeeecaec92685f4772cd528932d93313709b',
     since: '2026-11-29',
   },
   'reference/events': {
