@@ -99,9 +99,9 @@ describe('what the protocol has a code for', () => {
   });
 
   it.each([
-    ['tools/call', { name: 'projects_list', arguments: [] }, /arguments: .*record/i],
-    ['tools/list', { cursor: 5 }, /cursor: .*string/],
-    ['prompts/get', { name: 'x', arguments: { name: 5 } }, /arguments\.name: .*string/],
+    ['tools/call', { name: 'projects_list', arguments: [] }, /arguments must be an object/],
+    ['tools/list', { cursor: 5 }, /cursor must be text/],
+    ['prompts/get', { name: 'x', arguments: { name: 5 } }, /arguments\.name must be text/],
   ])('%s says in words which of %j does not fit', async (method, params, words) => {
     const { ana } = await board();
     const { body } = await gateway.rpc(ana.me.token, method, params);
