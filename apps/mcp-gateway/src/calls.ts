@@ -31,7 +31,7 @@ export interface ToolCall {
   readonly room?: number;
 }
 
-/** The version of a spec that nobody has written yet. */
+/** The version of a spec before its first one is written. */
 const neverWritten = 0;
 
 const leastAnswerBytes = 1_000;

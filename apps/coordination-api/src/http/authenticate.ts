@@ -34,7 +34,7 @@ const isForMcpAlone = (resource: string | null): boolean =>
 
 interface AuthenticateOptions {
   readonly unknownTokens: Rate;
-  /** Undefined if nobody signs in here. */
+  /** Undefined where there is no sign-in. */
   readonly cookie: SessionCookie | undefined;
   /** Any of these keys proves that a call comes through the MCP gateway. */
   readonly gatewayKeys: readonly string[];

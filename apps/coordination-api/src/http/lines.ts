@@ -64,7 +64,7 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
   const reads = fairLines(placesAtOnce / 3, placesAtOnce / 2);
   const writes = fairLines(connections / 2, (connections * 5) / 6);
 
-  /** A renewal has no line, so that no lease is lost in a crowd. A call in the line of a record holds no other turn. */
+  /** A renewal has no line, so that no lease is lost under load. A call in the line of a record holds no other turn. */
   const linesOf = ({ operation, atOnce }: Handler): readonly Line[] => {
     if (operation.isRenewal) return [];
     const fair = operation.effect === 'write' ? writes : reads;

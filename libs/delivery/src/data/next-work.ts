@@ -16,7 +16,7 @@ export interface WorkOnStory {
   readonly is_stopped: boolean;
   /** It was handed in, and nothing has to be done about it but by the forge. */
   readonly awaits_forge: boolean;
-  /** Who is to do the rework that a reviewer asked for; null: whoever comes first. */
+  /** The holder to whom requested rework is offered first; null: it is offered to all. */
   readonly rework_for: Pick<Holder, 'memberId' | 'agentId'> | null;
   readonly now: string;
 }

@@ -1,6 +1,6 @@
 /**
  * Mails and pushes to one member about what one other member does: a few go out at once, further ones are bundled into
- * one message for each kind, so that nobody can fill another's mailbox. The inbox has all of them at once.
+ * one message for each kind, so that no member can fill another's mailbox. The inbox has all of them at once.
  */
 import { type Db, of, organization, sql } from '@muster/database';
 
