@@ -43,6 +43,8 @@ export interface Property {
   readonly name: string;
   /** What must hold, in one sentence. */
   readonly promise: string;
+  /** It kills or starts many processes; `npm test` leaves it, with all of its controls, to the target `long`. */
+  readonly leftTo?: 'nx long';
   run(setting: Setting): Promise<Report>;
   /** Each must end with violations: a harness that cannot fail proves nothing. */
   readonly controls: readonly Control[];
@@ -52,6 +54,7 @@ export interface Property {
 interface Trials<Extent> {
   readonly name: string;
   readonly promise: string;
+  readonly leftTo?: 'nx long';
   readonly short: Extent;
   readonly long: Extent;
   readonly run: (setting: Setting, extent: Extent, removals: readonly Removal[]) => Promise<Report>;

@@ -1,4 +1,4 @@
-// The proof set as `npm test` tries it: what takes seconds to be red is in `prove.long.spec.ts`, the whole is `npm run prove`.
+// The proof set as `npm test` tries it: what takes long is in `prove.long.spec.ts`, the whole is `npm run prove`.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/database';
 import { properties } from './properties.ts';
@@ -10,7 +10,7 @@ const trial = new Trial();
 const { services } = trial;
 afterAll(() => services.stop());
 
-describe.each(properties)('$name', (property) => {
+describe.each(properties.filter(({ leftTo }) => leftTo === undefined))('$name', (property) => {
   it('holds', async () => expect(await trial.violationsOf(property)).toEqual([]), mostMillis);
 
   for (const control of property.controls.filter(({ leftTo }) => leftTo === undefined)) {

@@ -123,6 +123,7 @@ async function beInHavoc(
 
 export const leaseSafety = property<Extent>({
   name: 'lease safety',
+  leftTo: 'nx long',
   promise:
     'Whatever is killed or cut off: no epoch is granted twice, no holder writes under a grant that is not the newest, each acknowledged write is there once, and no lease is given to another holder before its time is over.',
   short,

@@ -117,6 +117,7 @@ const alone = { licenses: 1, renewals: 0, breaks: false };
 
 export const licenseLeases = property<Extent>({
   name: 'license leases',
+  leftTo: 'nx long',
   promise: 'A lent slot is free when its time is over, and no machine loses one earlier.',
   short: { licenses: 4, renewals: 1, breaks: true },
   long: { licenses: 20, renewals: 20, breaks: true },

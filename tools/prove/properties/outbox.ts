@@ -237,6 +237,7 @@ async function quietly({ site }: Course, isEnough: (rows: Rows) => boolean): Pro
 
 export const outbox = property<Extent>({
   name: 'outbox',
+  leftTo: 'nx long',
   promise:
     'The work that follows from a write is done once, even if Redis is killed or flushed and workers die, and soon after they are back.',
   short,

@@ -169,6 +169,7 @@ const once: Extent = { rounds: ['up'], holdersPerRound: 2 };
 
 export const reclaim = property<Extent>({
   name: 'reclaim',
+  leftTo: 'nx long',
   promise:
     'The lease of a killed holder is known to have ended, and its work goes to the next caller that asks, within 10 s of the end of its time and never before, with Redis up, down or flushed.',
   short: { rounds: ['down'], holdersPerRound: 2 },

@@ -130,6 +130,7 @@ function trafficAt(
 
 export const rollingStop = property<Extent>({
   name: 'rolling stop',
+  leftTo: 'nx long',
   promise:
     'While copies of the API are stopped and started again one after the other no call fails, and each copy ends by itself.',
   short,

@@ -334,6 +334,7 @@ const only = (isWanted: (life: Life) => boolean | undefined): Extent => ({
 
 export const runner = property<Extent>({
   name: 'runner',
+  leftTo: 'nx long',
   promise:
     'Whatever is killed of a runner, its agent and its machine: what was written is kept, a story has one owner, no process is left, and the run reaches its end.',
   short: { lives: chosenAnd(2), atOnce: 7 },

@@ -213,6 +213,7 @@ const doneWhenSent = without('a message is delivered when its receiver says so',
 
 export const webhooks = property<Extent>({
   name: 'webhooks',
+  leftTo: 'nx long',
   promise:
     'Each event arrives by webhook under its one id and number, in order where the endpoint asks for that, even if workers, servers and receivers die.',
   short,
