@@ -69,7 +69,7 @@ export class Services {
     return path.join(folder, 'main.js');
   }
 
-  /** What most measurements need: a migrated database, the API on it, and load that is measured. */
+  /** Set-up of most measurements: a migrated database, the API on it, and measured load. */
   async installation() {
     const postgres = await this.postgres();
     await migrate(postgres.url);

@@ -83,7 +83,7 @@ export function openCallers(scope: Scope): Callers {
   };
 }
 
-/** What a metric of the service counts. */
+/** The value of one of the service's metrics. */
 export async function metricOf({ metricsUrl }: ThrowAwayApp, name: string): Promise<number> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(text)?.[1]);
@@ -116,7 +116,7 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-/** What this part of the calls took at most, in milliseconds. */
+/** The quantile of the calls' durations, in milliseconds. */
 export const millisOf = (heard: readonly Heard[], part: number): number =>
   quantile(
     heard.map(({ millis }) => millis),
@@ -139,7 +139,7 @@ export interface ApiSite extends Organization {
   readonly callers: Callers;
   /** One more copy of the API. */
   readonly start: () => Promise<ThrowAwayApp>;
-  /** Calls of somebody at the first copy. */
+  /** A member's calls to the first copy. */
   readonly as: (token: string) => Call;
 }
 

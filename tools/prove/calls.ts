@@ -59,7 +59,7 @@ export function callsOn({ team, ids, questions, projectId }: Board) {
     removeMember: call('members.removeMember', ({ memberId }: Person) => ({ memberId })),
     retire: call('agents.retire', ({ agentId }: Person) => ({ agentId })),
     questionOf: (story: StoryName): string => questions[story],
-    /** Who is offered the work, as handoff takes it. */
+    /** The member or agent to offer the work to, as handoff takes it. */
     addressee: (person: Name): Params => {
       const { agentId, memberId } = team.people[person];
       return agentId === null ? { toMemberId: memberId } : { toAgentId: agentId };

@@ -1,4 +1,4 @@
-/** What is wrong with those that somebody got, in whichever order. */
+/** Violations among the received events, in any order. */
 export function strayIn<Event>(seen: readonly Event[], all: readonly Event[]): string[] {
   const [got, known] = [new Set(seen), new Set(all)];
   return inWords(all.length, {
@@ -8,7 +8,7 @@ export function strayIn<Event>(seen: readonly Event[], all: readonly Event[]): s
   });
 }
 
-/** How what somebody saw of a stream differs from what it has, in its order. */
+/** Differences between the received events and the stream, in the stream's order. */
 export function differencesIn<Event>(seen: readonly Event[], all: readonly Event[]): string[] {
   const placeOf = new Map(all.map((one, place) => [one, place]));
   const places = seen.map((one) => placeOf.get(one)).filter((place) => place !== undefined);

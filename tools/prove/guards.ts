@@ -76,7 +76,7 @@ export function findGuard(name: string): Guard {
   return guard;
 }
 
-/** Those that are marked in code, or in SQL. */
+/** Guards that are marked in code or in SQL. */
 export const removalsIn = (kind: Kind, removals: readonly Removal[]): Removal[] =>
   removals.filter(({ guard }) => findGuard(guard).kind === kind);
 

@@ -25,7 +25,7 @@ export interface Organization {
 }
 
 export interface OrganizationSetUp {
-  /** Of the people's tokens. */
+  /** Scope of the people's tokens. */
   readonly scopes?: TokenSetUp['scopes'];
   /** Those of the people, by their index, who may only look. */
   readonly viewers?: readonly number[];

@@ -30,7 +30,7 @@ export interface Receiver {
   unanswered: number;
 }
 
-/** How often it fails. */
+/** Number of failures. */
 const failsOfHundred = 30;
 
 /** It answers many messages with an error, and of those half after it took the message. */

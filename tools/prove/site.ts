@@ -147,7 +147,7 @@ async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Gr
   return { breakables, database, copies: await Promise.all([openCopy(), openCopy()]) };
 }
 
-/** The address of the database without these guards; without removals nobody stands in the way. */
+/** The address of the database without these guards; the database itself if there are no removals. */
 export const tapInto = async (scope: Scope, url: string, removals: readonly Removal[]): Promise<string> =>
   removals.length === 0 ? url : (await openTap(scope, url, removals)).url;
 

@@ -104,7 +104,7 @@ export async function openDesk(
   };
 }
 
-/** A call at a desk by somebody of the team, or by whoever else is named in it. */
+/** A call at a desk by a member of the team, or by the caller that it names. */
 export const callAt = (desk: Desk, { people }: Team, { person, operation, params }: Call): Promise<Answer> =>
   desk.call(typeof person === 'string' ? people[person] : person, operation, params);
 

@@ -164,7 +164,7 @@ export function storyJourneys(house: House): void {
     await page.keyboard.press('Enter');
     await page.getByText('Draft restored').waitFor();
     expect(await comment.inputValue()).toBe('Do we keep the card?');
-    // What is typed while it is saved stays in the field.
+    // Text typed during the save stays in the field.
     await page.route('**/api/comments/create', async (route) => {
       await comment.fill('Do we keep the card? For how long?');
       await route.continue();

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { type Api, type RawAnswer } from './api.ts';
 import { withLeaf } from './fields.ts';
 
-/** What must be true of any refusal. */
+/** Conditions that every refusal has to meet. */
 export function isDecent(answer: RawAnswer): void {
   expect(answer.status).toBeLessThan(500);
   if (answer.status === 200) return;
@@ -20,7 +20,7 @@ export function isDecent(answer: RawAnswer): void {
   expect(answer.text).not.toMatch(/\bat .*\.(ts|js):\d+|select .* from |insert into|pg_|node_modules/i);
 }
 
-/** What can stand in any field. */
+/** Values that are tried in every field. */
 const anything = fc.oneof(
   fc.constantFrom<unknown>(
     null,

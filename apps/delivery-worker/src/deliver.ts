@@ -19,7 +19,7 @@ export interface Channels {
   /** Undefined where the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
   readonly baseUrl: string;
-  /** How many mails and pushes a member gets at once of what one other member does; further ones are bundled. */
+  /** Limit of the mails and pushes that a member gets about one other member's actions; further ones are bundled. */
   readonly messageRate: Rate;
 }
 

@@ -4,7 +4,7 @@ import { issuePath } from '@muster/registry';
 /** A text or list that is not whole. */
 export interface CutPart {
   readonly path: string;
-  /** Of all of it; left out if the API cut it without saying how long it is. */
+  /** Length of the whole text; left out if the API cut it without stating the length. */
   readonly length?: number;
   readonly shown?: number;
   /** Said to a read as `part`, shows what comes after it. */

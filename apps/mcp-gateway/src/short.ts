@@ -1,4 +1,4 @@
-/** How a tool is shown in the short lists (core and search), in which each token counts. */
+/** The form of a tool in the short lists (core and search), where each token counts. */
 import { type Tool } from '@modelcontextprotocol/server';
 import { registry } from '@muster/registry';
 import { asInputSchema, titleOf, toolNameOf } from './tools.ts';

@@ -50,7 +50,7 @@ export const kindOf = (schema: JsonSchema): string =>
     })
     .join(' or ');
 
-/** Of cases with kinds of parameters, those that bring a kind which no case before them had. */
+/** Selects the cases whose kind of parameter no earlier case had. */
 export function firstOfEachKind<Case>(
   cases: readonly Case[],
   kindsOf: (one: Case) => readonly string[],

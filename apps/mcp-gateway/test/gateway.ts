@@ -67,7 +67,7 @@ export interface TestGateway {
   whileGatewayIsAway(work: () => Promise<void>): Promise<void>;
 }
 
-/** What a model adds that writes over a spec: the version it read. Nothing for other operations. */
+/** The base version that a model passes to overwrite a spec; empty for other operations. */
 export async function specRead(
   gateway: TestGateway,
   operation: string,

@@ -12,7 +12,7 @@ export type Id = string | Part;
  */
 export const targetId: Part = sql.part`(select app.target_id())`;
 
-/** Whether a repository of a connected forge is linked to the project of the call or, in a call without a project, to any. */
+/** True if a repository of a connected forge is linked to the call's project or, without a project, to any project. */
 export const hasLinkedRepository: Part = sql.part`exists (select from forge_repositories r
   join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
   where ${of('r')} and ((select app.project_id()) is null or r.project_id = (select app.project_id())))`;

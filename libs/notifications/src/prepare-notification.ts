@@ -55,7 +55,7 @@ const titleOf = (rows: readonly [Row, ...Row[]]): string =>
 
 /**
  * What of a notification is to be sent now, with what goes out in the same message. Null where there is nothing to send:
- * it was read meanwhile, or is gone, or the member is gone or may see its project no longer.
+ * it was read or deleted, or the member was removed or may no longer see its project.
  */
 export async function prepareNotification(db: Db, notificationId: string): Promise<Delivery | null> {
   const rows = await db.all(rowsOf(notificationId));

@@ -30,7 +30,7 @@ export async function canonicalPull<Given extends Pull>({ db, refuse }: Unit, pu
   return { ...pull, url };
 }
 
-/** What a caller says of code, with the canonical address of its pull request. */
+/** The code that a caller reports, with the canonical address of its pull request. */
 export async function canonicalGit<Given extends z.output<typeof GitMeta> | null | undefined>(
   unit: Unit,
   git: Given,

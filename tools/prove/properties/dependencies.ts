@@ -90,7 +90,7 @@ async function heardDuring(call: () => Promise<Heard>, act: () => Promise<void>)
   const work = async (): Promise<void> => {
     const one = await call();
     heard.push(one);
-    // Who was asked to come again does not do so at once.
+    // A caller that was asked to retry does not do so at once.
     if (!isServed(one)) await pause(20);
   };
   await during(

@@ -158,7 +158,7 @@ async function run(
       await lookAt(watched);
       await pause(50);
     }
-    // What is not answered by then is not waited for.
+    // Calls without an answer by then are not awaited.
     sender.stop();
   });
   await lookAt(watched);

@@ -84,7 +84,7 @@ async function run(
   const all = [...heard, ...(await Promise.all(waiting))];
   // No client is there any more that would have to notice.
   for (const { api } of copies) api.kill();
-  // Unless the machine is quiet, a pool that is opened anew may be late.
+  // On a busy machine, a newly opened pool may be late.
   const isLate = (one: Heard): boolean => asksToComeAgain(one) && reasonOf(one) === 'database';
   violations.push(...oddAmong(all, 'calls', (one) => isServed(one) || (!isTimed && isLate(one))));
   const closed = all.filter(({ closes }) => closes).length;

@@ -54,7 +54,7 @@ export function unplacedText(names: readonly string[]): string {
   return `${counted(names.length, 'status has', 'statuses have')} no place on the board: ${names.map(onOneLine).join(', ')}. Say where: --status '${onOneLine(example)}=in_review', a column's name in place of in_review, '*=backlog' for all that are not known.`;
 }
 
-/** What a story has no place for, and where the file has it. */
+/** A field for which a story has no place, and its position in the file. */
 export const leftOutLine = (what: string, places: readonly string[]): string =>
   `Left out: ${onOneLine(what)} (${number(places.length)}: ${listed(places)})`;
 

@@ -1,4 +1,4 @@
-/** How current the page is: whether the stream of events is connected. */
+/** The state of the event stream, which tells how current the page is. */
 import { useEffect, useRef } from 'react';
 import { useWire } from '../data/context.ts';
 import { useNow } from '../parts/clock.tsx';

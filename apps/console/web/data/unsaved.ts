@@ -1,4 +1,4 @@
-/** Which parts of the page have text that is not saved yet. */
+/** The parts of the page with text that is not saved yet. */
 const unsaved = new Set<object>();
 
 export const hasUnsaved = (): boolean => unsaved.size > 0;

@@ -1,7 +1,7 @@
 /** Markdown beyond what its parser knows: references to stories and members as links, and task boxes that can be ticked. */
 import { Marked, type Tokens, type TokensList } from 'marked';
 
-/** What references in a text can lead to. */
+/** The targets of references in a text. */
 export interface Linkable {
   readonly projectKeys: ReadonlySet<string>;
   /** Ids of members, by their handles in lower case. */
@@ -69,7 +69,7 @@ export function htmlOf(text: string, below: number, linkable: Linkable, taskPref
   return referring.parser(demote(referring.lexer(text), below));
 }
 
-/** Of each task box, in the order of the text, whether it is checked. */
+/** The state of each task box, in the order of the text. */
 export function tasksOf(text: string): boolean[] {
   const found: boolean[] = [];
   void plain.walkTokens(plain.lexer(text), (token) => {

@@ -91,7 +91,7 @@ export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
     for (const box of boxes) box.disabled = !isTickable;
     if (ticked.current !== undefined && document.activeElement === document.body)
       boxes[ticked.current]?.focus();
-    // What is wider than the page scrolls by keys.
+    // An element wider than the page can be scrolled with the keyboard.
     for (const block of prose.current?.querySelectorAll<HTMLElement>('table, pre') ?? [])
       if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
   }, [html, isTickable]);

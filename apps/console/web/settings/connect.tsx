@@ -1,4 +1,4 @@
-/** What to paste into a client so that it uses a new token, and the first call that arrives with the token. */
+/** Commands to paste into a client for a new token, and the first call that arrives with the token. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useClient } from '../data/context.ts';

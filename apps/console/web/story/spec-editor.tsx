@@ -23,7 +23,7 @@ interface Edited {
 
 const placeOf = (storyId: string): string => `spec.${storyId}`;
 
-/** Whether the spec has a draft with which its editor begins. */
+/** True if the editor of the spec opens with a draft. */
 export const useHasSpecDraft = (storyId: string): boolean => useDraft(placeOf(storyId)).found !== undefined;
 
 function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec }) {

@@ -147,7 +147,7 @@ export const a = {
   since: (day: string) => `Since ${day}`,
   onlyBy: (name: string) => `Only what ${name} did`,
   onlyOf: (key: string) => `Only ${key}`,
-  /** How many events a line stands for, and how many checkpoints. */
+  /** The number of events that a line stands for, and of checkpoints among them. */
   repeated: (times: number, checkpoints: number): string =>
     checkpoints === 0
       ? `${times.toLocaleString()} times`

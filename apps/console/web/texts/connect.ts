@@ -1,4 +1,4 @@
-/** What is said about connecting a client with a new token, in English: loaded with the settings. */
+/** English texts about connecting a client with a new token, loaded with the settings. */
 
 export const k = {
   title: 'Connect a client',

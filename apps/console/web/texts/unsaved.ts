@@ -1,4 +1,4 @@
-/** What is said about unsaved text, in English: loaded with the pages that have it. */
+/** English texts about unsaved text, loaded with the pages that have it. */
 
 export const u = {
   restored: (when: string) => `Draft restored. You last changed it ${when}.`,

@@ -1,4 +1,4 @@
-/** What an entry of the audit trail was done to: by its name or its key, not by its id. */
+/** The target of an audit entry, shown by its name or key instead of its id. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useClient, useIdentity } from '../data/context.ts';

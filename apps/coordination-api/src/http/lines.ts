@@ -12,9 +12,9 @@ import { Turns } from './turns.ts';
 
 interface Options {
   readonly aside: Service['aside'];
-  /** How many requests are answered at once. */
+  /** Maximum number of requests answered at once. */
   readonly placesAtOnce: number;
-  /** How many connections to Postgres they share. */
+  /** Size of the connection pool to Postgres that they share. */
   readonly connections: number;
 }
 

@@ -60,9 +60,9 @@ export interface RouteOptions {
   readonly environment: Environment;
   readonly wait: Wait;
   readonly aside: Service['aside'];
-  /** How many calls are answered at once. */
+  /** Maximum number of calls answered at once. */
   readonly placesAtOnce: number;
-  /** How many connections to Postgres they have. */
+  /** Size of the connection pool to Postgres. */
   readonly connections: number;
   readonly metrics: Metrics;
   readonly logger: Logger;

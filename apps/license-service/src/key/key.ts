@@ -77,7 +77,7 @@ export function parseKey(text: string, prefixes: readonly string[] = [usualPrefi
   if (parsed.kind !== 'none' || text.length > longestText) return parsed;
   const within = [...text.matchAll(printedKey)].map(([printed]) => parseBareKey(printed, prefixes));
   const keys = within.filter(({ kind }) => kind === 'key');
-  // Of several keys none is the one that was meant.
+  // With several keys it is unclear which one was meant.
   return keys.length === 1 && keys[0] !== undefined ? keys[0] : parsed;
 }
 

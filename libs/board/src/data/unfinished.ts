@@ -1,4 +1,4 @@
-/** What is unfinished about a story that is moved into done. */
+/** Unfinished work of a story that is moved to done. */
 import { type Db, type Id, of, sql } from '@muster/database';
 
 export interface Unfinished {

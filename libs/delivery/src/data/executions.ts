@@ -179,7 +179,7 @@ export function insertExecution(
     ${appendEvents(eventsOf({ row, events }), actor)}`;
 }
 
-/** Who works on it counts among its authors, with the attempt of their newest grant. */
+/** Each holder counts as an author, with the attempt of their newest grant. */
 export const addContributor = (
   executionId: string,
   by: { readonly memberId: string; readonly agentId: string | null },

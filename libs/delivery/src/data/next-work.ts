@@ -28,7 +28,7 @@ const reworkReservation = sql.part`interval '10 minutes'`;
 
 const noAgent = '00000000-0000-0000-0000-000000000000';
 
-/** Who worked last on the execution `e`, while rework of it is reserved. */
+/** The last holder of the execution `e`, while its rework is reserved for them. */
 const reworkFor = sql.part`(select jsonb_build_object('memberId', c.member_id, 'agentId', nullif(c.agent_id, ${noAgent}::uuid))
   from execution_contributors c
   where ${of('c')} and c.execution_id = e.id

@@ -49,7 +49,7 @@ export async function listSignals(
   return rows.reverse();
 }
 
-/** Those that the holder did not cause; a stop as long as it is in force. */
+/** Signals that the holder did not cause; a stop as long as it is in force. */
 export function signalsFor(
   holder: { readonly memberId: string; readonly agentId: string | null },
   execution: ExecutionRow,

@@ -36,7 +36,7 @@ export const heldByAnother = (
     ? lease
     : null;
 
-/** What a refusal says of the lease that is in the way; the run only to the member or agent whose run it is. */
+/** Details of the blocking lease in a refusal; the run id only for the member or agent that owns the run. */
 export const heldDetails = (
   { actor, holder, expiresAt, targetType, targetId }: HeldLease,
   caller: Pick<Holder, 'memberId' | 'agentId'>,

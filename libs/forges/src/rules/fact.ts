@@ -31,7 +31,7 @@ export const Fact = z.object({
   isForeign: z.boolean(),
   /** Executions that its text names. */
   trailers: z.array(z.string()),
-  /** Of a review the forge's own id of its author, where the forge says it. */
+  /** The forge's id of a review's author, if the forge sends it. */
   reviewer: z.string().nullable().default(null),
 });
 export type Fact = z.infer<typeof Fact>;

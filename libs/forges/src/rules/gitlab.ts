@@ -106,7 +106,7 @@ const MergeRequest = z.object({
   }),
 });
 
-/** What the states of reviewers say of their reviews; while a review is being written, the one before it stays. */
+/** Reviews derived from the reviewers' states; while a review is being written, the previous one stays. */
 const reviewerStates: Readonly<Record<string, Fact['kind']>> = {
   requested_changes: 'changes_requested',
   approved: 'review_approved',

@@ -96,7 +96,7 @@ const rules: ReadonlyMap<string, Judge> = new Map([
   rule('contract.published', (_data, contractId) => give('contract_published', contractId)),
 ]);
 
-/** What an occurrence gives and takes back; empty where it has nothing to do with points. */
+/** Points that an event gives and takes back; empty for events without points. */
 export const judge = ({ kind, data, subjectId }: Occurrence): readonly Verdict[] =>
   rules.get(kind)?.(data, subjectId) ?? [];
 

@@ -4,13 +4,13 @@
  */
 import { type Db, of, organization, sql } from '@muster/database';
 
-/** So many messages from one author reach one member at once, and one more after so many seconds. */
+/** `burst` messages from one author reach one member at once, and one more after each `seconds`. */
 export interface MessageRate {
   readonly burst: number;
   readonly seconds: number;
 }
 
-/** When a notification goes out, and whether it goes out in the message of an earlier one. */
+/** The message that carries a notification: its own (`isLeading`) or that of an earlier one, and its time. */
 export interface Bundled {
   readonly isLeading: boolean;
   readonly sendsAt: string;
@@ -26,11 +26,9 @@ export async function bundleNotification(
   { burst, seconds }: MessageRate,
 ): Promise<Bundled> {
   const windowSeconds = burst * seconds;
-  await db.all(
-    sql`select pg_advisory_xact_lock(hashtextextended('messages of ' || ${organization}::text, 0))`,
-  );
-  return db.one(
-    sql<Bundled>`with own as (
+  const [, bundled] = await Promise.all([
+    db.all(sql`select pg_advisory_xact_lock(hashtextextended('messages of ' || ${organization}::text, 0))`),
+    db.one(sql<Bundled>`with own as (
         select n.id, n.member_id, n.kind, n.actor ->> 'memberId' as author from notifications n
         where ${of('n')} and n.id = ${notificationId}),
       messages as (
@@ -45,6 +43,7 @@ export async function bundleNotification(
       set sent_with = coalesce((select id from open), n.id),
         sends_at = coalesce((select sends_at from open), (select at from free), date_trunc('milliseconds', statement_timestamp()))
       where ${of('n')} and n.id = ${notificationId}
-      returning n.sent_with = n.id as "isLeading", coalesce(n.sends_at, now()) as "sendsAt"`,
-  );
+      returning n.sent_with = n.id as "isLeading", coalesce(n.sends_at, now()) as "sendsAt"`),
+  ]);
+  return bundled;
 }

@@ -36,13 +36,13 @@ const formats: Readonly<Record<string, string>> = {
   date: 'must be a date such as 2026-11-21',
 };
 
-/** What each option of a choice wants, each said once. */
+/** The distinct requirements of the options of a union. */
 function choiceWords(options: readonly (readonly { readonly message: string }[])[]): string {
   const wants = new Set(options.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)));
   return wants.size > 0 && wants.size <= 3 ? [...wants].join(', or ') : 'has none of the forms it may have';
 }
 
-/** What is wanted of a value, as a sentence whose subject is the path. A schema that has words of its own keeps them. */
+/** The requirement that a value misses, as a sentence whose subject is the path. A schema's own message is kept. */
 export function issueWords(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -281,7 +281,7 @@ export interface ForgeFact {
   readonly reviewer?: string;
 }
 
-/** What the forge said, folded. `reviews` has the newest review of each reviewer, `review` the newest one without a reviewer. */
+/** The forge's reports, folded. `reviews` has the newest review per reviewer, `review` the newest one without a reviewer. */
 export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>> & {
   readonly reviews?: Readonly<Record<string, ForgeFact>>;
 };

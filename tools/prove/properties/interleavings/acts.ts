@@ -1,4 +1,4 @@
-/** What those who meet over a lease do. */
+/** Calls of callers that compete for a lease. */
 import { type StoryName, type TargetName } from '../../board.ts';
 import { type Call, type Calls, type Grant } from '../../calls.ts';
 import { type Name } from '../../team.ts';

@@ -25,7 +25,7 @@ interface Leaving {
   readonly guard: { readonly name: string; readonly removals: readonly ReturnType<typeof without>[] };
 }
 
-/** How those who claim something lose the right to it. */
+/** Ways in which a claimant loses the right to what it claims. */
 const leavings: readonly Leaving[] = [
   {
     by: '',

@@ -19,7 +19,7 @@ import { brokenInvariants } from '../lease-model/invariants.ts';
 import { onBoard, type Real } from '../lease-model/real.ts';
 import { type Act } from './acts.ts';
 
-/** What a scene is set up with: a connection of its own, which nothing is done to. */
+/** The connection that sets a scene up, without any faults. */
 export interface Arranging {
   readonly real: Real;
   grant(person: Name, target: TargetName): Promise<Grant>;
@@ -60,7 +60,7 @@ export interface Interleaving<Arranged = unknown> {
   readonly guards?: readonly { readonly name: string; readonly removals: readonly Removal[] }[];
 }
 
-/** Each scene's own arrangement is known to its acts, and to nobody else. */
+/** Each scene's arrangement is known to its acts alone. */
 export const scene = <Arranged>(of: Interleaving<Arranged>): Interleaving => of as Interleaving;
 
 export interface Stage {

@@ -80,7 +80,7 @@ export class Command implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/** Of a record, only what is expected is looked at. `needsRework: null` is what the contract leaves open. */
+/** Compares only the expected fields of a record. `needsRework: null` matches any value, since the contract leaves it open. */
 export function matches(actual: unknown, expected: unknown): boolean {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) {
     return JSON.stringify(actual) === JSON.stringify(expected);

@@ -123,7 +123,7 @@ const onStory = <Arg>(
     }),
   );
 
-/** What no call does: time goes by. */
+/** Steps without a call: time passes. */
 const arrangement = (
   name: string,
   arrange: (real: Real, target: Target) => Promise<void>,

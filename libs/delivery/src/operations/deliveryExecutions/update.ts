@@ -53,7 +53,7 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   if (code !== undefined) {
     const said = policy === undefined ? code : codeThatCounts(policy, code);
     const told = changeCode(db, codes, (known) => codeSaid(known, said, now));
-    // What was said before may be said again, after others told of other code.
+    // An earlier report may be repeated after reports of other code.
     const isNews = codes.some((known, index) => known.code !== told[index]);
     if (isNews && !fields.includes('git')) fields.push('git');
   }
