@@ -17,7 +17,7 @@ const refusal = (status: number, code: string) => (route: Route) =>
   });
 
 const states = [
-  ['on its way', '[aria-busy="true"]', () => new Promise<void>(() => undefined)],
+  ['on its way', '[aria-busy="true"] button:text("Try again")', () => new Promise<void>(() => undefined)],
   ['failed', ':is(h1, h2):text("This could not be loaded")', refusal(500, 'internal')],
   ['not to be seen', ':is(h1, h2):text("You may not see this")', refusal(403, 'forbidden')],
 ] as const;
@@ -49,6 +49,43 @@ export function statesJourneys(house: House): void {
       return { state, missing };
     });
     expect(await Promise.all(silent)).toEqual(states.map(([state]) => ({ state, missing: [] })));
+  });
+
+  journey('sends requests again that are never answered, once someone asks for it', async () => {
+    const { ana } = await house.world.org();
+    const client = house.client(ana.me.token);
+    await client.projects.create({ key: 'WEB', name: 'Web shop' });
+    await client.stories.create({ projectId: 'WEB', title: 'Alpha' });
+    const page = await open(ana.me.token, '/nowhere');
+    await page.locator('.wire[data-state="live"]').waitFor();
+    const never = () => new Promise<void>(() => undefined);
+    for (const [address, operation, sign] of [
+      ['/p/WEB', '/api/stories/list', 'Alpha'],
+      ['/activity', '/api/activity/list', 'created'],
+    ] as const) {
+      // The first request of the page is never answered, and the next one is.
+      await intercept(page, `**${operation}`, never, { times: 1 });
+      await house.go(page, address);
+      const main = page.locator('main');
+      await main.getByText('Muster hasn’t answered yet').waitFor();
+      expect(await page.locator('.wire').getAttribute('data-state')).toBe('live');
+      await main.getByRole('button', { name: 'Try again' }).click();
+      await main.getByText(sign).first().waitFor();
+    }
+  });
+
+  journey('offers to ask again who is there where no answer comes', async () => {
+    const { page } = keep(await house.visit('/'));
+    let isAway = true;
+    await page.route('**/auth/session', (route) =>
+      isAway ? new Promise<void>(() => undefined) : route.continue(),
+    );
+    await page.goto(page.url());
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    isAway = false;
+    await again.click();
+    await page.getByLabel('Token').waitFor();
   });
 
   journey('asks again who is there where the network cut the question off', async () => {

@@ -13,8 +13,9 @@ import { stoppedBy } from '../data/stops.ts';
 import { hasUnsaved } from '../data/unsaved.ts';
 import { enter, type Entered, type Session } from '../data/session.ts';
 import { isStillIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
+import { resendUnanswered } from '../data/unanswered.ts';
 import { fetchEarly } from '../parts/lazily.ts';
-import { Empty } from '../parts/states.tsx';
+import { Empty, Slow } from '../parts/states.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { t } from '../texts/index.ts';
 import { Gate } from './gate.tsx';
@@ -52,7 +53,12 @@ export function App() {
   }, [tries]);
   switch (entering.state) {
     case 'asking':
-    // Sign-in is on its way.
+      return (
+        <main className="gate">
+          <Slow again={resendUnanswered} />
+        </main>
+      );
+    // The sign-in page is loading.
     case 'outside':
       return null;
     case 'failed':

@@ -108,7 +108,7 @@ export const router = createRouter({
   defaultPendingMs: 500,
   defaultPendingComponent: () => (
     <div className="page">
-      <Loading label={t.loading} />
+      <Loading label={t.loading} again={() => globalThis.location.reload()} />
     </div>
   ),
   scrollRestoration: true,

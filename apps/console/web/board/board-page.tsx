@@ -13,11 +13,12 @@ import { type StoryCard } from '@muster/registry';
 import { type Board, type BoardView as BoardState } from '../data/boards.ts';
 import { useConsole } from '../data/context.ts';
 import { useRoleIn } from '../data/roles.ts';
+import { resendUnanswered } from '../data/unanswered.ts';
 import { type Choosing } from '../parts/choosing.ts';
 import { usePageKeys } from '../parts/keys.ts';
 import { lazily } from '../parts/lazily.ts';
 import { announce, announceQuietly, notify, reasonFor } from '../parts/notices.tsx';
-import { Failed } from '../parts/states.tsx';
+import { Failed, Slow, Waits } from '../parts/states.tsx';
 import { useSteady } from '../parts/steady.ts';
 import { useTitle } from '../parts/title.ts';
 import { t } from '../texts/index.ts';
@@ -44,13 +45,16 @@ export function BoardPage() {
 }
 
 const Placeholders = () => (
-  <div className="board" role="status" aria-busy="true" aria-label={t.board.loading}>
-    {Array.from({ length: 5 }, (_, column) => (
-      <div key={column} className="column">
-        <div className="skeleton" style={{ blockSize: '6rem' }} />
-        <div className="skeleton" style={{ blockSize: '5rem', marginBlockStart: 'var(--s2)' }} />
-      </div>
-    ))}
+  <div className="board-loading" role="status" aria-busy="true" aria-label={t.board.loading}>
+    <Waits otherwise={<Slow again={resendUnanswered} />}>{t.failed.waits}</Waits>
+    <div className="board">
+      {Array.from({ length: 5 }, (_, column) => (
+        <div key={column} className="column">
+          <div className="skeleton" style={{ blockSize: '6rem' }} />
+          <div className="skeleton" style={{ blockSize: '5rem', marginBlockStart: 'var(--s2)' }} />
+        </div>
+      ))}
+    </div>
   </div>
 );
 

@@ -13,6 +13,7 @@ import { type Registry, type ResultOf } from '@muster/registry';
 import { signingIn } from './proof.ts';
 import { askSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
 import { hearTime } from './time.ts';
+import { resendableFetch } from './unanswered.ts';
 
 export type Identity = ResultOf<Registry['session']['identity']>;
 
@@ -63,7 +64,7 @@ export async function enter(): Promise<Entered> {
       fetch: (input, init = {}) => {
         const headers = new Headers(init.headers);
         headers.set('x-muster-org', organization.id);
-        return fetch(input, { ...init, headers, credentials: 'same-origin' });
+        return resendableFetch(input, { ...init, headers, credentials: 'same-origin' });
       },
     },
     signedIn,
@@ -73,7 +74,7 @@ export async function enter(): Promise<Entered> {
 
 /** Undefined where the token is no good. */
 export const openByToken = (token: string): Promise<Session | undefined> =>
-  openSession({ baseUrl, token }, null).catch((error: unknown) => {
+  openSession({ baseUrl, token, fetch: resendableFetch }, null).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) return undefined;
     throw error;
   });

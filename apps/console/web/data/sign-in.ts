@@ -1,5 +1,6 @@
 /** The sign-in of the installation, which stands under the same origin: who is signed in, and the ways there and out. */
 import { ForbiddenError } from '@muster/client';
+import { resendableFetch } from './unanswered.ts';
 
 export interface Organization {
   readonly id: string;
@@ -20,7 +21,7 @@ const againMillis = 300;
 
 /** `absent` where the installation has no sign-in, `outside` where nobody is signed in. Throws where no answer comes. */
 export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outside'> {
-  const answer = await fetch('/auth/session', { headers: { accept: 'application/json' } }).catch(
+  const answer = await resendableFetch('/auth/session', { headers: { accept: 'application/json' } }).catch(
     async (error: unknown) => {
       if (tries === 1) throw error;
       await new Promise((resolve) => setTimeout(resolve, againMillis));

@@ -14,6 +14,7 @@ import { useTitle } from '../parts/title.ts';
 import { toneFor } from '../parts/work.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
 import { ago, t } from '../texts/index.ts';
+import { nowTexts } from '../texts/now.ts';
 
 const Look = ({ storyKey, name }: { readonly storyKey: string | undefined; readonly name: string }) =>
   storyKey === undefined ? null : (
@@ -64,7 +65,7 @@ function Offered({ execution }: { readonly execution: ListedExecution }) {
       fact={offer !== null && <OfferFact offer={offer} namesAddressee={false} />}
       act={
         <>
-          <Look storyKey={story?.key} name={t.now.look} />
+          <Look storyKey={story?.key} name={nowTexts.look} />
           <OfferAct
             execution={execution}
             storyKey={story?.key ?? null}
@@ -87,10 +88,10 @@ function Told({ told }: { readonly told: Notification }) {
       fact={[ago(createdAt), body].filter((part) => part !== '').join(' · ')}
       act={
         storyKey !== null ? (
-          <Look storyKey={storyKey} name={t.now.look} />
+          <Look storyKey={storyKey} name={nowTexts.look} />
         ) : (
           <Link to="/inbox" className="button">
-            {t.now.look}
+            {nowTexts.look}
             <span className="sr-only"> {title}</span>
           </Link>
         )
@@ -108,8 +109,8 @@ const ToReview = ({ review }: { readonly review: Reviewer }) => (
     }
     storyKey={review.storyKey}
     title={review.storyTitle}
-    fact={t.now.asked(ago(review.createdAt))}
-    act={<Look storyKey={review.storyKey} name={t.now.review} />}
+    fact={nowTexts.asked(ago(review.createdAt))}
+    act={<Look storyKey={review.storyKey} name={nowTexts.review} />}
   />
 );
 
@@ -118,8 +119,8 @@ function Nothing() {
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayMakeProjects();
   return (
-    <Empty title={t.now.empty}>
-      <p>{t.now.emptyWhy}</p>
+    <Empty title={nowTexts.empty}>
+      <p>{nowTexts.emptyWhy}</p>
       {projects.data?.length === 0 && mayMakeProjects && (
         <Link to="/new-project" className="button" data-kind="main">
           {t.nav.newProject}
@@ -160,25 +161,25 @@ export function NowPage() {
           {failed !== undefined && (
             <Failed error={failed.error} again={() => all.forEach((query) => void query.refetch())} />
           )}
-          {failed === undefined && !isReady && <Loading label={t.now.loading} />}
+          {failed === undefined && !isReady && <Loading label={nowTexts.loading} />}
           {failed === undefined && isEmpty && <Nothing />}
-          <Group id="questions" title={t.now.questions} items={questions}>
-            {(one) => <Waiting key={one.id} execution={one} why={t.now.asks} act={t.now.answer} />}
+          <Group id="questions" title={nowTexts.questions} items={questions}>
+            {(one) => <Waiting key={one.id} execution={one} why={nowTexts.asks} act={nowTexts.answer} />}
           </Group>
-          <Group id="told" title={t.now.told} items={told}>
+          <Group id="told" title={nowTexts.told} items={told}>
             {(one) => <Told key={one.id} told={one} />}
           </Group>
-          <Group id="offers" title={t.now.offers} items={offers}>
+          <Group id="offers" title={nowTexts.offers} items={offers}>
             {(one) => <Offered key={one.id} execution={one} />}
           </Group>
-          <Group id="reviews" title={t.now.reviews} items={reviews.data}>
+          <Group id="reviews" title={nowTexts.reviews} items={reviews.data}>
             {(one) => <ToReview key={one.id} review={one} />}
           </Group>
-          <Group id="stalled" title={t.now.stalled} items={stalled}>
-            {(one) => <Waiting key={one.id} execution={one} why={t.now.expired} act={t.now.look} />}
+          <Group id="stalled" title={nowTexts.stalled} items={stalled}>
+            {(one) => <Waiting key={one.id} execution={one} why={nowTexts.expired} act={nowTexts.look} />}
           </Group>
-          <Group id="rework" title={t.now.rework} items={rework.data}>
-            {(one) => <Waiting key={one.id} execution={one} why={t.needsRework} act={t.now.look} />}
+          <Group id="rework" title={nowTexts.rework} items={rework.data}>
+            {(one) => <Waiting key={one.id} execution={one} why={t.needsRework} act={nowTexts.look} />}
           </Group>
         </div>
       </div>

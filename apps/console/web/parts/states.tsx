@@ -1,8 +1,9 @@
 /** What a page shows where it has nothing to show: still loading, failed, not there, empty. */
 import { Link } from '@tanstack/react-router';
-import { type ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { ForbiddenError, NotFoundError } from '@muster/client';
 import { useWire } from '../data/context.ts';
+import { resendUnanswered } from '../data/unanswered.ts';
 import { t } from '../texts/index.ts';
 import { reasonFor } from './notices.tsx';
 
@@ -54,18 +55,64 @@ export function Failed({
 }
 
 /** Says, while the connection is lost, that something waits for it. */
-export function Waits({ children }: { readonly children: string }) {
+export function Waits({
+  children,
+  otherwise = null,
+}: {
+  readonly children: string;
+  readonly otherwise?: ReactNode;
+}) {
   const { state } = useWire();
   return state === 'lost' ? (
     <p className="state" data-tone="wait" role="status">
       {children}
     </p>
-  ) : null;
+  ) : (
+    otherwise
+  );
 }
 
-export const Loading = ({ label, rows = 6 }: { readonly label: string; readonly rows?: number }) => (
+/** Time without an answer after which a page says so. */
+const slowMs = 1_000;
+
+/** Says that no answer has come for a while, and offers to ask again. */
+export function Slow({ again }: { readonly again: () => void }) {
+  const [isSlow, setSlow] = useState(false);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), slowMs);
+    return () => clearTimeout(timer);
+  }, [tries]);
+  if (!isSlow && tries === 0) return null;
+  return (
+    <div className="slow">
+      <p>{isSlow ? t.failed.slow : t.failed.retrying}</p>
+      <button
+        type="button"
+        className="button"
+        onClick={() => {
+          setSlow(false);
+          setTries(tries + 1);
+          again();
+        }}
+      >
+        {t.retry}
+      </button>
+    </div>
+  );
+}
+
+export const Loading = ({
+  label,
+  rows = 6,
+  again = resendUnanswered,
+}: {
+  readonly label: string;
+  readonly rows?: number;
+  readonly again?: () => void;
+}) => (
   <div aria-busy="true" aria-label={label} role="status" style={{ display: 'grid', gap: 'var(--s2)' }}>
-    <Waits>{t.failed.waits}</Waits>
+    <Waits otherwise={<Slow again={again} />}>{t.failed.waits}</Waits>
     {Array.from({ length: rows }, (_, row) => (
       <div key={row} className="skeleton" style={{ blockSize: '3rem', opacity: 1 - row / rows }} />
     ))}

@@ -1,0 +1,22 @@
+/** Requests without an answer yet. When an API accepts requests and never answers, someone can have them sent again. */
+const unanswered = new Set<AbortController>();
+
+/** Works like `fetch`. The same request is sent again after `resendUnanswered`; writes carry an idempotency key. */
+export async function resendableFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  for (;;) {
+    const attempt = new AbortController();
+    unanswered.add(attempt);
+    try {
+      const signals = [attempt.signal, init.signal].filter((signal) => signal != null);
+      return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+    } catch (error) {
+      if (!attempt.signal.aborted || init.signal?.aborted === true) throw error;
+    } finally {
+      unanswered.delete(attempt);
+    }
+  }
+}
+
+export function resendUnanswered(): void {
+  for (const attempt of unanswered) attempt.abort();
+}
