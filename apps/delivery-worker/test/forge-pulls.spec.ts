@@ -79,7 +79,7 @@ describe('a pull request is its repository and number', () => {
     await linkWeb();
     life = { ...life, branch: 'fix-1' };
     await chloe.deliveryExecutions.update({ ...held, git: { branch: 'refs/heads/fix-1' } });
-    await send(pushEvent(life, a, 1));
+    await send(pushEvent(life, a, 1, `Land\n\nMuster-Execution: ${held.executionId}`));
     await chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
     const before = await executionNow();
     const reason = 'the work is in another repository';
@@ -94,6 +94,23 @@ describe('a pull request is its repository and number', () => {
     expect(await executionNow()).toMatchObject({ state: before.state, git: before.git, needsRework: false });
     await send(mergedEvent(life, a, 6));
     expect(await standing()).toEqual(['completed', false, 'done']);
+  });
+
+  it('so that the branch’s name alone does not say which linked repository the work is in', async () => {
+    await linkWeb();
+    life = { ...life, branch: 'fix-1' };
+    await chloe.deliveryExecutions.update({ ...held, git: { branch: 'fix-1' } });
+    const unlocated = [{ result: 'noted', reason: 'it is not known yet which repository the work is in' }];
+    expect((await send(pushEvent(elsewhere(), b, 1))).outcome).toMatchObject(unlocated);
+    await chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
+    for (const event of [pullEvent(elsewhere(), 'opened', b, 2), mergedEvent(elsewhere(), b, 3)])
+      expect((await send(event)).outcome).toMatchObject(unlocated);
+    await send(pullEvent(life, 'opened', a, 4));
+    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+    life = { ...life, body: `Muster-Execution: ${held.executionId}` };
+    await send(mergedEvent(life, a, 5));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect((await executionNow()).git?.pullRequest?.url).toBe(pullUrl(life));
   });
 
   it('so that a merge does not land work of which no repository is known yet', async () => {

@@ -68,6 +68,10 @@ const locating: ReadonlySet<Fact['kind']> = new Set([
 ]);
 const explicit: ReadonlySet<Way> = new Set(['trailer', 'handedIn']);
 
+/** True if the way tells the repository, too. Branches of several repositories can have the same plain name. */
+const locates = ({ way }: Candidate, { links, fact }: Place): boolean =>
+  links.length < 2 || explicit.has(way) || (way !== 'branch' && locating.has(fact.kind));
+
 const unlocated = 'it is not known yet which repository the work is in';
 
 function otherRepository(candidate: Candidate, place: Place): string | undefined {
@@ -75,8 +79,7 @@ function otherRepository(candidate: Candidate, place: Place): string | undefined
   if (home === null) return 'the work was handed in with another pull request';
   if (home !== undefined)
     return home === place.repository.id ? undefined : 'the work is in another repository';
-  const isCertain = place.links.length < 2 || explicit.has(candidate.way) || locating.has(place.fact.kind);
-  return isCertain ? undefined : unlocated;
+  return locates(candidate, place) ? undefined : unlocated;
 }
 
 /** Why a fact of the right repository is still not about this work. */
