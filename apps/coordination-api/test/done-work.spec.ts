@@ -1,5 +1,5 @@
 /** A story that is moved to done completes the work that was handed in for it, where no forge does. */
-import { beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { newId } from '@muster/database';
 import { insideHandlers } from '@muster/delivery';
@@ -46,21 +46,39 @@ it('completes it once with a reported merge', async () => {
   expect(await completions()).toHaveLength(1);
 });
 
-it('leaves it to the forge where a repository is linked', async () => {
-  await submit();
-  const [connectionId, repositoryId] = [newId(), newId()];
-  await world.rows(
-    `with c as (insert into forge_connections (org_id, id, kind, name, base_url, secret, created_by)
+describe('where a repository is linked', () => {
+  const connectionId = newId();
+  beforeEach(async () => {
+    await submit();
+    await world.rows(
+      `with c as (insert into forge_connections (org_id, id, kind, name, base_url, secret, created_by)
        values ($1, $2, 'github', 'GitHub', 'https://github.com', 'sealed', $3) returning id)
      insert into forge_repositories (org_id, id, connection_id, project_id, url, linked_by)
      select $1, $4, c.id, (select id from projects where org_id = $1), 'https://github.com/acme/web', $3 from c`,
-    people.orgId,
-    connectionId,
-    { kind: 'member', memberId: people.ana.me.memberId, agentId: null, name: 'Ana' },
-    repositoryId,
-  );
-  await finish();
-  expect(await current()).toMatchObject({ state: 'submitted' });
+      people.orgId,
+      connectionId,
+      { kind: 'member', memberId: people.ana.me.memberId, agentId: null, name: 'Ana' },
+      newId(),
+    );
+  });
+
+  it('leaves it to the forge and says so', async () => {
+    const { story, warnings } = await finish();
+    expect(warnings).toEqual([
+      {
+        code: 'merge_pending',
+        message: expect.stringContaining('linked repository'),
+        columnId: story.columnId,
+      },
+    ]);
+    expect(await current()).toMatchObject({ state: 'submitted' });
+  });
+
+  it('completes it after the forge was disconnected', async () => {
+    await people.ana.forges.disconnect({ connectionId });
+    expect((await finish()).warnings).toEqual([]);
+    expect(await current()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+  });
 });
 
 it('is refused to an agent where the policy does not let agents complete work', async () => {

@@ -73,6 +73,7 @@ export { nextVersion, record, requireVersion, type RowOf, view } from './record.
 export {
   containing,
   hasLinkedRepository,
+  hasRepositoryLinkedTo,
   type Id,
   projectIdOf,
   storiesOf,

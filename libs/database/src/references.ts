@@ -12,10 +12,18 @@ export type Id = string | Part;
  */
 export const targetId: Part = sql.part`(select app.target_id())`;
 
-/** True if a repository of a connected forge is linked to the call's project or, without a project, to any project. */
-export const hasLinkedRepository: Part = sql.part`exists (select from forge_repositories r
+const linkedRepository = (condition: Part): Part => sql.part`exists (select from forge_repositories r
   join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
-  where ${of('r')} and ((select app.project_id()) is null or r.project_id = (select app.project_id())))`;
+  where ${of('r')} and ${condition})`;
+
+/** True if a repository of a connected forge is linked to the call's project or, without a project, to any project. */
+export const hasLinkedRepository: Part = linkedRepository(
+  sql.part`((select app.project_id()) is null or r.project_id = (select app.project_id()))`,
+);
+
+/** True if a repository of a connected forge is linked to this project. */
+export const hasRepositoryLinkedTo = (projectId: Part): Part =>
+  linkedRepository(sql.part`r.project_id = ${projectId}`);
 
 /** The id of the project that is meant by an id or a key. */
 export const projectIdOf = (ref: string): Part =>

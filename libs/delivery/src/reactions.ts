@@ -3,7 +3,15 @@
  * its group, and what they do to a group that of the execution that works on that, in the transaction in which they do it.
  * The holder finds it as signals in its next answer.
  */
-import { type Db, type DomainEvent, of, type Part, type Query, sql } from '@muster/database';
+import {
+  type Db,
+  type DomainEvent,
+  hasRepositoryLinkedTo,
+  of,
+  type Part,
+  type Query,
+  sql,
+} from '@muster/database';
 import { type Actor, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { noHolder } from './data/leases.ts';
@@ -119,11 +127,11 @@ interface Landed {
   readonly target_id: string;
 }
 
-/** Completes the work that was handed in for stories that are done, in projects where no forge tells of a merge. */
+/** Completes the work that was handed in for stories that are done, in projects without a linked repository. */
 function land(actor: Actor, storyIds: readonly string[]): Query<Landed> {
   const steps = stepAll('land', {
     chosen: sql.part`e.target_type = 'story' and e.target_id = any (${storyIds}::uuid[]) and ${isInState('submitted')}
-      and not exists (select from forge_repositories r where ${of('r')} and r.project_id = e.project_id)`,
+      and not ${hasRepositoryLinkedTo(sql.part`e.project_id`)}`,
     actor,
     data: sql.part`'{"outcome": "succeeded"}'::jsonb`,
   });

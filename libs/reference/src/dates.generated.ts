@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '7e291dc00ef15221896746d4eabddfe32e3fbd9a8d5d108d50cbbce7729879ac',
+    sha256: '1e42cd282b81921245e955dbbe2f3a91eda5f08c6c3225f4fc599d163832c205',
     since: '2026-11-29',
   },
   'reference/errors': {

@@ -1,11 +1,13 @@
 /** Unfinished work of a story that is moved to done. */
-import { type Db, type Id, of, sql } from '@muster/database';
+import { type Db, hasRepositoryLinkedTo, type Id, of, sql } from '@muster/database';
 
 export interface Unfinished {
   /** The keys of the stories that it waits for, as far as they are open. */
   readonly blockers: readonly string[];
   /** The name of the holder of a live lease on it. */
   readonly holder: string | null;
+  /** True if work on it was submitted and a linked repository has to report its merge. */
+  readonly awaitsMerge: boolean;
 }
 
 export const findUnfinished = (db: Db, storyId: Id): Promise<Unfinished> =>
@@ -17,5 +19,8 @@ export const findUnfinished = (db: Db, storyId: Id): Promise<Unfinished> =>
         where ${of('b')} and b.story_id = ${storyId} order by o.id) as blockers,
       (select l.holder ->> 'name' from leases l
         where ${of('l')} and l.unit_type = 'story' and l.unit_id = ${storyId} and l.state = 'held'
-          and l.expires_at > clock_timestamp()) as holder`,
+          and l.expires_at > clock_timestamp()) as holder,
+      exists (select from executions e
+        where ${of('e')} and e.target_type = 'story' and e.target_id = ${storyId} and e.state = 'submitted'
+          and ${hasRepositoryLinkedTo(sql.part`e.project_id`)}) as "awaitsMerge"`,
   );

@@ -137,7 +137,7 @@ export type Story = z.infer<typeof Story>;
 /** Something that the caller should know of a write that succeeded. */
 export const Warning = z
   .object({
-    code: z.enum(['wip_limit', 'blocked_by', 'blocked', 'lease_held']),
+    code: z.enum(['wip_limit', 'blocked_by', 'blocked', 'lease_held', 'merge_pending']),
     message: z.string(),
     columnId: Id.describe('The column that the story is in now'),
   })

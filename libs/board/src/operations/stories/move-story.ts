@@ -106,7 +106,7 @@ export async function moveStory(
 
 /** A story may be done before what it waits for, and while it is worked on; it is rarely meant. */
 function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[] {
-  const { blockers = [], holder = null } = unfinished ?? {};
+  const { blockers = [], holder = null, awaitsMerge = false } = unfinished ?? {};
   const warnings: Warning[] = [];
   const warn = (code: Warning['code'], message: string): void => {
     warnings.push({ code, message, columnId });
@@ -115,6 +115,8 @@ function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[
     warn('blocked_by', `The story waits for ${blockers.join(', ')}, which is not finished.`);
   if (story.blocked !== null) warn('blocked', `The story is blocked: ${story.blocked.note}`);
   if (holder !== null) warn('lease_held', `${holder} still works on the story and holds its lease.`);
+  if (awaitsMerge)
+    warn('merge_pending', 'The submitted work stays open until the linked repository reports its merge.');
   return warnings;
 }
 
