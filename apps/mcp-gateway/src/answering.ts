@@ -52,7 +52,7 @@ function sessionOf(
   { intent, overload }: { readonly intent: Intent | undefined; readonly overload: ApiError | undefined },
 ): Session {
   const { secret, token, identity } = askerOf(request);
-  const waiter = { token, orgId: identity.ids?.orgId ?? null };
+  const waiter = { token, ids: identity.ids };
   // What the gateway itself sent twice is one call, and no news to the client.
   const write = { again: false, replayed: false };
   const onReplay = () => (write.replayed ||= !write.again);

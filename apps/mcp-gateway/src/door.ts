@@ -95,7 +95,7 @@ export class Door {
     const identity =
       known ?? (await this.identities.of(token, this.transportFor(request, { token: secret })));
     request.asker = { secret, token, identity, isFresh: known === undefined };
-    request.party = token;
+    request.party = identity.ids?.memberId ?? token;
   }
 
   /** Whether the API takes the token still. While that cannot be asked, what is remembered counts. */

@@ -27,7 +27,7 @@ export async function subscribe(
   await door.admit(message, token);
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
-  const waiter = { token, orgId: identity.ids?.orgId ?? null };
+  const waiter = { token, ids: identity.ids };
   const signal = AbortSignal.any([left.signal, stopping]);
   const caller = { token: secret, headers: headersFor(request) };
   const follow = api.follow(caller);

@@ -6,8 +6,8 @@ import { createConcurrencyLimiter, type ConcurrencyLimiter } from '@muster/http'
 export interface Waiter {
   /** As a digest. */
   readonly token: string;
-  /** An operator's token stands outside of organizations. */
-  readonly orgId: string | null;
+  /** Null: an operator's token, which stands outside of organizations. */
+  readonly ids: { readonly orgId: string; readonly memberId: string } | null;
 }
 
 export const mostWaitingOfToken = 8;
@@ -27,19 +27,24 @@ export const asksToWait = (params: unknown): boolean =>
 export class Waiting {
   readonly #limiter: ConcurrencyLimiter;
   readonly #ofOrganization: number;
+  /** With all tokens, of which a member can make many. */
+  readonly #ofMember: number;
 
   constructor(mostInAll: number) {
     this.#limiter = createConcurrencyLimiter(mostInAll);
     this.#ofOrganization = Math.ceil(mostInAll / 2);
+    this.#ofMember = Math.max(mostWaitingOfToken, Math.ceil(mostInAll / 4));
   }
 
   /** Takes a place, and answers how it is given back. Throws 429 where there is none. */
-  take({ token, orgId }: Waiter): () => void {
+  take({ token, ids }: Waiter): () => void {
     const own = { key: `token ${token}`, most: mostWaitingOfToken };
-    const organization = { key: `organization ${orgId ?? ''}`, most: this.#ofOrganization };
-    const admission = this.#limiter.enter([own, organization]);
+    const member = { key: `member ${ids?.memberId ?? token}`, most: this.#ofMember };
+    const organization = { key: `organization ${ids?.orgId ?? ''}`, most: this.#ofOrganization };
+    const admission = this.#limiter.enter([own, member, organization]);
     if ('leave' in admission) return admission.leave;
     if (admission.full === null) throw tooManyWait('of everybody');
-    throw tooManyWait(admission.full === own ? 'of this token' : 'of this organization');
+    if (admission.full === own) throw tooManyWait('of this token');
+    throw tooManyWait(admission.full === member ? 'of this member' : 'of this organization');
   }
 }

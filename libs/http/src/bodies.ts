@@ -11,7 +11,7 @@ import { networkOf } from './network.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The known caller, such as the id of its token; null before it is known, and on routes that need no token. */
+    /** The known caller, such as the id of its member; null before it is known, and on routes that need no token. */
     party: string | null;
     /** Its body, where that did not come with the headers; null otherwise. */
     bodyOnItsWay: Coming | null;

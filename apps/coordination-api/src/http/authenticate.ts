@@ -63,7 +63,7 @@ export function createAuthenticate(
     };
   const by = async (request: FastifyRequest, found: Promise<AuthenticatedToken>) => {
     const caller = await found;
-    request.party = caller.identity.tokenId;
+    request.party = caller.identity.memberId;
     return caller;
   };
   const authenticateToken: Authenticate = async (request) =>

@@ -46,18 +46,21 @@ function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): 
 export function createLines({ aside, placesAtOnce, connections }: Options): (handler: Handler) => EnterLines {
   const shares = createShares(inLineAtOnce, 'wait for their turn', 'too_many_waiting');
   const inFairLines = createConcurrencyLimiter(placesAtOnce * 4);
-  /** As many calls of a token wait as are answered at once: further ones are refused, so that no answer comes late. */
-  const enterFairLine = ({ tokenId, orgId }: Identity): (() => void) => {
+  /** As many calls of a member wait as are answered at once: further ones are refused, so that no answer comes late. */
+  const enterFairLine = ({ memberId, orgId }: Identity): (() => void) => {
     const admission = inFairLines.enter([
-      { key: tokenId, most: placesAtOnce },
+      { key: memberId, most: placesAtOnce },
       { key: orgId, most: placesAtOnce * 2 },
     ]);
     if ('leave' in admission) return admission.leave;
     throw unavailable('overload', 'Too many requests at once; try again.');
   };
-  /** Lines of a token and of an organization, neither of which may have all there is. */
-  const fairLines = (ofToken: number, ofOrganization: number): readonly Line[] => [
-    { turns: new Turns(Math.ceil(ofToken)), keyOf: ({ tokenId }) => tokenId, enter: enterFairLine },
+  /**
+   * Lines of a member, with all its tokens and agents, and of an organization. Neither may have all there is, and a
+   * member can make many tokens.
+   */
+  const fairLines = (ofMember: number, ofOrganization: number): readonly Line[] => [
+    { turns: new Turns(Math.ceil(ofMember)), keyOf: ({ memberId }) => memberId, enter: enterFairLine },
     { turns: new Turns(Math.ceil(ofOrganization)), keyOf: ({ orgId }) => orgId, enter: enterFairLine },
   ];
   // Reads are limited by places; a write has a connection, also while it waits for a lock.

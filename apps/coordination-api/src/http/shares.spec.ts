@@ -8,7 +8,8 @@ describe.each([
 ])('calls %s', (_title, most) => {
   const begin = () => {
     const shares = createShares(most, 'are there', 'too_many_waiting');
-    const enter = (tokenId: string, orgId: string) => shares.enter({ tokenId, orgId } as Identity);
+    const enter = (tokenId: string, orgId: string, memberId = tokenId) =>
+      shares.enter({ tokenId, orgId, memberId } as Identity);
     /** As many as fit, by tokens that each have their share. */
     const fill = (orgId: string, count: number) =>
       Array.from({ length: count }, (_, nth) => enter(`${orgId} ${Math.floor(nth / most.each)}`, orgId));
@@ -28,6 +29,14 @@ describe.each([
     leave?.();
     enter('acme 0', 'acme');
     expect(() => enter('acme 0', 'acme')).toThrow(expect.objectContaining(mine));
+  });
+
+  it('are at most half of an organization for one member with many tokens', () => {
+    const { enter } = begin();
+    for (let nth = 0; nth < most.organization / 2; nth += 1)
+      enter(`token ${Math.floor(nth / most.each)}`, 'acme', 'ana');
+    expect(() => enter('another token', 'acme', 'ana')).toThrow(expect.objectContaining(mine));
+    enter('another token', 'acme', 'ben');
   });
 
   it('are so many of an organization, and others have theirs', () => {

@@ -1,6 +1,6 @@
 /**
  * A call that waits, for events or for the gateway, holds no place among those being answered; so there is a share for
- * each token, one for its organization, and a sum for the process.
+ * each token, one for its member with all tokens and agents, one for its organization, and a sum for the process.
  */
 import { type Identity } from '@muster/database';
 import { type ReasonOf, tooMany, unavailable } from '@muster/registry';
@@ -53,11 +53,17 @@ export function createShares(
   return {
     enter: (caller) => {
       const owner = { ...ownerOf(caller), most: most.each };
+      const member = { key: `all of ${caller.memberId}`, most: most.organization / 2 };
       const organization = { key: `organization ${caller.orgId}`, most: most.organization };
-      const admission = limiter.enter([owner, organization]);
+      const admission = limiter.enter([owner, member, organization]);
       if ('leave' in admission) return admission.leave;
       if (admission.full === null) throw unavailable(reason, `Too many calls ${what} at once; try again.`);
-      const whose = admission.full === owner ? owner.said : 'of your organization';
+      const whose =
+        admission.full === owner
+          ? owner.said
+          : admission.full === member
+            ? 'of yours'
+            : 'of your organization';
       throw tooMany(reason, retrySeconds, `Too many calls ${whose} ${what} at once.`);
     },
   };
