@@ -128,6 +128,49 @@ const openedMerge = {
   },
 };
 
+describe('reviews, which Gitea and Forgejo deliver without the right of the reviewer', () => {
+  const review = (id: number, user: number, more: object = {}) => ({
+    ...{ id, user: { id: user }, state: 'REQUEST_CHANGES', commit_id: a, official: true, dismissed: false },
+    ...{ submitted_at: second(5), ...more },
+  });
+  const rejected = {
+    event: 'pull_request_rejected',
+    payload: {
+      ...pullEvent(life, 'reviewed', a, 5).payload,
+      ...{ review: { type: 'pull_request_review_rejected', content: 'No.' }, sender: { id: 5 } },
+    },
+  };
+  const hear = async (...reviews: object[]) => {
+    answers(told(pullEvent(life, 'edited', a, 5), 'open'), {}, { '/pulls/7/reviews': reviews });
+    const { outcome } = await deliver(world, people, connection, rejected);
+    await jobs.settle(people.orgId);
+    return [outcome[0]?.reason, (await executionNow()).needsRework];
+  };
+  const fetched = 'the reviews of the pull request are fetched from the forge';
+
+  it.each(['gitea', 'forgejo'] as const)(
+    'count at %s if they are official and not dismissed',
+    async (kind) => {
+      await begin(kind);
+      const strangers = review(1, 4, { official: false });
+      expect(await hear(strangers)).toEqual([fetched, false]);
+      expect(await hear(strangers, review(2, 5))).toEqual([fetched, true]);
+      expect(await hear(review(2, 5), review(3, 4, { official: false, state: 'APPROVED' }))).toEqual([
+        fetched,
+        true,
+      ]);
+      expect(await hear(review(2, 5, { dismissed: true }))).toEqual([fetched, false]);
+      expect((await deliveries()).filter(({ event }) => event === 'pull_request_review')).toHaveLength(2);
+    },
+  );
+
+  it('do not count without credentials to fetch them', async () => {
+    await begin('gitea', null);
+    expect(await hear(review(2, 5))).toEqual([expect.stringContaining('has no credentials'), false]);
+    expect(forge.asked).toEqual([]);
+  });
+});
+
 describe('a merge that was not delivered', () => {
   it.each(['github', 'gitea', 'forgejo'] as const)('lands the story when %s is asked', async (kind) => {
     await begin(kind);

@@ -19,7 +19,8 @@ import { knownChecks } from './data/pulls.ts';
 import { askAbout, findAskedPull, noteEtag, quietPulls } from './data/quiet-pulls.ts';
 import { noteWorking } from './data/statuses.ts';
 import { type CheckDelivery, checksQuestions } from './rules/asked-checks.ts';
-import { asDelivered } from './rules/asked-pulls.ts';
+import { type AsDelivered, asDelivered } from './rules/asked-pulls.ts';
+import { type ReviewDelivery, reviewsAsDelivered, reviewsPath } from './rules/asked-reviews.ts';
 import { isSuiteOf } from './rules/check-names.ts';
 import { type Check, type NamedRepository } from './rules/fact.ts';
 import { header } from './rules/signatures.ts';
@@ -81,9 +82,28 @@ function inOrder(told: readonly ToldChecks[]): readonly ToldChecks[] {
   return isOver ? [...others, ...told.filter((one) => has(one, 'passed'))] : others;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
+/** All that a reader makes of the pages of an answer. */
+async function askForPages<Told>(
+  { ask }: ForgeCalls,
+  { url, headers }: { readonly url: string; readonly headers: Headers },
+  reader: (json: unknown) => Told[],
+): Promise<Told[]> {
+  const told: Told[] = [];
+  for (let page = 1; page <= mostPages; page += 1) {
+    const answer = await ask({ method: 'GET', url: page === 1 ? url : `${url}&page=${page}`, headers });
+    if (saysNothing(answer)) break;
+    expectGood(url, answer);
+    told.push(...understood(answer, reader));
+    if (!hasMore(answer)) break;
+  }
+  return told;
+}
+
 /** What a forge says of the checks of a commit. */
 async function askAboutChecks(
-  { ask }: ForgeCalls,
+  calls: ForgeCalls,
   at: NamedAtForge,
   {
     appId,
@@ -93,7 +113,7 @@ async function askAboutChecks(
     number,
   }: {
     readonly appId: string | null;
-    readonly headers: Readonly<Record<string, string>>;
+    readonly headers: Headers;
     readonly repository: NamedRepository;
     readonly sha: string;
     readonly number: number;
@@ -102,24 +122,30 @@ async function askAboutChecks(
   const told: ToldChecks[] = [];
   for (const question of checksQuestions(at.kind, sha, number)) {
     const url = repositoryUrlAt(at) + question.path;
-    for (let page = 1; page <= mostPages; page += 1) {
-      const answer = await ask({ method: 'GET', url: page === 1 ? url : `${url}&page=${page}`, headers });
-      if (saysNothing(answer)) break;
-      expectGood(url, answer);
-      const said = understood(answer, (json) =>
-        question.read(json, repository).flatMap((delivery) => {
-          const reading = read(at.kind, delivery.event, delivery.payload);
-          if ('ignored' in reading) return [];
-          const checks = reading.checks.filter(({ name }) => !isSuiteOf(appId, name));
-          return checks.length === 0 ? [] : [{ ...delivery, url, checks }];
-        }),
-      );
-      told.push(...said);
-      if (!hasMore(answer)) break;
-    }
+    const said = await askForPages(calls, { url, headers }, (json) =>
+      question.read(json, repository).flatMap((delivery) => {
+        const reading = read(at.kind, delivery.event, delivery.payload);
+        if ('ignored' in reading) return [];
+        const checks = reading.checks.filter(({ name }) => !isSuiteOf(appId, name));
+        return checks.length === 0 ? [] : [{ ...delivery, url, checks }];
+      }),
+    );
+    told.push(...said);
   }
   return told;
 }
+
+/** The reviews that count, from a forge whose deliveries do not say which do. */
+const askAboutReviews = async (
+  calls: ForgeCalls,
+  at: NamedAtForge & { readonly number: number },
+  headers: Headers,
+  told: AsDelivered | undefined,
+): Promise<ReviewDelivery[]> => {
+  if (told === undefined || !told.isOpen || (at.kind !== 'gitea' && at.kind !== 'forgejo')) return [];
+  const url = repositoryUrlAt(at) + reviewsPath(at.number);
+  return askForPages(calls, { url, headers }, (json) => reviewsAsDelivered(json, told.payload));
+};
 
 /** Asks a forge about the pull request of an execution, and the checks of its head, and takes the answers for what it would have delivered. */
 export async function askAboutPull(
@@ -147,13 +173,14 @@ export async function askAboutPull(
     const sha = told === undefined ? pull.headSha : told.isOpen ? told.headSha : null;
     const asked = { appId, headers, repository, number };
     const checks = sha === null ? [] : await askAboutChecks(calls, pull, { ...asked, sha });
+    const reviews = await askAboutReviews(calls, pull, headers, told);
     const etag = told === undefined ? pull.etag : answer.headers['etag'];
-    return { etag: typeof etag === 'string' ? etag : null, told, sha, checks };
+    return { etag: typeof etag === 'string' ? etag : null, told, sha, checks, reviews };
   };
   return async () => {
     const answered = await notingFailure(calls, { orgId, connectionId }, 'reconcile', ask);
     if (answered instanceof Error) return undefined;
-    const { etag, told, sha, checks } = answered;
+    const { etag, told, sha, checks, reviews } = answered;
     return async (after) => {
       const take = async ({ event, payload }: CheckDelivery, deliveryId: string): Promise<void> => {
         const delivery = {
@@ -170,6 +197,7 @@ export async function askAboutPull(
       // Of one that is open, only another head or a conflict is news.
       if (told !== undefined && (!told.isOpen || told.hasConflict || told.headSha !== pull.headSha))
         await take(told, deliveryIdFor(url, told.says));
+      for (const review of reviews) await take(review, deliveryIdFor(url, review.says));
       if (sha === null || checks.length === 0) return;
       const known = await knownChecks(after, { connectionId, externalId, sha });
       for (const word of inOrder(checks))

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { lockDelivery, setOutcome } from './data/deliveries.ts';
 import { keysOfExecution } from './data/find-execution.ts';
 import { findParked, forgetParked } from './data/parked.ts';
+import { askAboutNumber } from './data/quiet-pulls.ts';
 import { type LinkedRepository, lockLinked, lockLinkedOfProject, noteNames } from './data/repositories.ts';
 import { placeCheck, placeFact } from './place.ts';
 import { isSuiteOf } from './rules/check-names.ts';
@@ -60,6 +61,15 @@ function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
   return results.has('parked') ? 'parked' : 'ignored';
 }
 
+/** The forge's answer is put among the deliveries, and says which reviews count. */
+async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: number): Promise<ForgeOutcome> {
+  const isAsked = (await askAboutNumber(db, id, number)) > 0;
+  const reason = isAsked
+    ? 'the reviews of the pull request are fetched from the forge'
+    : 'no work is known to be in the pull request, or the connection has no credentials to fetch its reviews';
+  return { kind: null, executionId: null, result: 'noted', reason };
+}
+
 /** Reads a delivery, and records what it says. Again it changes nothing. */
 export async function translateDelivery(
   { db, orgId, environment }: ForgeWork,
@@ -91,6 +101,8 @@ export async function translateDelivery(
   await asSystem(work, environment, async (perform) => {
     for (const repository of linked) {
       const placing = { db, perform, repository, trust, receivedAt };
+      if (reading.reviewsOf !== undefined)
+        outcome.push(await askForReviews(db, repository, reading.reviewsOf));
       for (const fact of reading.facts) outcome.push(...(await placeFact(placing, fact)));
       // The status that an app sets itself comes back as its check suite.
       for (const check of reading.checks.filter(({ name }) => !isSuiteOf(appId, name)))

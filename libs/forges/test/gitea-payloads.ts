@@ -30,6 +30,24 @@ export const giteaPull = (action: string, more: object = {}) => ({
   repository,
 });
 
+/** As the API answers; of a review, a webhook has only its type and text. */
+export const giteaReview = (id: number, state: string, more: object = {}) => ({
+  id,
+  user: { id: 5, login: 'ben', email: '' },
+  team: null,
+  state,
+  body: 'No.',
+  commit_id: sha,
+  stale: false,
+  official: true,
+  dismissed: false,
+  comments_count: 0,
+  submitted_at: '2026-11-21T10:10:00+01:00',
+  html_url: 'https://git.example.com/acme/api/pulls/7#issuecomment-12',
+  pull_request_url: 'https://git.example.com/acme/api/pulls/7',
+  ...more,
+});
+
 export const giteaPush = (ref: string) => ({
   ref,
   before: '28e1879d029cb852e4844d9c718537df08844e03',

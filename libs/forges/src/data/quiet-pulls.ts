@@ -37,6 +37,20 @@ export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
     insert into outbox (org_id, id, topic, payload)
     select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', a.execution_id) from asked a`;
 
+/** Asks about an open pull request of a repository, if its forge can be called. Answers how many works are in it. */
+export const askAboutNumber = async (db: Db, repositoryId: string, number: number): Promise<number> =>
+  (
+    await db.all(
+      sql<{ id: string }>`insert into outbox (org_id, id, topic, payload)
+         select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', p.execution_id)
+         from forge_pulls p
+         join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id
+         join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.credentials_kind is not null
+         where ${of('p')} and p.repository_id = ${repositoryId} and p.number = ${number} and p.is_open
+         returning id`,
+    )
+  ).length;
+
 export interface AskedPull extends Callee {
   readonly connectionId: string;
   /** Null: it is called by a token. */

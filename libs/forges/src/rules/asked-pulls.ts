@@ -6,7 +6,7 @@ import { PullRequest, Repository } from './pull-requests.ts';
 
 export interface AsDelivered {
   readonly event: string;
-  readonly payload: unknown;
+  readonly payload: object;
   /** Of what it tells: the same again is known by it. */
   readonly says: readonly (string | null)[];
   readonly isOpen: boolean;

@@ -53,6 +53,8 @@ export type Reading =
       readonly repository: NamedRepository;
       readonly facts: readonly Fact[];
       readonly checks: readonly Check[];
+      /** The number of a pull request whose reviews changed. The delivery leaves out which of them count. */
+      readonly reviewsOf?: number;
     }
   | { readonly ignored: string };
 

@@ -1,4 +1,5 @@
 /** Events of Gitea and Forgejo, by either name that a delivery has for them. */
+import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { runName } from './check-names.ts';
 import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
@@ -29,21 +30,45 @@ function readPullRequest(payload: unknown): Reading {
     : reading(repository, { facts: factsOf(pull, repository, told) });
 }
 
+/**
+ * On a public repository anyone may review, and the delivery does not say whether the reviewer may write. It only says that
+ * there is a review, so the forge is asked.
+ */
+function readReviewNews(payload: unknown): Reading {
+  const { pull_request: pull, repository } = PullRequestEvent.parse(payload);
+  return { ...reading(repository, {}), reviewsOf: pull.number };
+}
+
+/** The event of a review that Muster asked for. No webhook has it. */
+export const askedReview = 'pull_request_review';
+
+export const reviewKinds: Readonly<Record<string, ObservationKind>> = {
+  APPROVED: 'review_approved',
+  REQUEST_CHANGES: 'changes_requested',
+};
+
 /** A review is official if it counts for the rules of the branch, which takes the right to write. */
 const Review = PullRequestEvent.extend({
-  review: z.object({ official: z.boolean().nullish() }).nullish(),
-  sender: z.object({ id: z.int() }).nullish(),
+  review: z.object({
+    state: z.string(),
+    official: z.boolean().nullish(),
+    dismissed: z.boolean().nullish(),
+    commit_id: z.string().nullish(),
+    submitted_at: ForgeTime,
+    user: z.object({ id: z.int() }).nullish(),
+  }),
 });
 
-/** The time of the review itself is not sent; the pull request changed by it. */
-const reviewReader =
-  (kind: 'review_approved' | 'changes_requested') =>
-  (payload: unknown): Reading => {
-    const { pull_request: pull, repository, review, sender } = Review.parse(payload);
-    if (review?.official === false) return { ignored: 'a review of someone who may not write' };
-    const fact = factOf(pull, repository, { kind, at: pull.updated_at, reviewer: sender?.id });
-    return reading(repository, { facts: [fact] });
-  };
+function readReview(payload: unknown): Reading {
+  const { pull_request: pull, repository, review } = Review.parse(payload);
+  if (review.official !== true) return { ignored: 'a review of someone who may not write' };
+  const { submitted_at: at, commit_id: sha, user } = review;
+  // A dismissal has the time of its review: a later review of the same author stays in force.
+  const kind = review.dismissed === true ? 'review_dismissed' : reviewKinds[review.state];
+  if (kind === undefined) return { ignored: 'a review without a verdict' };
+  const fact = factOf(pull, repository, { kind, at, sha: sha || null, reviewer: user?.id });
+  return reading(repository, { facts: [fact] });
+}
 
 const WorkflowRun = z.object({
   workflow_run: z.object({
@@ -120,10 +145,11 @@ export const gitea: Translation = {
   status: readStatus,
   pull_request: readPullRequest,
   pull_request_sync: readPullRequest,
-  pull_request_approved: reviewReader('review_approved'),
-  pull_request_review_approved: reviewReader('review_approved'),
-  pull_request_rejected: reviewReader('changes_requested'),
-  pull_request_review_rejected: reviewReader('changes_requested'),
+  pull_request_approved: readReviewNews,
+  pull_request_review_approved: readReviewNews,
+  pull_request_rejected: readReviewNews,
+  pull_request_review_rejected: readReviewNews,
+  [askedReview]: readReview,
   workflow_run: readWorkflowRun,
   [askedRun]: readActionRun,
   action_run_failure: readActionRun,

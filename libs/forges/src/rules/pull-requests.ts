@@ -162,7 +162,7 @@ export function readPush(payload: unknown): Reading {
 export const reading = (
   repository: z.infer<typeof Repository>,
   { facts = [], checks = [] }: Partial<Pick<Extract<Reading, { facts: unknown }>, 'facts' | 'checks'>>,
-): Reading => ({ repository: named(repository), facts, checks });
+): Exclude<Reading, { ignored: string }> => ({ repository: named(repository), facts, checks });
 
 /** Our own status comes back as an event; it is no check of the work. */
 export const ownStatus = 'muster';

@@ -2,9 +2,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeKind } from '@muster/registry';
 import { githubEvents, ignored, mapped, recordedDeliveries } from '@muster/testing/github';
-import { giteaPull, giteaPush, giteaStatus, giteaRun } from '../../test/gitea-payloads.ts';
+import { giteaPull, giteaPush, giteaReview, giteaStatus, giteaRun } from '../../test/gitea-payloads.ts';
 import { gitlabMerge, gitlabPipeline, gitlabPush } from '../../test/gitlab-payloads.ts';
-import { type Reading } from './fact.ts';
+import { reviewsAsDelivered } from './asked-reviews.ts';
+import { type Reading, words } from './fact.ts';
 import { pullRequestActions } from './github.ts';
 import { read, translations } from './translations.ts';
 
@@ -168,17 +169,16 @@ describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
     });
   });
 
-  it.each([
-    ['pull_request_approved', 'review_approved'],
-    ['pull_request_review_approved', 'review_approved'],
-    ['pull_request_rejected', 'changes_requested'],
-    ['pull_request_review_rejected', 'changes_requested'],
-  ])('say what a review comes to: %s', (event, word) => {
-    expect(one(kind, event, giteaPull('reviewed'))).toBe(word);
-    expect(read(kind, event, { ...giteaPull('reviewed'), sender: { id: 5 } })).toMatchObject({
-      facts: [{ kind: word, reviewer: '5' }],
-    });
-  });
+  it.each(words('approved review_approved rejected review_rejected'))(
+    'say that there is a review, and not whose reviews count: pull_request_%s',
+    (event) => {
+      const said = read(kind, `pull_request_${event}`, {
+        ...giteaPull('reviewed'),
+        ...{ review: { type: `pull_request_${event}`, content: 'No.' }, sender: { id: 5 }, commit_id: '' },
+      });
+      expect(said).toMatchObject({ facts: [], checks: [], reviewsOf: 7 });
+    },
+  );
 
   it('say what was pushed, and what became of checks', () => {
     expect(one(kind, 'push', giteaPush('refs/heads/topic'))).toBe('branch_pushed');
@@ -263,14 +263,20 @@ it('reads who reviewed at GitLab, and the states of reviewers that changed', () 
   });
 });
 
-it('counts the official reviews of Gitea', () => {
-  for (const [official, word] of [
-    [true, 'changes_requested'],
-    [false, 'ignored'],
-  ] as const)
-    expect(one('gitea', 'pull_request_rejected', { ...giteaPull('reviewed'), review: { official } })).toBe(
-      word,
-    );
+it('counts the official reviews that Gitea answers with, and dates a dismissal back to its review', () => {
+  const review = giteaReview(12, 'REQUEST_CHANGES');
+  const fact = { at: '2026-11-21T09:10:00.000Z', sha: review.commit_id, reviewer: '5' };
+  for (const [more, word] of [
+    [{}, 'changes_requested'],
+    [{ state: 'APPROVED' }, 'review_approved'],
+    [{ dismissed: true }, 'review_dismissed'],
+    [{ official: false }, undefined],
+    [{ state: 'COMMENT' }, undefined],
+  ] as const) {
+    const asked = reviewsAsDelivered([{ ...review, ...more }], giteaPull('edited'));
+    const readings = asked.map(({ event, payload }) => read('gitea', event, payload));
+    expect(readings).toMatchObject(word === undefined ? [] : [{ facts: [{ ...fact, kind: word }] }]);
+  }
 });
 
 it('says what became of a run of Forgejo', () => {

@@ -1,0 +1,30 @@
+/** Reviews as the API of Gitea and Forgejo returns them. Their webhooks do not say whether the reviewer may write. */
+import { z } from 'zod';
+import { type CheckDelivery } from './asked-checks.ts';
+import { askedReview, reviewKinds } from './gitea.ts';
+
+export const reviewsPath = (number: number): string => `/pulls/${number}/reviews?limit=50`;
+
+const Reviews = z.array(
+  z.looseObject({
+    id: z.int(),
+    state: z.string(),
+    official: z.boolean().nullish(),
+    dismissed: z.boolean().nullish(),
+  }),
+);
+
+/** A delivery, and the parts of it that tell it from others. */
+export interface ReviewDelivery extends CheckDelivery {
+  readonly says: readonly unknown[];
+}
+
+/** The official reviews that give a verdict. `pullPayload` is the pull request as it would be delivered. */
+export const reviewsAsDelivered = (answer: unknown, pullPayload: object): ReviewDelivery[] =>
+  Reviews.parse(answer)
+    .filter(({ official, state }) => official === true && reviewKinds[state] !== undefined)
+    .map((review) => ({
+      event: askedReview,
+      payload: { ...pullPayload, action: 'reviewed', review },
+      says: [review.id, review.state, review.dismissed === true],
+    }));
