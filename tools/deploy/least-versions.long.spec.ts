@@ -75,7 +75,7 @@ it('is said where people choose their servers', async () => {
 });
 
 it('is what the specs of CI run on, and Compose brings no older one', async () => {
-  expect(await readText('.github/workflows/ci.yml')).toContain(
+  expect(await readText('.github/actions/prepare/action.yml')).toContain(
     `docker create --name redis redis:${leastRedis}\n`,
   );
   const compose = await readText('docker-compose.yml');

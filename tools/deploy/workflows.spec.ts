@@ -6,11 +6,13 @@ import { parse } from 'yaml';
 import { repositoryRoot } from '../dev/repository.ts';
 import { programs } from './dockerfile.ts';
 
-const folder = path.join(repositoryRoot, '.github/workflows');
+const github = path.join(repositoryRoot, '.github');
+const folder = path.join(github, 'workflows');
 
-it('names every action by its commit, with the version beside it', async () => {
-  const texts = (await readdir(folder)).map((file) => readFile(path.join(folder, file), 'utf8'));
-  const uses = (await Promise.all(texts)).flatMap((text) => text.match(/(?<=uses: ).+/g) ?? []);
+it('names every action of others by its commit, with the version beside it', async () => {
+  const files = (await readdir(github, { recursive: true })).filter((file) => file.endsWith('.yml'));
+  const texts = files.map((file) => readFile(path.join(github, file), 'utf8'));
+  const uses = (await Promise.all(texts)).flatMap((text) => text.match(/(?<=uses: )(?!\.\/).+/g) ?? []);
   expect(uses.length).toBeGreaterThan(0);
   for (const one of uses) expect(one).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });

@@ -1,34 +1,15 @@
-// MCP Apps: three answers as views, in a real browser, in the frame of a host that lets nothing through but its own bridge.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '@muster/testing';
-import { type Browser } from 'playwright-core';
+// MCP Apps: who is offered views, and what views show and may do; `apps-access.long.spec.ts` has the rest.
+import { describe, expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
-import { type Host, openBrowser, openHost, type Shown } from './host.ts';
+import { all, core, describeViews, makeTeam, mimeType, useViews } from './views.ts';
 
 const gateway = useGateway();
-const mimeType = 'text/html;profile=mcp-app';
+const team = () => makeTeam(gateway);
 const announced = {
   'io.modelcontextprotocol/clientCapabilities': {
     extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [mimeType] } },
   },
 };
-
-async function team() {
-  const people = await gateway.world.org();
-  const api = gateway.direct(people.ana.me.token);
-  await api.projects.create({ key: 'WEB', name: 'Web' });
-  await api.stories.create({
-    projectId: 'WEB',
-    title: 'Sign in <b>safely</b>',
-    status: 'ready',
-    spec: '# Sign in',
-  });
-  await api.stories.create({ projectId: 'WEB', title: 'Search', status: 'backlog', priority: 'high' });
-  await gateway.tool(people.robo.me.token, 'start_work', { storyId: 'WEB-1', resources: ['src/auth/**'] });
-  return { ...people, api };
-}
 
 const viewsOf = async (token: string, era: 'rpc' | 'modern', options = {}) => {
   const { body } = await gateway[era](token, 'tools/list', {}, options);
@@ -36,16 +17,6 @@ const viewsOf = async (token: string, era: 'rpc' | 'modern', options = {}) => {
   return Object.fromEntries(
     tools.flatMap(({ name, _meta }) => (_meta?.ui ? [[name, _meta.ui.resourceUri]] : [])),
   );
-};
-
-const core = {
-  stories_list: 'ui://muster/board',
-  storyCollaboration_context: 'ui://muster/story',
-};
-const all = {
-  ...core,
-  agents_listActive: 'ui://muster/holders',
-  locks_list: 'ui://muster/holders',
 };
 
 describe('the list of tools', () => {
@@ -68,39 +39,14 @@ describe('the list of tools', () => {
   });
 });
 
-const htmlOf = async (token: string, name: string): Promise<string> => {
-  const { body } = await gateway.rpc(token, 'resources/read', { uri: `ui://muster/${name}` });
-  const [content] = body.result?.['contents'] as { mimeType: string; text: string }[];
-  expect(content?.mimeType).toBe(mimeType);
-  return content?.text ?? '';
-};
-
 it('gives no page at an address of none', async () => {
   const { ana } = await team();
   const { body } = await gateway.rpc(ana.me.token, 'resources/read', { uri: 'ui://muster/other' });
   expect(body.error?.code).toBe(-32602);
 });
 
-(openBrowser === undefined ? describe.skip : describe)('a view', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    if (openBrowser !== undefined) browser = await openBrowser();
-  });
-  afterAll(() => browser.close());
-
-  /** Calls the tool as a host does for its model, and shows the answer. */
-  async function shows(
-    token: string,
-    name: keyof typeof all,
-    input: object,
-    how: Partial<Shown> = {},
-  ): Promise<Host> {
-    const host = await openHost(browser, (call) => gateway.tool(token, call.name, call.arguments));
-    const result = await gateway.tool(token, name, input);
-    const view = all[name].slice('ui://muster/'.length);
-    await host.show({ html: await htmlOf(token, view), input, result, ...how });
-    return host;
-  }
+describeViews('a view', () => {
+  const shows = useViews(gateway);
 
   it('of a board shows the stories by their status, who holds them and what blocks them, as text', async () => {
     const { ana, api } = await team();
@@ -118,17 +64,6 @@ it('gives no page at an address of none', async () => {
     expect(await view.getByRole('region', { name: 'Backlog' }).innerText()).toContain('High');
     // A finger has no tooltip.
     expect(await view.getByText('Wait for the lawyer').isVisible()).toBe(true);
-    await page.close();
-  });
-
-  it('of a board goes on where its list does', async () => {
-    const { ana } = await team();
-    const input = { projectId: 'WEB', limit: 1 };
-    const { view, page } = await shows(ana.me.token, 'stories_list', input, { canCall: true });
-    await view.getByText('1 story, and there are more').waitFor();
-    await view.getByRole('button', { name: 'Show more' }).click();
-    await view.getByText('2 stories', { exact: true }).waitFor();
-    expect(await view.getByRole('button').count()).toBe(0);
     await page.close();
   });
 
@@ -156,94 +91,12 @@ it('gives no page at an address of none', async () => {
     await page.close();
   });
 
-  it('of a story has no form where its host lets it call nothing', async () => {
-    const { ana } = await team();
-    const { view, page } = await shows(ana.me.token, 'storyCollaboration_context', { storyId: 'WEB-1' });
-    await view.getByText('# Sign in').waitFor();
-    expect(await view.getByRole('button').count()).toBe(0);
-    await page.close();
-  });
-
-  it.each(['agents_listActive', 'locks_list'] as const)(
-    'of who holds what begins with %s, and asks for the other',
-    async (name) => {
-      const { ana } = await team();
-      const { view, page } = await shows(ana.me.token, name, { projectId: 'WEB' }, { canCall: true });
-      await view.getByText('src/auth/**').waitFor();
-      await view.getByRole('row', { name: /Robo.*WEB-1.*Running/ }).waitFor();
-      await page.close();
-    },
-  );
-
   it('says what was refused in place of an answer', async () => {
     const { ana } = await team();
     const { view, page } = await shows(ana.me.token, 'stories_list', { projectId: 'NONE' });
     expect(await view.getByRole('alert').innerText()).toMatch(/not/i);
     await page.close();
   });
-
-  it('takes theme and colours of its host, also when they change', async () => {
-    const { ana } = await team();
-    const variables = { '--color-background-primary': 'rgb(1, 2, 3)' };
-    const how = { theme: 'dark', variables } as const;
-    const { view, page } = await shows(ana.me.token, 'stories_list', { projectId: 'WEB' }, how);
-    const looks = (scheme: string, ground: string) =>
-      until(async () => {
-        const found = await page
-          .frames()[1]
-          ?.evaluate(
-            `[getComputedStyle(document.documentElement)].map((one) => one.colorScheme + ' ' + one.backgroundColor)[0]`,
-          );
-        return found === `${scheme} ${ground}`;
-      });
-    await looks('dark', 'rgb(1, 2, 3)');
-    await page.evaluate(
-      `bridge.setHostContext({ theme: 'light', styles: { variables: { '--color-background-primary': 'rgb(9, 9, 9)' } } })`,
-    );
-    await looks('light', 'rgb(9, 9, 9)');
-    expect(await view.getByRole('heading', { name: 'Board' }).count()).toBe(1);
-    await page.close();
-  });
-
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  it.each([
-    ['light', 900],
-    ['dark', 900],
-    ['light', 390],
-    ['dark', 390],
-  ] as const)(
-    'can be read by all who read by other means, and whole, %s at %d pixels',
-    async (theme, width) => {
-      const { ana } = await team();
-      for (const [name, input] of [
-        ['stories_list', { projectId: 'WEB', view: 'card' }],
-        ['storyCollaboration_context', { storyId: 'WEB-1' }],
-        ['locks_list', { projectId: 'WEB' }],
-      ] as const) {
-        const { view, page } = await shows(ana.me.token, name, input, { canCall: true, theme });
-        await page.setViewportSize({ width, height: 700 });
-        await view.getByRole('heading', { level: 1 }).waitFor();
-        const frame = page.frames()[1];
-        await frame?.evaluate(axe);
-        const { violations } = (await frame?.evaluate(
-          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
-        )) as { violations: { id: string; nodes: { html: string }[] }[] };
-        expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-        // As high as what is in it, and never wider than its host.
-        await until(
-          async () =>
-            (await frame?.evaluate(`document.documentElement.scrollHeight <= innerHeight`)) === true,
-        );
-        expect(await frame?.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true);
-        // As large as a fingertip where there is no pointer that is smaller.
-        const least = (await frame?.evaluate(
-          `Math.min(...[...document.querySelectorAll('button, .choice')].map((one) => one.getBoundingClientRect().height))`,
-        )) as number;
-        expect(least).toBeGreaterThanOrEqual(width < 460 ? 40 : 28);
-        await page.close();
-      }
-    },
-  );
 
   it('reaches nothing, and runs no script but its own', async () => {
     const { ana } = await team();

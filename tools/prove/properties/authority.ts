@@ -287,16 +287,19 @@ export const authority = property<Extent>({
   controls: [
     {
       name: 'the kind of token is not checked',
+      leftTo: 'nx long',
       extent: until('bound, admin'),
       without: [without('what a bound token may not')],
     },
     {
       name: "an admin's role holds in any scope",
+      leftTo: 'nx long',
       extent: until('member, write'),
       without: [without('the scope of an admin', 'if (mayBeAdmin) return;')],
     },
     {
       name: 'an agent counts as its member',
+      leftTo: 'nx long',
       extent: until('agent, write'),
       without: [without('an agent is not its member', 'const isAgents = false;')],
     },

@@ -135,6 +135,7 @@ export const feeds = property<number>({
   controls: [
     {
       name: 'the activity is numbered by a sequence instead of a row that stays locked until the commit',
+      leftTo: 'nx long',
       without: [bySequence],
     },
   ],

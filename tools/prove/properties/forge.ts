@@ -224,6 +224,7 @@ export const forge = property<Extent>({
   controls: [
     {
       name: 'the report of a token is stored as verified by the forge',
+      leftTo: 'nx long',
       extent: { lives: 4, oneReportedOf: 2 },
       without: [
         without('a token reports, and verifies nothing', (trust) => `coalesce('verified', ${trust}::text)`),

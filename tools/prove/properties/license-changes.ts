@@ -165,6 +165,7 @@ export const licenseChanges = property<Extent>({
   controls: [
     {
       name: 'a machine reads the license without a lock',
+      leftTo: 'nx long',
       extent: { scenes: [['moved', budgetOnce]], times: 1, licenses: 0, steps: 0 },
       without: [without('the license is locked')],
     },

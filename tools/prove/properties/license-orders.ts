@@ -125,6 +125,7 @@ export const licenseOrders = property<Extent>({
   controls: [
     {
       name: 'calls for one order do not wait for each other',
+      leftTo: 'nx long',
       extent: { ...once, kinds: [sale] },
       without: [without('calls for one order wait', 'hashtext($1)')],
     },
@@ -136,6 +137,7 @@ export const licenseOrders = property<Extent>({
     },
     {
       name: 'each call begins a trial of its own',
+      leftTo: 'nx long',
       extent: { ...once, kinds: [trial], arrange: anyTrials },
     },
   ],

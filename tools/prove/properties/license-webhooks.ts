@@ -82,6 +82,7 @@ export const licenseWebhooks = property<Extent>({
   controls: [
     {
       name: 'a message counts as delivered when a try reserves it',
+      leftTo: 'nx long',
       extent: { licenses: 1, breaks: false },
       without: [deliveredWhenTaken],
     },

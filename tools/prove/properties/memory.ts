@@ -176,6 +176,7 @@ async function run(
 
 export const memory = property<Extent>({
   name: 'memory',
+  leftTo: 'nx long',
   promise:
     'Whatever one viewer requests that is permitted, in any number at once, API and gateway stay within the memory of their containers.',
   short: { seconds: 2, texts: 15, atOnce: 8 },
@@ -184,7 +185,6 @@ export const memory = property<Extent>({
   controls: [
     {
       name: 'bodies are read and parsed without a limit',
-      leftTo: 'nx long',
       extent: { seconds: 30, texts: 0, atOnce: 24 },
       without: [
         without('values of a body'),

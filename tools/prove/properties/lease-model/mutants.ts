@@ -2,6 +2,11 @@
 import { type Instead, never, swapped, without } from '../../guards.ts';
 
 const mutant = (name: string, guard: string, put: Instead) => ({ name, without: [without(guard, put)] });
+/** It takes over a second to be noticed. */
+const slowMutant = (name: string, guard: string, put: Instead) => ({
+  ...mutant(name, guard, put),
+  leftTo: 'nx long' as const,
+});
 /** What has to happen first is rare. */
 const rareMutant = (name: string, guard: string, put: Instead) => ({
   ...mutant(name, guard, put),
@@ -30,7 +35,7 @@ export const mutants = [
     ofGrant,
     grant((epoch, token) => `epoch = ${epoch}::int + (epoch <> ${epoch}::int)::int, token_hash = ${token}`),
   ),
-  mutant(
+  slowMutant(
     'the token before a re-acquire stays good',
     ofGrant,
     grant(
@@ -38,7 +43,7 @@ export const mutants = [
         `epoch = ${epoch}, token_hash = case when epoch = ${epoch}::int then token_hash else ${token} end`,
     ),
   ),
-  mutant(
+  slowMutant(
     'a lease that is granted again keeps its old end',
     'the time of a grant',
     (time) => `coalesce(expires_at, ${time})`,
@@ -48,7 +53,7 @@ export const mutants = [
     'no clock in the check of a holder',
     (check) => `l.expires_at > clock_timestamp() and ${check}`,
   ),
-  mutant(
+  slowMutant(
     'a late holder writes nothing, by a clock in the fence',
     'fence',
     (fence) => `l.expires_at > clock_timestamp() and ${fence}`,
@@ -58,7 +63,7 @@ export const mutants = [
     'the time by which leases are judged',
     swapped('clock_timestamp()', `(clock_timestamp() - interval '1 day')`),
   ),
-  mutant('a renewal does not renew', 'the time of a renewal', (time) => `least(expires_at, ${time})`),
+  slowMutant('a renewal does not renew', 'the time of a renewal', (time) => `least(expires_at, ${time})`),
   mutant('an end leaves the lease held', 'a lease is freed by its holder', never),
   rareMutant(
     'the call that ended a lease is forgotten',
@@ -66,28 +71,28 @@ export const mutants = [
     (token) => `case when false then ${token}::bytea end`,
   ),
   mutant('a story does not see the lease of its group', "a story's group excludes it", never),
-  mutant('a group does not see the leases of its stories', "a group's stories exclude it", never),
+  slowMutant('a group does not see the leases of its stories', "a group's stories exclude it", never),
   mutant(`an expired rival's lease is not freed`, 'a lease is freed for others', never),
   rareMutant('an offer is not reserved', asAcquired, swapped('e.offer,', 'null::jsonb as offer,')),
-  mutant(
+  slowMutant(
     'an acquire does not see that a stop was requested',
     asAcquired,
     swapped('e.stop_requested,', 'null::jsonb as stop_requested,'),
   ),
-  mutant(
+  slowMutant(
     'the checkpoint is lost at a take-over',
     'the execution as its holder reads it',
     swapped('e.checkpoint_seq,', '0 as checkpoint_seq,'),
   ),
   mutant('events are counted twice', 'each event has one number', (count) => `2 * ${count}`),
-  mutant('a holder gets the same signals again', 'a holder is told once', (seq) => `least(${seq}::int, 0)`),
+  slowMutant('a holder gets the same signals again', 'a holder is told once', (seq) => `least(${seq}::int, 0)`),
   mutant('locks outlive the work', 'locks end with their work', never),
   mutant(
     'a renewal does not extend the locks of the work',
     'locks last as long as their lease',
     (time) => `least(expires_at, ${time})`,
   ),
-  mutant(
+  slowMutant(
     'a lapsed lock stays when another holder is granted its paths',
     'a grant takes out what it passes over',
     never,

@@ -1,0 +1,46 @@
+import { beforeAll } from '@jest/globals';
+import { type Client } from '@muster/client';
+import { type People } from '@muster/testing';
+import { type Muster } from './muster.ts';
+
+type Execution = Awaited<ReturnType<Client['deliveryExecutions']['getForTarget']>>['execution'];
+
+export interface Stories {
+  readonly people: People;
+  /** The caller of the commands, a member who contributes to the project. */
+  readonly chloe: Client;
+  /** The key of a new story that can start. */
+  readonly make: (title?: string) => Promise<string>;
+  readonly executionOf: (key: string) => Promise<Execution>;
+}
+
+/** An organization with the project WEB. */
+export function useStories(muster: Muster): Stories {
+  let people: People;
+  let chloe: Client;
+  beforeAll(async () => {
+    people = await muster.world.org();
+    chloe = muster.direct(people.chloe);
+    await chloe.projects.create({ key: 'WEB', name: 'Web' });
+  });
+  return {
+    get people() {
+      return people;
+    },
+    get chloe() {
+      return chloe;
+    },
+    async make(title = 'Say good night') {
+      const spec = 'It says good night.';
+      const { story } = await chloe.stories.create({ projectId: 'WEB', title, status: 'ready', spec });
+      return story.key;
+    },
+    async executionOf(key) {
+      const { execution } = await chloe.deliveryExecutions.getForTarget({
+        targetType: 'story',
+        targetId: key,
+      });
+      return execution;
+    },
+  };
+}

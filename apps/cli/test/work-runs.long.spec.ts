@@ -1,0 +1,304 @@
+import { mkdir, readdir, readFile, watch, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { until } from '@muster/testing';
+import { useBeside } from './beside.ts';
+import { useMuster } from './muster.ts';
+import { type Clone, lives, useRunner } from './runner.ts';
+import { useStories } from './stories.ts';
+
+const muster = useMuster();
+const stories = useStories(muster);
+const { make: story, executionOf } = stories;
+const runner = useRunner(`
+hooks:
+  after_create: echo made > made.log
+  verify: grep -q good answer.txt
+branch: work/{key}-{epoch}
+checkpoint: 1s
+ports: 5
+`);
+
+const start = (clone: Clone, ...args: string[]) =>
+  runner.start(clone, args, {
+    ...muster.environmentOf(stories.people.chloe),
+    SECRET: 'not for agents',
+    NAMED: 'for agents',
+  });
+const sh = (script: string): string[] => ['--', 'sh', '-c', script];
+
+describe('muster work', () => {
+  const beside = useBeside(2);
+
+  it('starts the agent again with what was wrong, and fails what does not pass', async () => {
+    const [key, bad, clone] = [await story(), await story(), await runner.clone()];
+    const mended = start(
+      clone,
+      key,
+      ...sh(
+        'cat > prompt.txt; if grep -q "does not pass" prompt.txt; then echo good > answer.txt; else echo poor > answer.txt; fi',
+      ),
+    );
+    expect(await mended.ended).toBe(0);
+    expect(await executionOf(key)).toMatchObject({ state: 'submitted' });
+    const working = start(clone, bad, ...sh('echo poor > answer.txt'));
+    expect(await working.ended).toBe(1);
+    const execution = await executionOf(bad);
+    expect(execution).toMatchObject({ state: 'completed', outcome: 'failed', failure: 'agent_error' });
+    // What it wrote is at the remote all the same.
+    expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('poor');
+  });
+
+  it.each([
+    ['an agent that fails', 'echo "out of ideas"; exit 3', 'agent_error', /ended with 3\.\nout of ideas/],
+    ['an agent that changes nothing', 'true', 'agent_error', /verify ended with|without a change/],
+    [
+      'an agent that removes its folder',
+      'echo x > answer.txt; rm -rf "$PWD"',
+      'agent_error',
+      /removed its own folder/,
+    ],
+    [
+      'a result that says why',
+      `echo '{"outcome":"failed","failure":"rate_limited","summary":"Later"}' > "$MUSTER_RESULT"`,
+      'rate_limited',
+      /^Later/,
+    ],
+  ])('fails %s, with why', async (_, script, failure, summary) => {
+    const [key, clone] = [await story(), await runner.clone()];
+    expect(await start(clone, key, ...sh(script)).ended).toBe(1);
+    const execution = await executionOf(key);
+    expect(execution).toMatchObject({ outcome: 'failed', failure });
+    expect(execution?.summary).toMatch(summary);
+  });
+
+  it('hands over to whom the agent names', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const to = stories.people.chloe.me.memberId;
+    const result = JSON.stringify({ outcome: 'handoff', summary: 'A person has to look', toMemberId: to });
+    expect(
+      await start(clone, key, ...sh(`echo half > answer.txt; echo '${result}' > "$MUSTER_RESULT"`)).ended,
+    ).toBe(0);
+    expect(await executionOf(key)).toMatchObject({ state: 'offered', offer: { toMemberId: to } });
+  });
+
+  it('finds, after a runner that was killed, that the agent has removed its folder', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    const script = `rm -rf "$PWD"; echo gone > ${place}/gone; exec sleep 600`;
+    const working = start(clone, key, ...sh(script));
+    for await (const { filename } of watch(place)) if (filename === 'gone') break;
+    working.kill('SIGKILL');
+    await working.ended;
+    expect(await start(clone, '--adopt').ended).toBe(1);
+    const execution = await executionOf(key);
+    expect(execution).toMatchObject({ state: 'completed', outcome: 'failed', failure: 'agent_error' });
+    expect(execution?.summary).toMatch(/removed its own folder/);
+  });
+
+  it('leaves no folder that it does not know, wherever it is killed or fails before the agent begins', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    const worktrees = async () => (await clone.git('worktree', 'list')).split('\n').length - 1;
+    await clone.git('switch', '-qc', `slow-${key.toLowerCase()}`);
+    const hook = `if [ -e ${place}/fails ]; then exit 7; fi; echo 1 > ${place}/begun; sleep 600`;
+    await writeFile(path.join(clone.folder, '.muster/work.yaml'), `hooks: { after_create: '${hook}' }\n`);
+    await clone.git('commit', '-qam', 'Slow');
+    await clone.git('push', '-q', 'origin', 'HEAD');
+    const base = ['--base', `slow-${key.toLowerCase()}`];
+    const working = start(clone, key, ...base, ...sh('true'));
+    for await (const { filename } of watch(place)) if (filename === 'begun') break;
+    working.kill('SIGKILL');
+    await working.ended;
+    expect(await worktrees()).toBe(1);
+    await muster
+      .direct(stories.people.ana)
+      .deliveryExecutions.acquire({ targetType: 'story', targetId: key, takeOver: true });
+    expect(await start(clone, '--adopt').ended).toBe(1);
+    expect(await worktrees()).toBe(0);
+    await writeFile(path.join(place, 'fails'), '');
+    const failing = await story();
+    expect(await start(clone, failing, ...base, ...sh('true')).ended).toBe(1);
+    expect(await worktrees()).toBe(0);
+    expect(await executionOf(failing)).toMatchObject({ state: 'available' });
+    expect(await clone.git('branch', '--list', 'muster/*')).toBe('');
+  });
+
+  it('works in the checkout where it is told, and gives it back', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    await writeFile(path.join(clone.folder, 'mine.txt'), 'mine');
+    const refused = start(clone, key, '--here', ...sh('true'));
+    expect(await refused.ended).toBe(2);
+    await clone.git('clean', '-qf');
+    expect(await start(clone, key, '--here', ...sh('echo good > answer.txt')).ended).toBe(0);
+    expect(await clone.git('branch', '--show-current')).toBe('main');
+    expect(await runner.git('show', `work/${key}-1:answer.txt`)).toBe('good');
+  });
+
+  it('says what is wrong with the command line, the place and the wishes of the repository', async () => {
+    const clone = await runner.clone();
+    expect(await start(clone, 'WEB-9999', ...sh('true')).ended).toBe(3);
+    expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
+    const failing = async (...args: string[]): Promise<string> => {
+      const working = start(clone, ...args);
+      expect(await working.ended).toBe(2);
+      return working.told.map(({ message }) => message).join('\n');
+    };
+    expect(await failing()).toContain('which story?');
+    expect(await failing('--next', ...sh('true'))).toContain('--next needs --project');
+    expect(await failing('WEB', ...sh('true'))).toContain('no key of a story');
+    expect(await failing('WEB-1')).toContain('which agent?');
+    expect(await failing('WEB-1', '--base', 'nowhere', ...sh('true'))).toContain(
+      'there is no commit on nowhere',
+    );
+    await clone.git('switch', '-qc', 'wrong');
+    await mkdir(path.join(clone.folder, '.muster'), { recursive: true });
+    await writeFile(
+      path.join(clone.folder, '.muster/work.yaml'),
+      'branch: mine\nhooks: {verify: 3}\nagents: x\n',
+    );
+    await clone.git('commit', '-qam', 'Wrong');
+    await clone.git('push', '-q', 'origin', 'wrong');
+    const said = await failing('WEB-1', '--base', 'wrong', ...sh('true'));
+    expect(said).toContain('.muster/work.yaml of wrong does not fit:');
+    expect(said).toMatch(/branch: must have \{key\} and \{epoch\}/);
+    expect(said).toMatch(/hooks\.verify: must be a command/);
+    expect(said).toContain('agents');
+  });
+
+  beside('obeys a stop with all processes of the agent, and keeps what it wrote', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    // One that does not heed the asking, and one that left the group.
+    const script = `trap '' TERM; echo half > answer.txt; setsid sleep 601 & echo $! > ${place}/pids; sleep 602 & echo $! >> ${place}/pids; while :; do sleep 1; done`;
+    const working = start(clone, key, ...sh(script));
+    await working.until('checkpoint');
+    const execution = await executionOf(key);
+    const asked = performance.now();
+    await stories.chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
+    expect(await working.ended).toBe(1);
+    expect(performance.now() - asked).toBeLessThan(25_000);
+    expect(await executionOf(key)).toMatchObject({ state: 'completed', outcome: 'canceled' });
+    expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
+    const pids = (await readFile(path.join(place, 'pids'), 'utf8')).trim().split('\n');
+    expect(pids).toHaveLength(2);
+    expect(await Promise.all(pids.map(lives))).toEqual([false, false]);
+  });
+
+  beside('writes what members say into $MUSTER_SIGNALS while the agent works', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const script = `echo good > answer.txt; until grep -qs "Half to even" "$MUSTER_SIGNALS"; do sleep 0.1; done; cp "$MUSTER_SIGNALS" heard.txt`;
+    const working = start(clone, key, ...sh(script));
+    await working.until('checkpoint');
+    await stories.chloe.comments.create({ storyId: key, body: 'Half to even, please.' });
+    expect(await working.ended).toBe(0);
+    const heard = await runner.git('show', `work/${key}-1:heard.txt`);
+    expect(JSON.parse(heard)).toMatchObject({ kind: 'new_comments' });
+  });
+
+  beside('takes the next ones, several at a time, until there is none', async () => {
+    await stories.chloe.projects.create({ key: 'NXT', name: 'Next' });
+    const clone = await runner.clone();
+    const working = start(
+      clone,
+      '--next',
+      '--project',
+      'NXT',
+      '--parallel',
+      '2',
+      '--agent',
+      'Pair',
+      ...sh('echo good > answer.txt'),
+    );
+    // Before there is any, it says so and waits.
+    await working.until('none');
+    for (const title of ['One', 'Two', 'Three'])
+      await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
+    for (const key of ['NXT-1', 'NXT-2', 'NXT-3'])
+      await working.until('over', new RegExp(`handed in: ${key} `));
+    const lastOf = (wanted: string) => working.told.findLastIndex(({ event }) => event === wanted);
+    await until(() => lastOf('none') > lastOf('over'));
+    expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
+    working.kill('SIGTERM');
+    expect(await working.ended).toBe(0);
+    const { items } = await stories.chloe.deliveryExecutions.list({ projectId: 'NXT' });
+    expect(items.map(({ state }) => state)).toEqual(['submitted', 'submitted', 'submitted']);
+    const once = (...agent: string[]) => start(clone, '--next', '--project', 'NXT', '--once', ...agent);
+    expect(await once(...sh('true')).ended).toBe(0);
+    // What is gone on with is the one.
+    for (const title of ['Four', 'Five'])
+      await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
+    const killed = once(
+      ...sh('if [ -e one.txt ]; then echo good > answer.txt; else touch one.txt; sleep 600; fi'),
+    );
+    await killed.until('checkpoint');
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const again = once(...sh('true'));
+    expect(await again.ended).toBe(0);
+    expect(again.told.filter(({ event }) => event === 'over')).toHaveLength(1);
+    expect(await executionOf('NXT-4')).toMatchObject({ state: 'submitted' });
+    expect(await executionOf('NXT-5')).toBeNull();
+  });
+
+  beside(
+    'lets go of the story when it is asked to end, and another machine goes on from the checkpoint',
+    async () => {
+      const [key, first, second] = [await story(), await runner.clone(), await runner.clone()];
+      const working = start(
+        first,
+        key,
+        ...sh('echo one > answer.txt; git add .; git commit -qm One; echo two > more.txt; sleep 600'),
+      );
+      await working.until('checkpoint', /2 files|3 files/);
+      working.kill('SIGINT');
+      expect(await working.ended).toBe(1);
+      expect(await executionOf(key)).toMatchObject({ state: 'available' });
+      const other = start(
+        second,
+        key,
+        ...sh(
+          'cat answer.txt more.txt > seen.txt; git status --porcelain > status.txt; echo good > answer.txt',
+        ),
+      );
+      expect(await other.ended).toBe(0);
+      expect(await runner.git('show', `work/${key}-2:seen.txt`)).toBe('one\ntwo');
+      // What was not committed is so still.
+      expect(await runner.git('show', `work/${key}-2:status.txt`)).toContain('?? more.txt');
+      expect(await runner.git('log', '--format=%s', `work/${key}-2`)).toContain('One');
+      await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
+    },
+  );
+
+  beside('goes on after a runner that was killed, to the same end', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    const script = `echo x >> ${place}/starts; cat > prompt.txt; if [ -e first.txt ]; then echo good > answer.txt; else echo 1 > first.txt; sleep 600 & echo $! > ${place}/pid; wait; fi`;
+    const working = start(clone, key, ...sh(script));
+    await working.until('checkpoint');
+    working.kill('SIGKILL');
+    expect(await working.ended).toBeNull();
+    const again = start(clone, key, ...sh('exit 9'));
+    expect(await again.ended).toBe(0);
+    await again.until('adopted');
+    expect(await readFile(path.join(place, 'starts'), 'utf8')).toBe('x\nx\n');
+    expect(await lives((await readFile(path.join(place, 'pid'), 'utf8')).trim())).toBe(false);
+    expect(await runner.git('show', `work/${key}-1:prompt.txt`)).toContain('You were interrupted');
+    expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 1 });
+    expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
+  });
+
+  beside('stops the agent at once when another has the lease, and pushes nothing to the branch', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const working = start(clone, key, ...sh('echo good > answer.txt; sleep 600'));
+    await working.until('checkpoint');
+    await muster
+      .direct(stories.people.ana)
+      .deliveryExecutions.acquire({ targetType: 'story', targetId: key, takeOver: true });
+    expect(await working.ended).toBe(1);
+    expect((await working.until('over')).outcome).toBe('lost');
+    await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
+    const { kept, message } = await working.until('over');
+    expect(kept).toMatch(/look at it/);
+    expect(message).toContain('stays');
+    const cleaned = start(clone, '--clean');
+    expect(await cleaned.ended).toBe(0);
+    expect((await cleaned.until('cleaned')).message).toContain('is given back');
+  });
+});

@@ -1,0 +1,68 @@
+/** GET /api/events/stream and a reader who takes nothing of it. */
+import { connect } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { type Event } from '@muster/registry';
+import { type People, until } from '@muster/testing';
+import { useApi } from './api.ts';
+import { type Block, blocksIn, openRaw, type RawStream } from './raw-stream.ts';
+import { useStreams } from './streams.ts';
+
+const api = useApi();
+let people: People;
+const open = useStreams<RawStream>(api, (team) => {
+  ({ people } = team);
+});
+
+describe('a reader who takes nothing', () => {
+  const events = 3_000;
+  /** Some 10 KB each: together far more than connections and pages hold. */
+  const writeMany = () =>
+    api.world.rows(
+      `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
+       insert into activity (org_id, seq, id, kind, actor, member_id, subject, data, at)
+       select $1, s.activity - $2 + n, gen_random_uuid(), 'story.updated', $3, ($3::jsonb ->> 'memberId')::uuid,
+         jsonb_build_object('type', 'story', 'id', gen_random_uuid(), 'key', 'WEB-1', 'title', 'Number ' || n),
+         jsonb_build_object('text', repeat('x', 10000)), now()
+       from s, generate_series(1, $2) n`,
+      ...[people.orgId, events],
+      JSON.stringify({ kind: 'member', memberId: people.ana.me.memberId, agentId: null, name: 'Ana' }),
+    );
+  const waiting = async () =>
+    Number(/^muster_requests_waiting(?:\{[^}]*\})? (\d+)$/m.exec(await api.metrics())?.[1]);
+  const numbersIn = (blocks: readonly Block[]) =>
+    blocks.flatMap(({ data }) =>
+      data === undefined ? [] : [Number((data as Event).subject.title.slice(7))],
+    );
+
+  it('holds no place, is cut off with little kept for it, and misses nothing when it comes again', async () => {
+    const { token } = people.dan.me;
+    const { cursor } = await api.client(token).events.list({ after: 'latest' });
+    await writeMany();
+    const { hostname, port } = new URL(api.url());
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.write(
+      `GET /api/events/stream?after=${cursor}&personal=false HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    socket.pause();
+    // It waits for its reader aside, and in the end no more.
+    await until(async () => (await waiting()) === 1);
+    await until(async () => (await waiting()) === 0);
+    let text = '';
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => undefined).on('data', (piece: Buffer) => (text += piece.toString()));
+    socket.resume();
+    await closed;
+    const before = blocksIn(text.slice(text.indexOf('\r\n\r\n') + 4));
+    const got = numbersIn(before);
+    // What was sent is what connections hold, and not all that there was.
+    expect(got.length).toBeLessThan(events);
+    const last = before.at(-1)?.id ?? cursor;
+    const again = await openRaw({
+      ...{ at: api.url(), token, query: '?personal=false', headers: { 'last-event-id': last } },
+    });
+    open.add(again);
+    const all = () => [...got, ...numbersIn(again.blocks())];
+    await until(() => all().length >= events);
+    expect(all()).toEqual(Array.from({ length: events }, (_, n) => n + 1));
+  });
+});
