@@ -176,5 +176,11 @@ export const deletion = property<Extent>({
   short,
   long: { stories: 20_000, commentsPerStory: 10, kills: 10, calls: 50 },
   run,
-  controls: [{ name: 'it is removed by one statement', leftTo: 'nx long', extent: { ...short, kills: 1, isAtOnce: true } }],
+  controls: [
+    {
+      name: 'it is removed by one statement',
+      leftTo: 'nx long',
+      extent: { ...short, kills: 1, isAtOnce: true },
+    },
+  ],
 });

@@ -93,5 +93,11 @@ export const idempotency = property<Extent>({
   short,
   long,
   run,
-  controls: [{ name: 'writes have no keys', leftTo: 'nx long', extent: { ...short, writes: 60, kills: 0, keyed: false } }],
+  controls: [
+    {
+      name: 'writes have no keys',
+      leftTo: 'nx long',
+      extent: { ...short, writes: 60, kills: 0, keyed: false },
+    },
+  ],
 });

@@ -85,7 +85,11 @@ export const mutants = [
     swapped('e.checkpoint_seq,', '0 as checkpoint_seq,'),
   ),
   mutant('events are counted twice', 'each event has one number', (count) => `2 * ${count}`),
-  slowMutant('a holder gets the same signals again', 'a holder is told once', (seq) => `least(${seq}::int, 0)`),
+  slowMutant(
+    'a holder gets the same signals again',
+    'a holder is told once',
+    (seq) => `least(${seq}::int, 0)`,
+  ),
   mutant('locks outlive the work', 'locks end with their work', never),
   mutant(
     'a renewal does not extend the locks of the work',
