@@ -131,6 +131,14 @@ describe('text', () => {
       { pullRequest: 'https://forge.example/o/r/pull/7' },
       { pullRequest: { number: 7, url: 'https://forge.example/o/r/pull/7' } },
     ],
+    ...['/files', '#issuecomment-1', '/commits/abc?w=1'].map(
+      (end) =>
+        [
+          'deliveryExecutions.complete',
+          { pullRequest: `https://forge.example/o/r/pull/7${end}` },
+          { pullRequest: { number: 7, url: `https://forge.example/o/r/pull/7${end}` } },
+        ] as const,
+    ),
     ['reviewers.setVerdict', { verdict: 'approve' }, { verdict: 'approved' }],
     ['deliveryExecutions.eventsSince', { waitSeconds: 300 }, { waitSeconds: 25 }],
     ['stories.list', { limit: '5000' }, { limit: 1_000 }],

@@ -4,7 +4,7 @@
  * of them required. Where that has one meaning it is taken; everything else stays as it came, and the API says what is
  * wrong with it.
  */
-import { badRequest, parseUntrustedJson } from '@muster/registry';
+import { badRequest, parseUntrustedJson, pullAddressOf } from '@muster/registry';
 import { type Answer } from './answers.ts';
 import { nameMeant, textMeant, valueNamed } from './names.ts';
 import { clearParam, isOpen, type JsonSchema, type ObjectSchema, withoutNull } from './schemas.ts';
@@ -66,9 +66,9 @@ function listIn(items: JsonSchema, text: string): unknown {
 
 /** The address of a pull or merge request, for a parameter that takes its number and address. */
 function pullRequestAt({ properties = {} }: JsonSchema, text: string): Answer | undefined {
-  const number = /^https?:\/\/\S+\/(?:pulls?|merge_requests)\/(\d{1,9})\/?$/.exec(text)?.[1];
+  const number = /^https?:\/\/\S+$/i.test(text) ? pullAddressOf(text)?.number : undefined;
   if (number === undefined || !('number' in properties) || !('url' in properties)) return undefined;
-  return { number: Number(number), url: text };
+  return { number, url: text };
 }
 
 /** What the text stands for under one of the options, or undefined. */

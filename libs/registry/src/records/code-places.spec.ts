@@ -14,6 +14,8 @@ describe('the address of a pull request', () => {
     'https://github.com/acme/web/pull/5/files?diff=split#discussion_r1',
     'https://github.com/acme/web/pull/5/commits/abcdef0',
     'https://github.com/acme/web/pull/5#issuecomment-1',
+    'https://github.com:443/acme/web/pull/5',
+    'http://me@github.com:80/acme/web/pull/5',
   ])('is the same for %s', (url) => {
     expect(canonicalPullUrl(forges, url, 5)).toBe('https://github.com/acme/web/pull/5');
     expect(pullAddressOf(url)).toEqual({ repository: 'github.com/acme/web', number: 5 });
@@ -30,6 +32,23 @@ describe('the address of a pull request', () => {
   });
 
   it.each([
+    ['https://api.github.com/repos/Acme/web/pulls/5', 'https://github.com/acme/web/pull/5'],
+    ['https://api.github.com/repos/acme/web/pulls/5/files?page=2', 'https://github.com/acme/web/pull/5'],
+    ['http://git.example:3000/api/v1/repos/a/b/pulls/5', 'http://git.example:3000/a/b/pulls/5'],
+    [
+      'https://code.example/gitlab/api/v4/projects/Group%2FSub%2fapp/merge_requests/5',
+      'https://code.example/gitlab/group/sub/app/-/merge_requests/5',
+    ],
+  ])('is that of its page for %s of an API', (url, page) => {
+    expect(canonicalPullUrl(forges, url, 5)).toBe(page);
+    expect(pullAddressOf(url)?.number).toBe(5);
+  });
+
+  it.each([
+    'https://api.github.com/repos/acme/web/issues/5',
+    'https://api.github.com/repos/acme/web/pulls/6',
+    'https://code.example/gitlab/api/v4/projects/5/merge_requests/5',
+    'http://git.example:3000/api/v1/user',
     'https://github.com/acme/web',
     'https://github.com/acme/web/issues/5',
     'https://github.com/acme/web/tree/x',

@@ -1,11 +1,12 @@
 /** Addresses of pull requests and names of branches, however a browser, git or a person writes them. */
-import { type ForgeKind } from './forge.ts';
+import { forgeApiRoot, type ForgeKind } from './forge.ts';
 
-/** The host and path of an address in the form that is compared: lower case, without scheme, `www.`, `.git` and slashes. */
+/** Host and path of an address as they are compared: lower case, without scheme, default port, `www.` and outer slashes. */
 const hostAndPath = (url: string): string =>
   url
     .trim()
     .toLowerCase()
+    .replace(/^(https:\/\/[^/]*):443(?=\/|$)|^(http:\/\/[^/]*):80(?=\/|$)/, '$1$2')
     .replace(/^[a-z+]+:\/\//, '')
     .replace(/^[^/@]*@/, '')
     .replace(/^www\./, '')
@@ -46,8 +47,29 @@ export interface KnownForge {
   readonly baseUrl: string;
 }
 
-const isAt = (forge: KnownForge, url: string): boolean =>
-  `${hostAndPath(url)}/`.startsWith(`${hostAndPath(forge.baseUrl)}/`);
+/** The part of an address below a root; undefined for addresses elsewhere. */
+const partBelow = (root: string, address: string): string | undefined =>
+  address.startsWith(`${root}/`) ? address.slice(root.length + 1) : undefined;
+
+const pullInApi = /^(?:repos\/([^/]+\/[^/]+)\/pulls|projects\/([^/]+)\/merge_requests)\/(\d{1,9})(?:\/.*)?$/;
+
+/** The pull request of an address in the API of a forge. GitLab's numbers of projects say nothing of their address. */
+function pullOfApi(home: string, part: string): PullAddress | undefined {
+  const [, repository, project = '', number] = pullInApi.exec(part) ?? [];
+  const path = repository ?? (/^\d*$/.test(project) ? undefined : project.replaceAll('%2f', '/'));
+  return path === undefined ? undefined : { repository: `${home}/${path}`, number: Number(number) };
+}
+
+/** The pull request of an address at a connected forge; null: the address is of no pull request, undefined: it is elsewhere. */
+function pullAt({ kind, baseUrl }: KnownForge, url: string): PullAddress | null | undefined {
+  const [home, address] = [hostAndPath(baseUrl), hostAndPath(url)];
+  const inApi = partBelow(hostAndPath(forgeApiRoot(kind, baseUrl)), address);
+  if (inApi !== undefined) return pullOfApi(home, inApi) ?? null;
+  if (partBelow(home, `${address}/`) === undefined) return undefined;
+  const [, repository, segment = '', number] = pull.exec(address) ?? [];
+  const isPull = repository !== undefined && pullPaths[kind].endsWith(`/${segment}/`);
+  return isPull ? { repository, number: Number(number) } : null;
+}
 
 /**
  * The canonical address of a pull request: that of its page, with the scheme of the connection. Addresses of other forges
@@ -58,14 +80,14 @@ export function canonicalPullUrl(
   url: string,
   number: number | null,
 ): string | null {
-  const forge = forges.find((one) => isAt(one, url));
-  if (forge === undefined) return url;
-  const [, repository, segment = '', named] = pull.exec(hostAndPath(url)) ?? [];
-  const path = pullPaths[forge.kind];
-  const isPull = repository !== undefined && path.endsWith(`/${segment}/`) && Number(named) > 0;
-  if (!isPull || (number !== null && Number(named) !== number)) return null;
-  const scheme = /^http:/i.test(forge.baseUrl) ? 'http' : 'https';
-  return `${scheme}://${repository}${path}${Number(named)}`;
+  for (const forge of forges) {
+    const found = pullAt(forge, url);
+    if (found === undefined) continue;
+    if (found === null || found.number === 0 || (number !== null && found.number !== number)) return null;
+    const scheme = /^http:/i.test(forge.baseUrl) ? 'http' : 'https';
+    return `${scheme}://${found.repository}${pullPaths[forge.kind]}${found.number}`;
+  }
+  return url;
 }
 
 /** `refs/heads/x`, `refs/remotes/origin/x` and `origin/x` are the branch `x`. */
