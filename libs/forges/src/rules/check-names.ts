@@ -2,6 +2,7 @@
  * Names of checks. Each suite, run and pipeline has a name of its own, by the forge's id of it, so that one that passes never hides
  * another that failed. The name also says what a newer one replaces: an older run of the same workflow for the same event.
  */
+import { type Check } from './fact.ts';
 
 /** Longest name that is kept. */
 const mostCharacters = 255;
@@ -43,8 +44,43 @@ function numberedOf(name: string): Numbered | undefined {
   return kind === undefined ? undefined : { series: `${kind}:${series}`, number: Number(number) };
 }
 
-/** The names that still count: not what a newer run replaced, and not a suite whose run is known. */
-export function namesThatCount(names: readonly string[]): string[] {
+type Word = Pick<Check, 'name' | 'state' | 'at'>;
+
+/**
+ * True for a name without an id, as versions before wrote them, once a name of the same app, workflow or forge has one. Until
+ * then such a word counts.
+ */
+function isSuperseded(name: string, names: readonly string[]): boolean {
+  const [, kind, group = ''] = /^(suite|workflow|pipeline):(.*)$/s.exec(name) ?? [];
+  if (kind === 'suite') return /^\d+$/.test(group) && names.some((one) => one.startsWith(`${name}:`));
+  if (kind === 'workflow') return names.some((one) => one.startsWith('run:') && one.endsWith(`:${group}`));
+  return kind === 'pipeline' && numberedOf(name) === undefined && names.some(isNumberedPipeline);
+}
+
+const isNumberedPipeline = (name: string): boolean =>
+  name.startsWith('pipeline:') && numberedOf(name) !== undefined;
+
+/**
+ * True for a child pipeline that was made again: GitLab makes another one when its trigger job is retried, and does not say
+ * which one that replaces. So a newer child and the parent must both have passed later.
+ */
+function isRetried({ name, at }: Word, words: readonly Word[]): boolean {
+  const [kind, parent, id] = name.split(':');
+  const hasPassedLater = (word: Word): boolean => word.state === 'passed' && word.at > at;
+  const isNewer = (word: Word): boolean => {
+    const [otherKind, otherParent, otherId] = word.name.split(':');
+    return otherKind === kind && otherParent === parent && Number(otherId) > Number(id);
+  };
+  return (
+    kind === 'child' &&
+    words.some((word) => word.name.startsWith(`pipeline:${parent}:`) && hasPassedLater(word)) &&
+    words.some((word) => isNewer(word) && hasPassedLater(word))
+  );
+}
+
+/** Those of the newest words about each name that still count: not of what was replaced, and not of a suite whose run is known. */
+export function wordsThatCount(words: readonly Word[]): readonly Word[] {
+  const names = words.map(({ name }) => name);
   const newest = new Map<string, number>();
   for (const { series, number } of names.flatMap((name) => numberedOf(name) ?? []))
     newest.set(series, Math.max(number, newest.get(series) ?? 0));
@@ -58,10 +94,11 @@ export function namesThatCount(names: readonly string[]): string[] {
       .filter((name) => name.startsWith('pipeline:') && isReplaced(name))
       .map((name) => name.split(':')[1]),
   );
-  return names.filter((name) => {
-    const [kind, first, second] = name.split(':');
+  return words.filter((word) => {
+    const [kind, first, second] = word.name.split(':');
+    if (isSuperseded(word.name, names)) return false;
     if (kind === 'suite' && second !== undefined) return !suites.has(second);
-    if (kind === 'child') return !replacedPipelines.has(first);
-    return !isReplaced(name);
+    if (kind === 'child') return !replacedPipelines.has(first) && !isRetried(word, words);
+    return !isReplaced(word.name);
   });
 }

@@ -42,6 +42,23 @@ describe('the checks of a commit', () => {
       [word(pipelineName(1, 'a'), 'failed', 1), word(pipelineName(2, 'b'), 'passed', 2)],
     ],
     ['statuses', [word(statusName('a'), 'failed', 1), word(statusName('b'), 'passed', 2)]],
+    [
+      'a child that passed before another one and their parent',
+      [
+        word(childName(1, 2), 'failed', 3),
+        word(childName(1, 3), 'passed', 2),
+        word(pipelineName(1, 'a'), 'passed', 4),
+      ],
+    ],
+    [
+      'a child whose parent has not passed again',
+      [
+        word(childName(1, 2), 'failed', 2),
+        word(childName(1, 3), 'passed', 3),
+        word(pipelineName(1, 'a'), 'passed', 1),
+      ],
+    ],
+    ['a former name alone', [word('suite:1', 'failed', 1), word(suiteName(2, 11), 'passed', 2)]],
     ['a run whose suite passed', [word(suiteName(1, 7), 'passed', 2), word(run(1, 'push', 7), 'failed', 1)]],
   ])('have failed while one that is not replaced has: %s', (_which, words) => {
     expect(verdictOf(words)).toMatchObject({ kind: 'checks_failed' });
@@ -59,6 +76,20 @@ describe('the checks of a commit', () => {
         word(childName(1, 2), 'failed', 3),
         word(pipelineName(3, 'a'), 'passed', 2),
       ],
+    ],
+    [
+      'a child that was made again',
+      [
+        word(childName(1, 2), 'failed', 1),
+        word(childName(1, 3), 'passed', 2),
+        word(pipelineName(1, 'a'), 'passed', 3),
+      ],
+    ],
+    ['the suite of a former name', [word('suite:1', 'failed', 1), word(suiteName(1, 11), 'passed', 2)]],
+    ['the run of a former name', [word('workflow:ci', 'failed', 1), word(run(7, 'push', 2), 'passed', 2)]],
+    [
+      'the pipeline of a former name',
+      [word('pipeline:push', 'failed', 1), word(pipelineName(7, 'push:topic'), 'passed', 2)],
     ],
     ['the run of a suite', [word(suiteName(1, 7), 'failed', 1), word(run(1, 'push', 7), 'passed', 2)]],
   ])('have passed by %s', (_which, words) => {

@@ -1,6 +1,6 @@
 /** What the checks of a commit come to: the newest word about each counts, and all have to have passed. */
 import { type Trust } from '@muster/registry';
-import { namesThatCount } from './check-names.ts';
+import { wordsThatCount } from './check-names.ts';
 import { type Check } from './fact.ts';
 
 export type CheckWord = Pick<Check, 'name' | 'state' | 'at'> & { readonly trust: Trust };
@@ -27,7 +27,7 @@ export function verdictOf(words: readonly CheckWord[]): ChecksVerdict | undefine
     const known = newest.get(word.name);
     if (known === undefined || isNewer(word, known)) newest.set(word.name, word);
   }
-  const states = namesThatCount([...newest.keys()]).map((name) => newest.get(name)?.state);
+  const states = wordsThatCount([...newest.values()]).map(({ state }) => state);
   const hasFailed = states.includes('failed');
   if (states.length === 0 || (!hasFailed && states.includes('pending'))) return undefined;
   return {
