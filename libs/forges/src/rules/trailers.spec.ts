@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { words } from './fact.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 const id = '01936d5c-0000-7000-8000-000000000090';
@@ -95,9 +96,16 @@ it('knows the branches of merge queues, and those that collect, repeat or take b
     'mergify/merge-queue/1a',
     'gtmq_1',
     'trunk-merge/pr-1/x',
+    'mq-bot-7',
   ];
-  const others = ['release/1', 'release-2026', 'backport/7-to-1.x', 'revert-7-topic', '1.x', 'v2.3.1'];
-  const own = ['topic', 'muster/web-1-e1-release', 'fix-1', 'releases', 'feature/revert-button', '42', 'v2'];
+  const others = [
+    ...words('release/1 release/next release-2026 release-v1.2 backport/7-to-1.x backport-7 revert-7-topic'),
+    ...words('revert-1a2b3c4d cherry-pick-abcdef12 cherry-pick-abcdef12-topic 1.x v2.3.1 staging Develop'),
+  ];
+  const own = [
+    ...words('topic muster/web-1-e1-release fix-1 releases feature/revert-button 42 v2 release-notes'),
+    ...words('revert-button revert-defaced cherry-pick-ui releases-list backport-docs develop-api staging-2'),
+  ];
   expect([...queues, ...others, ...own].filter(isQueueBranch)).toEqual(queues);
   expect([...queues, ...others, ...own].filter(isOfOthersWork)).toEqual(others);
 });

@@ -90,10 +90,15 @@ export const trailersOfPull = (
 
 /** Branches that a merge queue makes of the branches of work. They are tests of a merge, and no one works on them. */
 export const isQueueBranch = (branch: string): boolean =>
-  /^(?:gh-readonly-queue|mergify\/merge-queue|trunk-merge)\/|^gtmq_/.test(branch);
+  /^(?:gh-readonly-queue|mergify\/merge-queue|trunk-merge)\/|^(?:gtmq_|mq-bot-)/.test(branch);
+
+/** A word alone may begin the name of any branch: what was collected or taken back has a version, a number or a commit. */
+const repeated =
+  /^(?:releases?|backports?|cherry-pick|revert)(?:\/|-v?\d|-(?=[a-f]*\d)[0-9a-f]{7,40}(?:-|$))/i;
+const version = /^v?\d+(?:\.\d+)*\.(?:\d+|x)$/i;
+const integration =
+  /^(?:main|master|trunk|next|dev|develop|development|integration|staging|trying|preprod|prod|production)$/i;
 
 /** Branches that collect, repeat or take back the work of others: the commits on them name work that is elsewhere. */
 export const isOfOthersWork = (branch: string): boolean =>
-  /^(?:release|releases|backport|backports|cherry-pick|revert)[-/]|^v?\d+(?:\.\d+)*\.(?:\d+|x)$/i.test(
-    branch,
-  );
+  [repeated, version, integration].some((pattern) => pattern.test(branch));
