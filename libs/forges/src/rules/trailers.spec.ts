@@ -55,6 +55,11 @@ describe('the text of a pull request', () => {
     ['behind a fence that is closed', `\`\`\`sh\nnpm test\n\`\`\`\n\n${line}`],
     ['behind a quote', `> Why?\n\n${line}`],
     ['before a comment of the template', `${line}\n\n<!-- Describe\n\nyour change -->`],
+    ['behind the mark of a comment in code', `Drop \`<!--\` here.\n\n${line}`],
+    ['behind an element in code', `Drop \`\` \`<pre>\` \`\` and \`<details>\`.\n\n${line}`],
+    ['behind a comment in a fence', `\`\`\`html\n<!-- <pre>\n\`\`\`\n\n${line}`],
+    ['behind a fence in a comment', `<!-- \`\`\`\n-->\n\n${line}`],
+    ['behind a fence that ends with its quote', `> \`\`\`\n> npm test\n\n${line}`],
     ['behind details that are closed', `<details>\n\nlong\n\n</details>\n\n${line}`],
   ])('names an execution %s', (_where, text) => {
     expect(trailersOfPull(text)).toEqual([id]);
@@ -70,6 +75,9 @@ describe('the text of a pull request', () => {
     ['in a comment', `<!--\n${line}\n-->`],
     ['in a comment of many paragraphs', `<!--\n\n${line}\n\n-->`],
     ['in a comment that is open', `<!-- as in\n\n${line}`],
+    ['behind a comment after code', `Drop \`x\` <!-- as in \`\n\n${line}`],
+    ['behind a mark that no code holds', `Drop \`\`<!--\` here.\n\n${line}`],
+    ['in a fence within a quote', `> \`\`\`\n> a\n>\n> ${line}`],
     ['quoted', `> ${line}`],
     ['in a list', `- ${line}`],
     ['in code within a line', `\`${line}\``],
@@ -81,7 +89,7 @@ describe('the text of a pull request', () => {
   });
 
   it('of 5 MB is read in time that grows with its length', () => {
-    for (const part of ['<!--', '<pre', '```\n', ' \n', `${line}\n`, `a: b\n`, ' '])
+    for (const part of ['<!--', '<!-- -->', '`', '`` `', '<pre', '```\n', ' \n', `${line}\n`, `a: b\n`, ' '])
       expect(trailersOfPull(part.repeat(5_000_000 / part.length)).length).toBeLessThan(2);
   });
 

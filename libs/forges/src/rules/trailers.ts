@@ -46,34 +46,98 @@ function namedInCommit(message: string): string[] {
   return isBlock ? namedIn(trailers.map(({ text }) => text)) : [];
 }
 
-/** True for lines that open a fenced code block without closing it. */
-function endsInFence(lines: readonly string[]): boolean {
-  let fence: string | undefined;
-  for (const line of lines) {
-    const [, marks = '', rest = ''] = /^[\s>]*(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
-    if (marks === '') continue;
-    if (fence === undefined) {
-      if (marks.startsWith('~') || !rest.includes('`')) fence = marks;
-    } else if (marks.startsWith(fence) && isBlank(rest)) {
-      fence = undefined;
-    }
+const filler = 'x';
+
+/** The line with all code spans replaced: each is between two runs of as many backticks. */
+function maskCode(line: string): string {
+  // Every other part is a run.
+  const parts = line.split(/(`+)/);
+  const closers = new Map<number, number>();
+  const nextOf = new Map<string, number>();
+  for (let at = parts.length - 2; at > 0; at -= 2) {
+    const run = parts[at] ?? '';
+    const closer = nextOf.get(run);
+    if (closer !== undefined) closers.set(at, closer);
+    nextOf.set(run, at);
   }
-  return fence !== undefined;
+  let masked = '';
+  for (let at = 0; at < parts.length; at += 1) {
+    const closer = closers.get(at) ?? at;
+    const part = parts.slice(at, closer + 1).join('');
+    masked += closer === at ? part : filler.repeat(part.length);
+    at = closer;
+  }
+  return masked;
 }
 
-const endsInElement = (text: string): boolean => {
-  const lower = text.toLowerCase();
-  return ['pre', 'blockquote', 'details'].some(
-    (name) => lower.lastIndexOf(`<${name}`) > lower.lastIndexOf(`</${name}`),
-  );
-};
+/** What a text shows of itself: all but comments, and of that what is no code. */
+class Visible {
+  readonly lines: string[] = [];
+  readonly #prose: string[] = [];
+  #fence: { readonly marks: string; readonly depth: number } | undefined;
+  #isInComment = false;
+
+  constructor(text: string) {
+    for (const line of linesOf(text)) {
+      if (!this.#isInComment && this.#isInFence(line)) this.#keep(line, '');
+      else this.#keepOutsideComments(line, maskCode(line));
+    }
+    while (isBlank(this.lines.at(-1) ?? filler)) this.lines.pop();
+  }
+
+  #keep(line: string, prose: string): void {
+    this.lines.push(line);
+    this.#prose.push(prose);
+  }
+
+  /** True for a line of a fenced code block. One in a quote ends with the quote. */
+  #isInFence(line: string): boolean {
+    const [, prefix = '', marks = '', rest = ''] = /^([\s>]*)(`{3,}|~{3,})?(.*)$/s.exec(line) ?? [];
+    const depth = prefix.replaceAll(/\s/g, '').length;
+    if (this.#fence !== undefined && depth < this.#fence.depth) this.#fence = undefined;
+    if (this.#fence !== undefined) {
+      if (marks.startsWith(this.#fence.marks) && isBlank(rest)) this.#fence = undefined;
+      return true;
+    }
+    if (marks !== '' && (marks.startsWith('~') || !rest.includes('`'))) this.#fence = { marks, depth };
+    return this.#fence !== undefined;
+  }
+
+  #keepOutsideComments(line: string, masked: string): void {
+    const kept = { line: '', prose: '' };
+    let at = 0;
+    while (at < line.length) {
+      const mark = this.#isInComment ? '-->' : '<!--';
+      // Code begins nowhere in a comment.
+      const found = (this.#isInComment ? line : masked).indexOf(mark, at);
+      const end = found === -1 ? line.length : found;
+      if (!this.#isInComment) {
+        kept.line += line.slice(at, end);
+        kept.prose += masked.slice(at, end);
+      }
+      if (found !== -1) this.#isInComment = !this.#isInComment;
+      at = end + mark.length;
+    }
+    this.#keep(kept.line, kept.prose);
+  }
+
+  /** True if the end is in code, or in an element that quotes or hides what is in it. */
+  endsInside(): boolean {
+    const lower = this.#prose.join('\n').toLowerCase();
+    return (
+      this.#fence !== undefined ||
+      ['pre', 'blockquote', 'details'].some(
+        (name) => lower.lastIndexOf(`<${name}`) > lower.lastIndexOf(`</${name}`),
+      )
+    );
+  }
+}
 
 function namedInText(text: string): string[] {
-  const visible = text.replace(/<!--[\s\S]*?(?:-->|$)/g, '');
-  const lines = linesOf(visible);
+  const visible = new Visible(text);
+  const { lines } = visible;
   const paragraph = lines.slice(lines.findLastIndex(isBlank) + 1);
-  const isPlain = paragraph.every((line) => trailer.test(line));
-  return isPlain && !endsInFence(lines) && !endsInElement(visible) ? namedIn(paragraph) : [];
+  return paragraph.every((line) => trailer.test(line)) && !visible.endsInside() ? namedIn(paragraph) : [];
 }
 
 const first = (named: readonly string[]): string[] => [...new Set(named)].slice(0, mostNamed);
