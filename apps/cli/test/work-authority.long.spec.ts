@@ -109,15 +109,38 @@ describe('what an agent puts into .git', () => {
     ['CFE', 'another remote', 'git config remote.origin.pushurl $0/elsewhere'],
     ['CFF', 'a folder with another configuration', 'echo $0 > "$(git rev-parse --git-dir)/commondir"'],
     ['CFG', 'a configuration of the worktree', 'git config extensions.worktreeConfig true'],
+    [
+      ...['CFH', 'a filter for all repositories'],
+      `git config --global filter.x.clean $0/run; echo '* filter=x' > .gitattributes`,
+    ],
+    ['CFI', 'a credential helper for all repositories', 'git config --global credential.helper $0/run'],
+    ['CFJ', 'a file that is included and was not there', `printf '[credential]\nhelper = x\n' > ~/mine`],
   ])('is not run by the runner, which calls git no more: %s %s', async (key, _what, attack) => {
     await project(key);
     const [clone, place] = [await runner.clone(), await runner.folder()];
     await writeFile(path.join(place, 'run'), script(place), { mode: 0o755 });
     const agent = `echo good > answer.txt; ${attack.replaceAll('$0', place)}`;
-    const working = start(clone, [`${key}-1`, ...sh(agent)]);
+    await writeFile(path.join(place, '.gitconfig'), '[include]\npath = mine\n');
+    const working = start(clone, [`${key}-1`, ...sh(agent)], { HOME: place });
     expect(await working.ended).toBe(1);
     expect(await isThere(marker(place))).toBe(false);
     expect(await stateIn(key)).toEqual({ state: 'completed', failure: 'agent_error' });
+  });
+
+  it('is not run in a repository that the agent makes inside, whose head still is part of the work', async () => {
+    await project('SUB');
+    const [clone, place] = [await runner.clone(), await runner.folder()];
+    await writeFile(path.join(place, 'run'), script(place), { mode: 0o755 });
+    const attack = `git init -q sub; cd sub; echo a > a; git add a; git commit -qm a; cd ..; git add sub 2> /dev/null;
+      cd sub; git config filter.x.clean ${place}/run; echo '* filter=x' > .gitattributes; echo b > a; git commit -qm b --allow-empty;
+      git rev-parse HEAD > ${place}/head; rm -f ${place}/ran; cd ..; echo good > answer.txt`;
+    expect(await start(clone, ['SUB-1', ...sh(attack)]).ended).toBe(0);
+    expect(await isThere(marker(place))).toBe(false);
+    const branch = (
+      await runner.git('for-each-ref', '--format=%(refname)', 'refs/heads/muster/SUB-1-*')
+    ).trim();
+    const head = (await readFile(path.join(place, 'head'), 'utf8')).trim();
+    expect(await runner.git('ls-tree', branch, 'sub')).toBe(`160000 commit ${head}\tsub`);
   });
 
   it('may be the name of the author and the settings of its branch', async () => {

@@ -170,7 +170,7 @@ function heedSignals(): AbortSignal {
 function requireSameConfig({ gitConfig, work: its, project }: Entry): void {
   if (gitConfig === undefined || gitConfig === trustedDigest()) return;
   throw new UsageError(
-    `${its?.key ?? project}: git's configuration changed since its runner died. Look at .git/config; if the change is yours, undo it, adopt the run, and make it again.`,
+    `${its?.key ?? project}: git's configuration changed since its runner died. Look at .git/config and ~/.gitconfig; if the change is yours, undo it, adopt the run, and make it again.`,
   );
 }
 
@@ -220,7 +220,10 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
           `which agent? give --agent ${knownAgents.join(', ')}, or a command behind --, or agent.command in .muster/work.yaml`,
         );
       }
-      if (flags.here === true && (await repository.git(['status', '--porcelain'])) !== '') {
+      if (
+        flags.here === true &&
+        (await repository.git(['status', '--porcelain', '--ignore-submodules=dirty'])) !== ''
+      ) {
         throw new UsageError('--here needs a checkout without changes: commit or remove them first');
       }
       const own = await openJournal(repository.commonDir).begin({

@@ -171,10 +171,12 @@ export async function giveBack(
 ): Promise<string | undefined> {
   const { repository } = session;
   if (here) {
-    const status = await worktree.git(['status', '--porcelain']).catch((error: unknown) => {
-      if (error instanceof ConfigChanged) return undefined;
-      throw error;
-    });
+    const status = await worktree
+      .git(['status', '--porcelain', '--ignore-submodules=dirty'])
+      .catch((error: unknown) => {
+        if (error instanceof ConfigChanged) return undefined;
+        throw error;
+      });
     if (status === undefined) return "git's configuration was changed";
     if (status !== '') return 'there are files that are not committed';
     if (cameFrom !== undefined) await worktree.git(switchBack(cameFrom));

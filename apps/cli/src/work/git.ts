@@ -60,6 +60,8 @@ const neverRun = [
   'core.fsmonitor=false',
   '-c',
   'protocol.ext.allow=never',
+  '-c',
+  'submodule.recurse=false',
 ];
 
 function environmentOf({ folder, gitDir }: GitPlace, command: string | undefined): NodeJS.ProcessEnv {

@@ -38,7 +38,7 @@ async function startOf(
   if (remote !== undefined) {
     const place = `refs/muster-remote/${execution.id}/branch`;
     const { code } = await git.ask(
-      ['fetch', '--quiet', '--no-tags', remote, `+refs/heads/${branch}:${place}`],
+      ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', remote, `+refs/heads/${branch}:${place}`],
       {
         answers: [0, 1, 128],
       },

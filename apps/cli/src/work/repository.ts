@@ -77,6 +77,7 @@ export async function findBase(
       'fetch',
       '--quiet',
       '--no-tags',
+      '--no-recurse-submodules',
       remote,
       `+refs/heads/${name}:refs/remotes/${remote}/${name}`,
     ]).catch((error: unknown) => {
@@ -120,6 +121,7 @@ export async function findCheckpoint(
       'fetch',
       '--quiet',
       '--no-tags',
+      '--no-recurse-submodules',
       remote,
       `+${space}/*:refs/muster-remote/${executionId}/*`,
     ]).catch((error: unknown) => {

@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,8 +18,9 @@ export class ConfigChanged extends Error {
   }
 }
 
-/** Settings that name no program and no other repository: an agent may change them. */
-const harmless = /^(branch\.|user\.(name|email)$|advice\.|color\.|pull\.|push\.default$|rerere\.)/;
+/** Settings that name no program that git runs by itself, and no other repository: an agent may change them. */
+const harmless =
+  /^(alias\.|branch\.|user\.(name|email)$|advice\.|color\.|pull\.|push\.default$|rerere\.|safe\.directory$)/;
 
 interface Remembered {
   text: string | undefined;
@@ -26,6 +28,8 @@ interface Remembered {
 }
 
 const remembered = new Map<string, Remembered>();
+/** It grows by included files as they are found. */
+const watched = new Set<string>();
 
 const textOf = (file: string): Promise<string | undefined> =>
   readFile(file, 'utf8').catch((error: unknown) => {
@@ -33,7 +37,7 @@ const textOf = (file: string): Promise<string | undefined> =>
     throw error;
   });
 
-/** Every setting but the harmless ones, by its name; includes are not followed, since a change of them shows by their names. */
+/** Every setting but the harmless ones, by its name. Files that are included are watched by themselves. */
 async function entriesOf(file: string, text: string | undefined): Promise<Map<string, string>> {
   if (text === undefined) return new Map();
   const { stdout } = await run('git', ['config', '--file', file, '--no-includes', '--list', '-z'], {
@@ -49,6 +53,26 @@ async function entriesOf(file: string, text: string | undefined): Promise<Map<st
   return entries;
 }
 
+const atHome = (name: string): string => path.join(process.env['HOME'] ?? homedir(), name);
+
+/** Files that a file includes, also those that are not there yet. */
+const includesIn = (file: string, entries: ReadonlyMap<string, string>): string[] =>
+  [...entries]
+    .filter(([name]) => /^include(if\..*)?\.path$/s.test(name))
+    .flatMap(([, values]) => values.split('\0').filter((value) => value.trim() !== ''))
+    .map((value) => value.slice(1))
+    .map((name) => (name.startsWith('~/') ? atHome(name.slice(2)) : path.resolve(path.dirname(file), name)));
+
+/** Configuration of the person, for all their repositories. An agent knows where they are. */
+function globalFiles(): string[] {
+  const { GIT_CONFIG_GLOBAL: named, XDG_CONFIG_HOME: folder } = process.env;
+  if (named !== undefined) return named === '' ? [] : [named];
+  return [
+    path.join(folder === undefined || folder === '' ? atHome('.config') : folder, 'git/config'),
+    atHome('.gitconfig'),
+  ];
+}
+
 async function requireUnchanged(file: string): Promise<void> {
   const text = await textOf(file);
   const before = remembered.get(file);
@@ -58,6 +82,7 @@ async function requireUnchanged(file: string): Promise<void> {
     : await entriesOf(file, text);
   if (before === undefined) {
     remembered.set(file, { text, entries });
+    for (const included of includesIn(file, entries)) watched.add(included);
     return;
   }
   const names = new Set([...entries.keys(), ...before.entries.keys()]);
@@ -66,15 +91,13 @@ async function requireUnchanged(file: string): Promise<void> {
   before.text = text;
 }
 
-const watched = new Set<string>();
-
-/** Remembers the configuration that all worktrees of a repository share, from before an agent runs in one of them. */
+/** Remembers the configuration of a repository and of the person, from before an agent runs in one of its worktrees. */
 export async function trustConfig(commonDir: string): Promise<void> {
-  watched.add(path.join(commonDir, 'config'));
+  for (const file of [path.join(commonDir, 'config'), ...globalFiles()]) watched.add(file);
   await requireTrustedConfig(undefined);
 }
 
-/** Throws {@link ConfigChanged} where the shared configuration, or that of this worktree, is not what it was at first sight. */
+/** Throws {@link ConfigChanged} where watched configuration, or that of this worktree, is not what it was at first sight. */
 export async function requireTrustedConfig(gitDir: string | undefined): Promise<void> {
   if (watched.size === 0) return;
   const own =
@@ -82,7 +105,7 @@ export async function requireTrustedConfig(gitDir: string | undefined): Promise<
   for (const file of [...watched, ...own]) await requireUnchanged(file);
 }
 
-/** A digest of the shared configuration as it is trusted, for the journal: a later runner compares it. */
+/** A digest of the watched configuration as it is trusted, for the journal: a later runner compares it. */
 export function trustedDigest(): string {
   const all = [...watched].map((file) => [...(remembered.get(file)?.entries ?? [])].toSorted());
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');

@@ -96,6 +96,12 @@ export async function isWhole({ folder, gitDir }: Worktree): Promise<boolean> {
   return link.trim() === `gitdir: ${gitDir}`;
 }
 
+/** Folders that are repositories themselves, by the lines that git has of an index or of a tree. */
+const repositoriesAmong = (lines: string): string[] =>
+  namesIn(lines)
+    .filter((line) => line.startsWith('160000 '))
+    .map((line) => line.slice(line.indexOf('\t') + 1));
+
 /** The tree of all files that are not ignored, by an index of its own. */
 async function treeOf(worktree: Worktree, head: string): Promise<string> {
   const { git, gitDir } = worktree;
@@ -104,16 +110,24 @@ async function treeOf(worktree: Worktree, head: string): Promise<string> {
   try {
     if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
     // The agent's own knows what has not changed; where it is damaged or missing, the commit says it more slowly.
-    const copied = await copyFile(path.join(gitDir, 'index'), index).then(
-      () => git.ask(['ls-files', '--stage'], { env, answers: [0, 128] }),
-      () => undefined,
-    );
-    if (copied?.code !== 0) {
+    const list = () => git.ask(['ls-files', '--stage', '-z'], { env, answers: [0, 128] });
+    let listed = await copyFile(path.join(gitDir, 'index'), index).then(list, () => undefined);
+    if (listed?.code !== 0) {
       await unlink(index).catch(() => undefined);
       await git(['read-tree', head], { env });
+      listed = await list();
     }
+    // `git add` would run `git status` in a repository inside, and so the programs of its configuration.
+    const inside = repositoriesAmong(listed.out);
+    const pathspecs = [':(top)', ...inside.map((name) => `:(top,exclude,literal)${name}`)];
     // A file that changes while it is read, or may not be read, is left as it was known.
-    await git.ask(['add', '--all', '--ignore-errors'], { env, answers: [0, 1] });
+    await git.ask(['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], {
+      env,
+      answers: [0, 1],
+      input: pathspecs.join('\0'),
+    });
+    // Reads the head of a repository inside, and runs nothing there.
+    await git(['update-index', '--add', '--remove', '-z', '--stdin'], { env, input: inside.join('\0') });
     const tree = await git(['write-tree'], { env });
     if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
     return tree;
@@ -213,7 +227,10 @@ export async function push(
 ): Promise<string | undefined> {
   if (remote === undefined) return 'there is no remote';
   try {
-    await git(['push', '--quiet', '--no-verify', remote, `${isForced ? '+' : ''}${sha}:${ref}`]);
+    await git([
+      ...['push', '--quiet', '--no-verify', '--recurse-submodules=no'],
+      ...[remote, `${isForced ? '+' : ''}${sha}:${ref}`],
+    ]);
     return undefined;
   } catch (error) {
     if (error instanceof GitError) return error.message;
@@ -223,9 +240,7 @@ export async function push(
 
 /** Folders of a commit that are repositories themselves: what is in them goes with none of its pushes. */
 const repositoriesIn = async (git: Git, sha: string): Promise<string[]> =>
-  namesIn(await git(['ls-tree', '-r', '-z', sha]))
-    .filter((line) => line.startsWith('160000 '))
-    .map((line) => line.slice(line.indexOf('\t') + 1));
+  repositoriesAmong(await git(['ls-tree', '-r', '-z', sha]));
 
 /** Why the folder is to stay; undefined where the remote has all that is in it. `save` makes its checkpoint. */
 export async function whyKept(
