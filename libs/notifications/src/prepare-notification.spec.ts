@@ -185,6 +185,25 @@ describe('notifications of one author to one member', () => {
     expect(delivery?.email?.text.match(/Ana mentioned you on WEB-7/g)).toHaveLength(3);
   });
 
+  it('are shown up to fifty in a message, which says how many more there are', async () => {
+    for (let count = 0; count < 6; count += 1) await mention();
+    const notificationIds = await ids();
+    await bundleAll(notificationIds);
+    const leading = notificationIds[5] ?? '';
+    await device('phone', 'token-1');
+    await world.rows(
+      `insert into notifications (org_id, id, member_id, kind, title, body, subject, actor, project_id, created_at, in_inbox, sent_with, sends_at)
+       select org_id, gen_random_uuid(), member_id, kind, title, body, subject, actor, project_id, created_at, in_inbox, sent_with, sends_at
+       from notifications, generate_series(1, 99) where id = $1`,
+      leading,
+    );
+    const delivery = await prepare(leading);
+    expect(delivery?.email?.subject).toBe('[Acme] 100 notifications from Ana');
+    expect(delivery?.email?.text.match(/Ana mentioned you on WEB-7/g)).toHaveLength(50);
+    expect(delivery?.email?.text).toContain('And 50 more in your inbox.');
+    expect(delivery?.push).toMatchObject({ title: '100 notifications from Ana', body: 'Passkeys' });
+  });
+
   it('that were read meanwhile are left out of the message, and others go out without it', async () => {
     for (let count = 0; count < 7; count += 1) await mention();
     const notificationIds = await ids();

@@ -21,19 +21,25 @@ interface Row {
   readonly email: string;
   readonly org_name: string;
   readonly push_tokens: string[];
+  /** All that go out in the message, of which the first are read. */
+  readonly total: number;
 }
+
+/** Notifications that one message shows. The inbox has the others. */
+const mostShown = 50;
 
 /** A subject line that mail programs show whole, more or less. */
 const longestSubject = 120;
 
-/** A notification, and the later ones that go out with it, by what their member wants and may see now. */
+/** A notification, and the first of the later ones of its kind that go out with it, by what their member may see now. */
 const rowsOf = (notificationId: string) => sql<Row>`
   select n.kind, n.title, coalesce(b.message, n.body) as body, n.actor ->> 'name' as author, n.member_id, m.email,
     o.name as org_name,
     array(select d.push_token from devices d
       join tokens t on ${of('t')} and t.id = d.token_id
         and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      where ${of('d')} and d.member_id = m.id and d.push_token is not null order by d.device_id) as push_tokens
+      where ${of('d')} and d.member_id = m.id and d.push_token is not null order by d.device_id) as push_tokens,
+    (count(*) over ())::integer as total
   from notifications n
   join orgs o on o.id = n.org_id and o.deleted_at is null
   join members m on ${of('m')} and m.id = n.member_id and m.status = 'active'
@@ -47,11 +53,11 @@ const rowsOf = (notificationId: string) => sql<Row>`
       where ${of('l')} and l.id = ${notificationId})
     and n.read_at is null
     and (n.project_id is null or app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)
-  order by n.id`;
+  order by n.id limit ${mostShown}`;
 
 /** The one notification, or how many there are of one author. */
-const titleOf = (rows: readonly [Row, ...Row[]]): string =>
-  rows.length === 1 ? rows[0].title : `${rows.length} notifications from ${rows[0].author}`;
+const titleOf = ({ title, total, author }: Row): string =>
+  total === 1 ? title : `${total} notifications from ${author}`;
 
 /**
  * What of a notification is to be sent now, with what goes out in the same message. Null where there is nothing to send:
@@ -61,23 +67,21 @@ export async function prepareNotification(db: Db, notificationId: string): Promi
   const rows = await db.all(rowsOf(notificationId));
   const [first] = rows;
   if (first === undefined) return null;
-  const choices = await listChoices(db, first.member_id);
-  const wanting = (channel: 'email' | 'push'): Row[] =>
-    rows.filter(({ kind }) => channelsOf(kind, choices)[channel]);
-  const email = mailOf(wanting('email'));
-  const push = pushOf(wanting('push'));
+  const wanted = channelsOf(first.kind, await listChoices(db, first.member_id));
+  const email = wanted.email && mailOf(first, rows);
+  const push = wanted.push && pushOf(first);
   const delivery = { ...(email && { email }), ...(push && { push }) };
   return Object.keys(delivery).length === 0 ? null : delivery;
 }
 
-function mailOf([first, ...others]: readonly Row[]): Delivery['email'] {
-  if (first === undefined) return undefined;
-  const rows = [first, ...others] as const;
+function mailOf(first: Row, rows: readonly Row[]): Delivery['email'] {
+  const unshown = first.total - rows.length;
   return {
     to: first.email,
-    subject: excerpt(`[${first.org_name}] ${titleOf(rows)}`, longestSubject),
+    subject: excerpt(`[${first.org_name}] ${titleOf(first)}`, longestSubject),
     text: [
       ...rows.flatMap(({ title, body }) => [title, body]),
+      unshown === 0 ? '' : `And ${unshown} more in your inbox.`,
       `You get this as a member of ${first.org_name} on Muster.`,
     ]
       .filter((paragraph) => paragraph !== '')
@@ -85,11 +89,11 @@ function mailOf([first, ...others]: readonly Row[]): Delivery['email'] {
   };
 }
 
-function pushOf([first, ...others]: readonly Row[]): Delivery['push'] {
-  if (first === undefined || first.push_tokens.length === 0) return undefined;
+function pushOf(first: Row): Delivery['push'] {
+  if (first.push_tokens.length === 0) return undefined;
   return {
     tokens: first.push_tokens,
-    title: titleOf([first, ...others]),
+    title: titleOf(first),
     body: excerpt(first.body, longestSubject),
   };
 }
