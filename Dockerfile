@@ -10,6 +10,7 @@ WORKDIR /work
 COPY package.json package-lock.json ./
 COPY apps apps
 COPY libs libs
+COPY tools/package.json tools/package.json
 RUN find apps libs -type f -not -name package.json -delete && find apps libs -type d -empty -delete
 
 # While no manifest changes, the packages are those of the build before. (COPY --parents says it in a line, and builders

@@ -56,6 +56,8 @@ const boundaries = [
       'type:composition',
       // Proofs send the requests that specs do.
       'type:testing',
+      // Servers, databases and apps that tools start.
+      'scope:tools',
     ],
   },
   {
@@ -127,10 +129,10 @@ export default defineConfig(
     rules: { '@nx/enforce-module-boundaries': enforceBoundaries(boundariesInSpecs) },
   },
   {
-    // Tools are no packages: they find each other by path, and all of them what servers and apps are started with.
+    // What tools start comes from the package @muster/tools; the folders of one family find each other by path.
     files: ['tools/**/*.ts'],
     rules: {
-      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, ['^(\\.\\./)+(dev|jest|deploy|tour)/']),
+      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, ['^(\\.\\./)+(jest|deploy|tour)/']),
     },
   },
   {

@@ -8,10 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
 import { createPool, migrate, type Pool } from '@muster/database';
 import { goBeyondLoss } from '@muster/organizations';
-import { accountForPostgres } from '../dev/account.ts';
-import { type Postgres, startPostgres } from '../dev/postgres.ts';
-import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
-import { makeThrowAwayFolder } from '../dev/throw-away.ts';
+import {
+  accountForPostgres,
+  makeThrowAwayFolder,
+  type Postgres,
+  startPostgres,
+  startThrowAwayApi,
+  type ThrowAwayApi,
+} from '@muster/tools';
 import { followed, following, takeBaseBackup } from './base-backup.ts';
 import { promote, untilCaughtUp } from './standby.ts';
 import { makeTeam, type TeamMember } from './team.ts';

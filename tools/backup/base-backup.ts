@@ -7,7 +7,7 @@ import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { accountForPostgres } from '../dev/account.ts';
+import { accountForPostgres } from '@muster/tools';
 
 /** Settings of a server that hands over what it writes to a folder, segment by segment. */
 export const archivingTo = (archive: string): Record<string, string> => ({

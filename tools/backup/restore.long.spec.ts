@@ -12,13 +12,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
-import { accountForPostgres } from '../dev/account.ts';
-import { type Postgres, startPostgres } from '../dev/postgres.ts';
-import { type Redis, startRedis } from '../dev/redis.ts';
-import { repositoryRoot } from '../dev/repository.ts';
-import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
-import { makeThrowAwayFolder } from '../dev/throw-away.ts';
+import {
+  accountForPostgres,
+  makeThrowAwayFolder,
+  type Postgres,
+  type Redis,
+  repositoryRoot,
+  startPostgres,
+  startRedis,
+  startThrowAwayApi,
+  startThrowAwayApp,
+  type ThrowAwayApi,
+  type ThrowAwayApp,
+} from '@muster/tools';
 import { archivingTo, nameThisMoment, restoringFrom, takeBaseBackup } from './base-backup.ts';
 
 const minutes = 60_000;

@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createPool, migrate, type Pool } from '@muster/database';
+import {
+  type AppName,
+  type Postgres,
+  repositoryRoot,
+  startPostgres,
+  startRedis,
+  startThrowAwayApp,
+  type ThrowAwayApp,
+} from '@muster/tools';
 import { lastOf, variablesOf, wordsOf } from '../deploy/dockerfile.ts';
-import { startPostgres, type Postgres } from '../dev/postgres.ts';
-import { startRedis } from '../dev/redis.ts';
-import { repositoryRoot } from '../dev/repository.ts';
-import { type AppName } from '../dev/ports.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
 import { type Load, type LoadResult } from './load-request.ts';
 import { type Bench } from './measure.ts';
 import { metricsUrls } from './processor-time.ts';

@@ -73,6 +73,7 @@ const refused: Case[] = [
     imports: '../../libs/registry/src/index.ts',
     refusal: /by a relative or absolute path/,
   },
+  { file: 'tools/bench/by-path.ts', imports: '../dev/ports.ts', refusal: /by a relative or absolute path/ },
   { file: 'tools/dev/a.ts', imports: '../bench/measure.ts', refusal: /by a relative or absolute path/ },
 ];
 
@@ -98,7 +99,7 @@ const allowed: Case[] = [
   { file: 'apps/trial-license/src/allowed.spec.ts', imports: '@muster/license-client' },
   { file: 'libs/license-client/src/allowed.ts', imports: 'node:crypto' },
   { file: 'tools/bench/allowed.ts', imports: '@muster/board' },
-  { file: 'tools/bench/allowed-workbench.ts', imports: '../dev/ports.ts' },
+  { file: 'tools/bench/allowed-servers.ts', imports: '@muster/tools' },
   { file: 'tools/bench/allowed-all.ts', imports: '@muster/operations' },
 ];
 

@@ -6,9 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { freePort } from '@muster/testing/ports';
-import { type DevFile } from '../dev/dev-file.ts';
-import { portsOfApps } from '../dev/ports.ts';
-import { repositoryRoot } from '../dev/repository.ts';
+import { type DevFile, portsOfApps, repositoryRoot } from '@muster/tools';
 
 /** On a machine that does much else; each of them ends by itself where it hangs. */
 jest.setTimeout(600_000);

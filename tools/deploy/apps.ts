@@ -1,8 +1,7 @@
 /** The apps as they are, for what deploys them to be held against. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type AppName, portsOfApps } from '../dev/ports.ts';
-import { repositoryRoot } from '../dev/repository.ts';
+import { type AppName, portsOfApps, repositoryRoot } from '@muster/tools';
 
 export type Environment = Readonly<Record<string, string>>;
 

@@ -9,8 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '@muster/testing/ports';
 import { Copy } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
-import { portOfApp } from '../dev/ports.ts';
-import { repositoryRoot } from '../dev/repository.ts';
+import { portOfApp, repositoryRoot } from '@muster/tools';
 import { appNames } from './apps.ts';
 import {
   copiesOf,

@@ -3,7 +3,7 @@ import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import dockerignore from '@balena/dockerignore';
 import { Copy, DockerfileParser, type Env, From, type Instruction } from 'dockerfile-ast';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 
 export const dockerfileText = await readFile(path.join(repositoryRoot, 'Dockerfile'), 'utf8');
 const ignored = dockerignore

@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createService, internal, type Service } from '@muster/http';
 import { freePort } from '@muster/testing/ports';
 import { pino } from 'pino';
-import { findCaddy } from '../dev/optional-programs.ts';
-import { repositoryRoot } from '../dev/repository.ts';
+import { findCaddy, repositoryRoot } from '@muster/tools';
 import { readText } from './compose.ts';
 
 const program = findCaddy();

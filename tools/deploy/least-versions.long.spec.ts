@@ -9,8 +9,7 @@ import { leastPostgres } from '@muster/database';
 import { leastRedis } from '@muster/http';
 import { type AlteringLine, programEnvironment, startAlteringLine } from '@muster/testing';
 import { programOf } from '@muster/testing/bundles';
-import { type Postgres, startPostgres } from '../dev/postgres.ts';
-import { type Redis, startRedis } from '../dev/redis.ts';
+import { type Postgres, type Redis, startPostgres, startRedis } from '@muster/tools';
 import { readText } from './compose.ts';
 
 const secret = 'a'.repeat(48);

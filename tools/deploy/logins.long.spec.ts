@@ -10,11 +10,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createPool } from '@muster/database';
 import { type IJob } from 'kubernetes-models/batch/v1';
 import { type IScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
-import { type AppName } from '../dev/ports.ts';
-import { startPostgres, type Postgres } from '../dev/postgres.ts';
-import { startRedis, type Redis } from '../dev/redis.ts';
-import { repositoryRoot } from '../dev/repository.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import {
+  type AppName,
+  type Postgres,
+  type Redis,
+  repositoryRoot,
+  startPostgres,
+  startRedis,
+  startThrowAwayApp,
+  type ThrowAwayApp,
+} from '@muster/tools';
 import { type Environment } from './apps.ts';
 import { readFolder } from './manifests.ts';
 import { buildImage, type TrialImage } from './trial-image.ts';

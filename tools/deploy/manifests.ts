@@ -3,7 +3,7 @@ import { readdir, readFile, rm, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 
 const kubernetesFolder = path.join(repositoryRoot, 'tools/deploy/kubernetes');
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Instruction } from 'dockerfile-ast';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { linkPackages } from '../jest/trial-workspace.ts';
 import {
   copiesOf,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { programs } from './dockerfile.ts';
 
 const github = path.join(repositoryRoot, '.github');

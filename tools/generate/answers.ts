@@ -4,8 +4,7 @@ import { handlers, performable, reactions } from '@muster/operations';
 import { operations } from '@muster/registry';
 import { callerOf, exampleOrg } from '@muster/testing/examples';
 import { databaseAt, openWorld } from '@muster/testing/world';
-import { formatted } from '../dev/format.ts';
-import { startPostgres } from '../dev/postgres.ts';
+import { formatted, startPostgres } from '@muster/tools';
 import { shown } from './shown-answer.ts';
 
 export const answersFile = 'libs/reference/src/answers.generated.ts';

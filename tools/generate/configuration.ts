@@ -3,9 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import ts from 'typescript';
 import { z } from 'zod';
-import { formatted } from '../dev/format.ts';
-import { portsOfApps } from '../dev/ports.ts';
-import { repositoryRoot } from '../dev/repository.ts';
+import { formatted, portsOfApps, repositoryRoot } from '@muster/tools';
 
 interface Variable {
   readonly name: string;

@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ErrorCode, errorCodes, reasons, reasonsOf } from '@muster/registry';
-import { formatted } from '../dev/format.ts';
-import { repositoryRoot } from '../dev/repository.ts';
+import { formatted, repositoryRoot } from '@muster/tools';
 
 export const guideFile = 'docs/guides/errors-and-retries.md';
 

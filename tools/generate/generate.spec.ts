@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { generatedFiles } from './generated.ts';
 
 it('has the files checked in that the sources generate (else: npm run generate)', async () => {

@@ -2,7 +2,7 @@
 // version of the product, after a change of any; and keeps what the contract's examples answer.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { answersFile, answersText } from './answers.ts';
 import { versionFiles } from './version.ts';
 

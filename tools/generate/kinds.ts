@@ -1,6 +1,6 @@
 /** What the client needs of each operation at run time, made from the registry: it carries no schemas. */
 import { isOperation, registry } from '@muster/registry';
-import { formatted } from '../dev/format.ts';
+import { formatted } from '@muster/tools';
 
 type Kinds = { readonly [word: string]: string | Kinds };
 

@@ -11,7 +11,7 @@ import {
   type TokenFacts,
   tokenRefusal,
 } from '@muster/registry';
-import { formatted } from '../dev/format.ts';
+import { formatted } from '@muster/tools';
 
 const token = (scope: Scope, more: Partial<TokenFacts> = {}): TokenFacts => ({
   ...{ scopes: [scope], agentId: null, projectIds: null, mayReadInbox: true },

@@ -4,7 +4,7 @@ import { accessRequestLife, reviewStates, workflow } from '@muster/board';
 import { arrows, eventMakes, groupMoves, isFinal, stalledAfterSeconds, stateAfter } from '@muster/delivery';
 import { invitationDays, invitationLife } from '@muster/organizations';
 import { runEventKinds, runStates } from '@muster/registry';
-import { formatted } from '../dev/format.ts';
+import { formatted } from '@muster/tools';
 
 /** One arrow. `label` is what leads from one state to the other; null: nothing but the move itself. */
 interface Arrow {

@@ -1,7 +1,7 @@
 /** The version of the product, wherever it is written: that which changesets give to the packages that others install. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 
 const read = (file: string): Promise<string> => readFile(path.join(repositoryRoot, file), 'utf8');
 

@@ -15,11 +15,17 @@ import { until } from '@muster/testing';
 import { builtMain } from '@muster/testing/bundles';
 import { freePort } from '@muster/testing/ports';
 import { Webhook } from 'standardwebhooks';
-import { startPostgres, type Postgres } from '../dev/postgres.ts';
-import { type Redis, startRedis } from '../dev/redis.ts';
-import { repositoryRoot } from '../dev/repository.ts';
-import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import {
+  type Postgres,
+  type Redis,
+  repositoryRoot,
+  startPostgres,
+  startRedis,
+  startThrowAwayApi,
+  startThrowAwayApp,
+  type ThrowAwayApi,
+  type ThrowAwayApp,
+} from '@muster/tools';
 
 const run = promisify(execFile);
 const guides = path.join(repositoryRoot, 'docs/guides');

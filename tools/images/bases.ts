@@ -6,9 +6,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { repositoryRoot } from '@muster/tools';
 import { readCompose, readText } from '../deploy/compose.ts';
 import { stages } from '../deploy/dockerfile.ts';
-import { repositoryRoot } from '../dev/repository.ts';
 import { type Engine, imagesFolder } from './engine.ts';
 
 /** Of the official images that are made of it. */

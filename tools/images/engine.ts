@@ -2,9 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { aptGet, canInstall, findProgram } from '../dev/apt.ts';
-import { claimFile } from '../dev/claim.ts';
-import { dataFolder } from '../dev/repository.ts';
+import { aptGet, canInstall, claimFile, dataFolder, findProgram } from '@muster/tools';
 import { createPrograms } from './programs.ts';
 
 export const imagesFolder = path.join(dataFolder, 'images');

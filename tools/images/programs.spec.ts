@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { isRunning } from '../dev/foreign-process.ts';
+import { isRunning } from '@muster/tools';
 import { createPrograms } from './programs.ts';
 
 const programs = createPrograms(process.env, 200);

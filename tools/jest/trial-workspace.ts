@@ -88,6 +88,7 @@ export async function linkPackages(root: string): Promise<void> {
   for (const name of await readdir(installed)) {
     if (name !== '@muster') await symlink(path.join(installed, name), path.join(linked, name));
   }
+  await symlink(path.join(root, 'tools'), path.join(linked, '@muster/tools'));
   for (const folder of await projectFolders(root)) {
     await symlink(path.join(root, folder), path.join(linked, '@muster', path.basename(folder)));
     // A version of a package that this project alone has.

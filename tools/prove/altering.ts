@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Plugin } from 'esbuild';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { findGuard, type Removal, takeOut } from './guards.ts';
 
 const removals = JSON.parse(process.env['PROVE_WITHOUT'] ?? '[]') as readonly Removal[];

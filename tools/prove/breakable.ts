@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { provideTemplate } from '@muster/testing/template';
 import { Redis as RedisClient } from 'ioredis';
-import { startPostgres, type Postgres } from '../dev/postgres.ts';
-import { startRedis, type Redis } from '../dev/redis.ts';
-import { type ServiceProcess } from '../dev/service-process.ts';
+import { type Postgres, type Redis, type ServiceProcess, startPostgres, startRedis } from '@muster/tools';
 import { cloneFor, type Database, type Scope } from './services.ts';
 
 type Server = ServiceProcess & { readonly url: string; readonly port: number };

@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { builtMain } from '@muster/testing/bundles';
-import { type AppName as Service } from '../dev/ports.ts';
-import { repositoryRoot } from '../dev/repository.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type AppName as Service, repositoryRoot, startThrowAwayApp, type ThrowAwayApp } from '@muster/tools';
 import { type Removal, removalsIn } from './guards.ts';
 import { type Scope } from './services.ts';
 

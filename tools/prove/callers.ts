@@ -1,11 +1,11 @@
 /** Calls as they went: what was answered and how soon, or that no answer came. Nothing is tried again. */
 import { pathOf } from '@muster/registry';
 import { Agent } from 'undici';
+import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';
 import { type Removal } from './guards.ts';
 import { foundOrganization, type Organization, type OrganizationSetUp } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
-import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
 
 /** An answer, or 0 and what went wrong where none came. */
 export interface Heard {

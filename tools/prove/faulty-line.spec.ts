@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Dice } from '../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type FaultyLine, faults, startFaultyLine } from './faulty-line.ts';
 
 let server: Server;

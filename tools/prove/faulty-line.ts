@@ -3,7 +3,7 @@
  * until it is cut, so that what was asked for happens and no caller hears of it.
  */
 import { type Socket } from 'node:net';
-import { type Dice } from '../dev/dice.ts';
+import { type Dice } from '@muster/tools';
 import { type Relay, startRelay } from './relay.ts';
 
 export const faults = ['cut', 'stalled', 'muted'] as const;

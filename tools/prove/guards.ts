@@ -6,7 +6,7 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 
 /** What takes the guard's place; it may say the guard again in part. */
 export type Instead = string | ((guarded: string) => string);

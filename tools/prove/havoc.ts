@@ -1,6 +1,6 @@
 /** Something that goes wrong again and again, at moments that dice decide, until it is told to end. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Dice } from '../dev/dice.ts';
+import { type Dice } from '@muster/tools';
 
 export interface Havoc {
   /** Waits for what it is at; throws what that threw. */

@@ -1,7 +1,7 @@
 /** coordination-api and mcp-gateway on a database of their own. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';
 import { type Removal } from './guards.ts';
 import { type Database, type Scope } from './services.ts';

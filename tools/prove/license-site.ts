@@ -2,8 +2,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/database';
-import { type Dice } from '../dev/dice.ts';
-import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type Dice, type ThrowAwayApp } from '@muster/tools';
 import { Breakable } from './breakable.ts';
 import { startApp } from './bundles.ts';
 import { startFaultyLine } from './faulty-line.ts';

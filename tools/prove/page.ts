@@ -1,8 +1,7 @@
 /** docs/proof.md: what is proven, and what the last long run of each property came to. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { formatted } from '../dev/format.ts';
-import { repositoryRoot } from '../dev/repository.ts';
+import { formatted, repositoryRoot } from '@muster/tools';
 import { properties } from './properties.ts';
 import { figuresInWords, type Property, type Report } from './property.ts';
 

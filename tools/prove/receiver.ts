@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { type Dice } from '../dev/dice.ts';
+import { type Dice } from '@muster/tools';
 import { type Scope } from './services.ts';
 
 /** One endpoint's side of it. */

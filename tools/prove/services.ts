@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/database';
 import { cloneTemplate, databaseUrl, provideTemplate } from '@muster/testing/template';
-import { startPostgres, type Postgres } from '../dev/postgres.ts';
+import { type Postgres, startPostgres } from '@muster/tools';
 import { type Removal } from './guards.ts';
 
 /** A migrated database that nobody else works on. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, httpTransport, retrying } from '@muster/client';
-import { type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';
 import { Breakable, type Breakables, findBreakables } from './breakable.ts';
 import { type FaultyLine, startFaultyLine } from './faulty-line.ts';

@@ -3,10 +3,15 @@ import type * as jest from '@jest/globals';
 import { type Client, connect } from '@muster/client';
 import { type Node } from '@muster/database';
 import { createOrganization, createToken } from '@muster/organizations';
-import { startRedis, type Redis } from '../dev/redis.ts';
-import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
-import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
-import { makeThrowAwayFolder } from '../dev/throw-away.ts';
+import {
+  makeThrowAwayFolder,
+  type Redis,
+  startRedis,
+  startThrowAwayApi,
+  startThrowAwayApp,
+  type ThrowAwayApi,
+  type ThrowAwayApp,
+} from '@muster/tools';
 import { nodeName, type Servers } from './servers.ts';
 
 /** What a spec has of Jest. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createPool, joinNodes, migrate, type Nodes } from '@muster/database';
 import pg from 'pg';
-import { startPostgres } from '../dev/postgres.ts';
+import { startPostgres } from '@muster/tools';
 
 export interface Servers {
   /** As their owner. */

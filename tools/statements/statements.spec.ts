@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrate } from '@muster/database';
 import { Client } from 'pg';
-import { type Postgres, startPostgres } from '../dev/postgres.ts';
+import { type Postgres, startPostgres } from '@muster/tools';
 import { readSources, type Sources } from './call-sites.ts';
 import { type Collected, type Collection, collectStatements } from './collect.ts';
 import { differences, type Stored } from './compare.ts';

@@ -2,12 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate } from '@muster/database';
-import { runningInstance } from '../dev/operators.ts';
-import { startPostgres } from '../dev/postgres.ts';
-import { startRedis } from '../dev/redis.ts';
-import { mailFolder } from '../dev/repository.ts';
-import { startThrowAwayApi } from '../dev/throw-away-api.ts';
-import { startThrowAwayApp } from '../dev/throw-away-app.ts';
+import {
+  mailFolder,
+  runningInstance,
+  startPostgres,
+  startRedis,
+  startThrowAwayApi,
+  startThrowAwayApp,
+} from '@muster/tools';
 
 /** An installation of Muster that the tour runs on. */
 export interface Instance {

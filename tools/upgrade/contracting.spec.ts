@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { repositoryRoot } from '../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { contractingIn, wrongAlone } from './contracting.ts';
 
 const folders = [

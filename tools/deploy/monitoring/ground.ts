@@ -1,8 +1,7 @@
 /** What an installation of a spec stands on: a Postgres and a Redis of its own, and an organization with somebody in it. */
 import { createPool, migrate, type Pool } from '@muster/database';
 import { createOrganization, createToken } from '@muster/organizations';
-import { startPostgres } from '../../dev/postgres.ts';
-import { startRedis } from '../../dev/redis.ts';
+import { startPostgres, startRedis } from '@muster/tools';
 
 export interface Ground {
   readonly databaseUrl: string;

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '@muster/testing/ports';
-import { type AppName } from '../../dev/ports.ts';
-import { sourcesOf, startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { type AppName, sourcesOf, startThrowAwayApp, type ThrowAwayApp } from '@muster/tools';
 import { type Environment } from '../apps.ts';
 
 /** Docs and console take their pages from a build, and count nothing of their own. */

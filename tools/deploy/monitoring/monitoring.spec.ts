@@ -9,7 +9,7 @@ import { errorStatus, operations, reasons } from '@muster/registry';
 import { until } from '@muster/testing';
 import { type IPrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
 import { parse } from 'yaml';
-import { repositoryRoot } from '../../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { appNames } from '../apps.ts';
 import { typeFaults, validate } from '../manifests.ts';
 import { dashboard, panels } from './dashboard.ts';

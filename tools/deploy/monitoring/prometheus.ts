@@ -8,8 +8,7 @@ import { promisify } from 'node:util';
 import { until } from '@muster/testing';
 import { freePort } from '@muster/testing/ports';
 import { parse, stringify } from 'yaml';
-import { findProgram } from '../../dev/apt.ts';
-import { repositoryRoot } from '../../dev/repository.ts';
+import { findProgram, repositoryRoot } from '@muster/tools';
 
 const run = promisify(execFile);
 const monitoring = path.join(repositoryRoot, 'tools/deploy/monitoring');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '@muster/database';
 import { jobNames } from '@muster/jobs';
 import { until } from '@muster/testing';
-import { sourcesOf, startThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { sourcesOf, startThrowAwayApp } from '@muster/tools';
 import { type Environment } from '../apps.ts';
 import { type CollectedSpan, type Collector, spanKind, startCollector } from './collector.ts';
 import { type Ground, openGround } from './ground.ts';

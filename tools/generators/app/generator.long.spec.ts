@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { FsTree } from 'nx/src/generators/tree.js';
 import { programEnvironment } from '@muster/testing/environment';
-import { repositoryRoot } from '../../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { createTrialWorkspace, type Outcome, type TrialWorkspace } from '../../jest/trial-workspace.ts';
 import app from './generator.ts';
 

@@ -4,7 +4,7 @@
  * manifests are those of docs, the app that needs least. The specs of tools/deploy and tools/boundaries hold for it.
  */
 import { formatFiles, type Tree } from '@nx/devkit';
-import { metricsPortOf, portOfApp, portsOfApps } from '../../dev/ports.ts';
+import { metricsPortOf, portOfApp, portsOfApps } from '@muster/tools';
 import { sourcesOf } from './sources.ts';
 
 export interface AppOptions {

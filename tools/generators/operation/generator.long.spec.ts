@@ -3,7 +3,7 @@ import { chmod, cp, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest as jestObject } from '@jest/globals';
 import { flushChanges, FsTree } from 'nx/src/generators/tree.js';
-import { repositoryRoot } from '../../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { createTrialWorkspace, type Outcome, type TrialWorkspace } from '../../jest/trial-workspace.ts';
 import operation from './generator.ts';
 

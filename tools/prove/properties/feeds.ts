@@ -1,6 +1,6 @@
 /** Many write at once while others follow the streams: everybody sees each event once, in one order. */
+import { Dice } from '@muster/tools';
 import { makeBoard, stories } from '../board.ts';
-import { Dice } from '../../dev/dice.ts';
 import { differencesIn } from '../differences.ts';
 import { type Removal, without } from '../guards.ts';
 import { during } from '../havoc.ts';

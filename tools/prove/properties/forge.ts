@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, MusterError } from '@muster/client';
 import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '@muster/testing/github';
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type Removal, without } from '../guards.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { countOf } from '../services.ts';

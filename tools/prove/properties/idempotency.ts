@@ -1,5 +1,5 @@
 /** Writes with keys, tried until they are acknowledged while servers are killed and clients give up: each happens once. */
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';

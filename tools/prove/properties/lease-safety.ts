@@ -2,7 +2,7 @@
  * Clients work on stories and groups while Postgres is killed, connections break, and holders pause and die. Timing
  * decides what meets what: the same seed throws the same dice, but does not make the same run again.
  */
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';

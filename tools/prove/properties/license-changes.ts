@@ -2,7 +2,7 @@
  * Machines take and give back licenses while operators transfer, release and revoke them: as scenes in which they meet for
  * certain, and as a crowd in which the service is killed and its connections break. What happened is then read from the trail.
  */
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type Removal, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite, type Sold } from '../license-site.ts';
 import { property, type Report, type Setting } from '../property.ts';

@@ -3,7 +3,7 @@
  * connections break: it gets in when a slot's time is over, and never before.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type Answered, type LicenseSite, openLicenseSite, redefine, type Sold } from '../license-site.ts';
 import { countOf } from '../services.ts';
 import { property, type Report, type Setting } from '../property.ts';

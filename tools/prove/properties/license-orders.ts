@@ -3,7 +3,7 @@
  * several calls. Each is there once, and whoever is answered hears the same.
  */
 import { randomUUID } from 'node:crypto';
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type Removal, without } from '../guards.ts';
 import { type Answered, type LicenseSite, openLicenseSite, redefine } from '../license-site.ts';
 import { countOf } from '../services.ts';

@@ -3,7 +3,7 @@
  * and its connections break: each event of the trail arrives, under its own id. Times of tries are brought forward.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
 import { type Removal, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';

@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openQueues } from '@muster/queue';
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';

@@ -3,8 +3,7 @@
  * ready. No client tries anything again: each answer counts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ThrowAwayApp } from '../../dev/throw-away-app.ts';
-import { describeExit } from '../../dev/service-process.ts';
+import { describeExit, type ThrowAwayApp } from '@muster/tools';
 import {
   type ApiSite,
   asksToComeAgain,

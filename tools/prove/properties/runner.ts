@@ -6,14 +6,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Client, connect } from '@muster/client';
-import { Dice } from '../../dev/dice.ts';
-import { findBundle } from '../bundles.ts';
-import { openApi } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
-import { property, type Report, type Setting } from '../property.ts';
-import { comesToBe } from '../site.ts';
-import { type AgentName, agents, drawn, losesFiles } from './runner/agents.ts';
 import {
+  Dice,
   git,
   kill,
   type Machine,
@@ -21,7 +15,13 @@ import {
   openMachine,
   processesOf,
   type Working,
-} from '../../dev/runner-machine.ts';
+} from '@muster/tools';
+import { findBundle } from '../bundles.ts';
+import { openApi } from '../callers.ts';
+import { type Removal, without } from '../guards.ts';
+import { property, type Report, type Setting } from '../property.ts';
+import { comesToBe } from '../site.ts';
+import { type AgentName, agents, drawn, losesFiles } from './runner/agents.ts';
 
 const shell = promisify(execFile);
 

@@ -4,7 +4,7 @@
  * asked for. Times of tries are brought forward, or it would take days.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Dice } from '../../dev/dice.ts';
+import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
 import { type Removal, without } from '../guards.ts';
 import { type Pauses } from '../havoc.ts';

@@ -1,7 +1,7 @@
 /** The part of npm run clients that needs no download: the protocol's own packages in both eras, and the stub of a model. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { repositoryRoot } from '../../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 import { type Instance, startInstance } from '../instance.ts';
 import { Journal } from '../journal.ts';
 import { foundTeam } from '../team.ts';

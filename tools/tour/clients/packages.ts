@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { dataFolder } from '../../dev/repository.ts';
+import { dataFolder } from '@muster/tools';
 
 export const packages = {
   '@modelcontextprotocol/sdk': '1.32.2',

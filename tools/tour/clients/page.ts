@@ -1,7 +1,7 @@
 /** docs/mcp-clients-tried.md: a table for each way in, the other one of which stays as it was. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { repositoryRoot } from '../../dev/repository.ts';
+import { repositoryRoot } from '@muster/tools';
 
 const file = path.join(repositoryRoot, 'docs/mcp-clients-tried.md');
 /** What stands above each table. */

@@ -1,7 +1,7 @@
 /** A write as a client makes it that does not give up: tried at whichever copy, cut off, made twice at once, repeated. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathOf } from '@muster/registry';
-import { type Dice } from '../../../dev/dice.ts';
+import { type Dice } from '@muster/tools';
 import { type Site } from '../../site.ts';
 
 export interface Tally {

@@ -1,7 +1,7 @@
 /** Those who work: they take a unit, write to it under what they were granted, pause, die, and give nothing up in time. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, httpTransport, MusterError } from '@muster/client';
-import { type Dice } from '../../../dev/dice.ts';
+import { type Dice } from '@muster/tools';
 import { type Pauses } from '../../havoc.ts';
 import { type Person } from '../../organization.ts';
 import { type Site } from '../../site.ts';

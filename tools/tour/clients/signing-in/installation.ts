@@ -10,9 +10,7 @@ import { createClient, httpTransport, type Client } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { freePort } from '@muster/testing/ports';
 import { createOrganization, createToken } from '@muster/organizations';
-import { startPostgres } from '../../../dev/postgres.ts';
-import { startThrowAwayApi } from '../../../dev/throw-away-api.ts';
-import { startThrowAwayApp } from '../../../dev/throw-away-app.ts';
+import { startPostgres, startThrowAwayApi, startThrowAwayApp } from '@muster/tools';
 
 export interface SigningIn {
   readonly baseUrl: string;
