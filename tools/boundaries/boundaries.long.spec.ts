@@ -99,7 +99,7 @@ const allowed: Case[] = [
   { file: 'apps/trial-license/src/allowed.spec.ts', imports: '@muster/license-client' },
   { file: 'libs/license-client/src/allowed.ts', imports: 'node:crypto' },
   { file: 'tools/bench/allowed.ts', imports: '@muster/board' },
-  { file: 'tools/bench/allowed-servers.ts', imports: '@muster/tools' },
+  { file: 'tools/scale/allowed-servers.ts', imports: '@muster/tools' },
   { file: 'tools/bench/allowed-all.ts', imports: '@muster/operations' },
 ];
 
@@ -156,6 +156,7 @@ beforeAll(async () => {
     'apps',
     'libs',
     'tools/bench',
+    'tools/scale/allowed-servers.ts',
     'tools/dev/a.ts',
   ]);
   if (!stdout.startsWith('[')) throw new Error(`eslint said: ${stdout}${stderr}`);

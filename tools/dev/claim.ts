@@ -6,11 +6,15 @@ const waitMillis = 500;
 
 const isBusy = (error: unknown): boolean => error instanceof Error && error.message.includes('locked');
 
+/** Garbage collection closes a database that nothing refers to, which would end the claim. */
+const held = new Set<DatabaseSync>();
+
 /** Makes this process its holder until it is closed; undefined where another process is. */
 export function claimFile(file: string): DatabaseSync | undefined {
   const claim = new DatabaseSync(file, { timeout: waitMillis });
   try {
     claim.exec('BEGIN EXCLUSIVE');
+    held.add(claim);
     return claim;
   } catch (error) {
     claim.close();

@@ -11,27 +11,35 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-instance-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  await Promise.all(children.splice(0).map(end));
+  await rm(folder, { recursive: true });
+});
 
 /** Another process, which works on the folder until it is ended. */
 async function startAnother(): Promise<ChildProcess> {
   const child = spawn(
     process.execPath,
     [
+      '--expose-gc',
       '--input-type=module-typescript',
       '--eval',
       `import { claimInstance } from './tools/dev/instance.ts';
         claimInstance(${JSON.stringify(folder)});
         process.stdout.write('claimed');
-        setInterval(() => undefined, 1_000);`,
+        // What is not referred to is collected.
+        setInterval(() => { gc(); process.stdout.write('collected'); }, 100);`,
     ],
     { cwd: repositoryRoot, stdio: ['ignore', 'pipe', 'inherit'] },
   );
+  children.push(child);
   await once(child.stdout, 'data');
   return child;
 }
 
 async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
   await once(child, 'exit');
 }
@@ -39,6 +47,7 @@ async function end(child: ChildProcess): Promise<void> {
 describe('claimInstance', () => {
   it('lets one process work on a folder, whatever its command is, and names it to the others', async () => {
     const another = await startAnother();
+    await once(another.stdout ?? another, 'data');
     expect(instanceHolder(folder)).toBe(another.pid);
     expect(() => claimInstance(folder)).toThrow(`Muster already runs here (process ${another.pid ?? ''})`);
     await end(another);
