@@ -97,6 +97,25 @@ describe('under mergeProof verified', () => {
     expect(await tell('verified')).toMatchObject({ recorded: false });
   });
 
+  it('lands the story with its work at a second report, once reports count', async () => {
+    await handIn();
+    await report(people.ana);
+    await people.ana.policy.update({ mergeProof: 'reported' });
+    await report(people.ana, 'again');
+    expect(await standing()).toEqual(['completed', 'done']);
+    // Taken up again, the story is moved by no further report of the same merge.
+    await people.ana.stories.updateStatus({ storyId, status: 'in_progress' });
+    await report(people.ana, 'third');
+    expect(await standing()).toEqual(['completed', 'in_progress']);
+  });
+
+  it('lands the story when its holder completes work whose report counts by now', async () => {
+    await report(people.ana);
+    await people.ana.policy.update({ mergeProof: 'reported' });
+    await succeed();
+    expect(await standing()).toEqual(['completed', 'done']);
+  });
+
   it('hears the forge say that it was closed after somebody reported a merge', async () => {
     await handIn();
     await report(people.ana);

@@ -36,15 +36,20 @@ export const recordObservation = async (
   )) !== undefined;
 
 /**
- * The stories that the first merge of this execution's work lands: its own, or those of its group, not finished yet.
- * `verified`: the first that the forge itself told of.
+ * The stories that the first merge of this execution's work lands: its own, or those of its group, not finished yet. A merge
+ * that did not count when it was reported was not the first. `verified`: the first that the forge itself told of; `uncounted`:
+ * those that such an uncounted report is about.
  */
 export const landedStories = async (
   db: Db,
   executionId: string,
-): Promise<Readonly<Record<Trust, readonly string[]>>> => {
+): Promise<Readonly<Record<Trust | 'uncounted', readonly string[]>>> => {
   const rows = await db.all(
-    sql<{ id: string; first: boolean }>`select s.id, e.merged_at is null as first from executions e
+    sql<{
+      id: string;
+      first: boolean;
+      merged: boolean;
+    }>`select s.id, e.merged_at is not null as merged, coalesce(e.forge #>> '{pullRequest,kind}' <> 'pr_merged', true) as first from executions e
          join stories s on s.org_id = e.org_id and s.status not in ('done', 'canceled') and (
            (e.target_type = 'story' and s.id = e.target_id) or (e.target_type = 'delivery_group' and s.id in
              (select m.story_id from delivery_group_stories m
@@ -55,5 +60,6 @@ export const landedStories = async (
   return {
     reported: rows.filter(({ first }) => first).map(({ id }) => id),
     verified: rows.map(({ id }) => id),
+    uncounted: rows.filter(({ first, merged }) => first && merged).map(({ id }) => id),
   };
 };

@@ -250,7 +250,7 @@ export const deliveryExecutions = {
     }),
     result: z.object({ execution: Execution }),
     refusals: [...holderRefusals, 'policy', 'branch_required', 'invalid_pull_request'],
-    emits: ['execution.submitted', 'execution.completed', 'story.statusChanged'],
+    emits: ['execution.submitted', 'execution.completed', 'story.statusChanged', 'story.unblocked'],
     example: {
       ...held,
       outcome: 'submitted',

@@ -1,20 +1,23 @@
 import {
   ApiError,
   isSameCommit,
+  mergeCounts,
   type Policy,
   registry,
   type Rework,
   type UnmetMergeProof,
   unmetMergeProof,
 } from '@muster/registry';
-import { canonicalPull, handle } from '@muster/runtime';
+import { canonicalPull, handle, type HandlerContext } from '@muster/runtime';
 import { lockCode } from '../../data/code-under-review.ts';
 import { mayHold } from '../../data/executions.ts';
+import { landedStories } from '../../data/observations.ts';
 import { findRequest } from '../../data/rework.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
 import { asEnder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
 import { hadLanded, reworkOf } from '../../rules/forge.ts';
 import { claimOf } from '../../rules/lease-tokens.ts';
+import { landStories } from './land-stories.ts';
 
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
   const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
@@ -41,6 +44,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
         },
       );
     }
+    if (isHolder && !submits) await landReported(context, executionId);
   }
   const [policy, , request, holder] = await Promise.all([
     askPolicy(),
@@ -87,6 +91,17 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   });
   return { execution };
 });
+
+/** A merge that was reported before reports counted proves the work now, so its stories land with it. */
+async function landReported(
+  context: Pick<HandlerContext<typeof registry.deliveryExecutions.complete>, 'db' | 'policy' | 'perform'>,
+  executionId: string,
+): Promise<void> {
+  const { uncounted } = await landedStories(context.db, executionId);
+  if (uncounted.length === 0) return;
+  const policy = await context.policy();
+  if (policy.completeStoryOnMerge && mergeCounts(policy, 'reported')) await landStories(context, uncounted);
+}
 
 const hasBranch = ({ execution: { git } }: ExecutionHolder): boolean =>
   git?.branch != null || git?.pullRequest != null;

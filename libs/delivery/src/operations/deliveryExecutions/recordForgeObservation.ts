@@ -1,5 +1,5 @@
 import {
-  ApiError,
+  type ApiError,
   branchName,
   codeSeen,
   type Execution,
@@ -32,6 +32,7 @@ import { aboutTarget } from '../../data/targets.ts';
 import { can, type TransitionName } from '../../leases/states.ts';
 import { type ExecutionChanges, step } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
+import { landStories } from './land-stories.ts';
 import { fold, isClosed, isLanded, needsRework, reworkOf, seenHead } from '../../rules/forge.ts';
 
 /** What recording asks of its context; a forge's own delivery has it too. */
@@ -76,7 +77,7 @@ export async function observe(
 
   // A story's move locks columns, which come before leases; so it goes first.
   if (recorded && isMerge && counts && policy.completeStoryOnMerge)
-    await completeStories(context, landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']);
+    await landStories(context, landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']);
   const { lease, execution, now, target } = await lockExecution(db, executionId);
   if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
 
@@ -144,16 +145,6 @@ const aheadOfClock = (): ApiError =>
       message: `is more than ${mostAheadMinutes} minutes ahead of the server`,
     },
   ]);
-
-/** Moves the stories that a merge lands into done, those that can be. */
-async function completeStories({ perform }: Context, storyIds: readonly string[]): Promise<void> {
-  for (const storyId of storyIds) {
-    await perform(registry.stories.updateStatus, { storyId, status: 'done' }).catch((error: unknown) => {
-      // Without its approvals, say, the story stays where it is; that it was merged is recorded all the same.
-      if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
-    });
-  }
-}
 
 /** When the work was merged: by any word, and by the forge's own. */
 function mergesAfter(
