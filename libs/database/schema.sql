@@ -397,7 +397,8 @@ create table public.forge_connections (
   deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  delivery_error jsonb
 );
 create table public.forge_deliveries (
   org_id uuid not null,
@@ -1287,7 +1288,7 @@ alter table notification_counts add constraint notification_counts_pkey PRIMARY 
 alter table notification_preferences add constraint notification_preferences_channel_check CHECK ((channel = ANY (ARRAY['inbox'::text, 'email'::text, 'push'::text])));
 alter table notification_preferences add constraint notification_preferences_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (org_id, member_id, kind, channel);
-alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text, 'webhook_paused'::text, 'unblocked'::text])));
+alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text, 'webhook_paused'::text, 'unblocked'::text, 'forge_failing'::text, 'merge_reverted'::text])));
 alter table notifications add constraint notifications_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_pkey PRIMARY KEY (org_id, id);

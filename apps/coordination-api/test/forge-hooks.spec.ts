@@ -2,7 +2,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
+import { inOrganizationAsSystem } from '@muster/database';
+import { translateDelivery } from '@muster/forges';
+import { handlers, performable, reactions } from '@muster/operations';
 import { type People } from '@muster/testing';
+import { recordedDeliveries } from '@muster/testing/github';
 import { useApi } from './api.ts';
 
 const secretsKey = 'k'.repeat(32);
@@ -243,5 +247,66 @@ describe('who may', () => {
     await expect(
       people.ana.forges.repositories.link({ ...link, connectionId: randomUUID() }),
     ).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('deliveries that cannot be read', () => {
+  const recorded = recordedDeliveries.find(({ key }) => key === 'pull_request opened')?.payload as {
+    pull_request: Record<string, unknown>;
+  };
+  /** A time in a form that no forge documents. */
+  const broken = { ...recorded, pull_request: { ...recorded.pull_request, created_at: 'yesterday' } };
+
+  async function send(payload: unknown, event = 'pull_request'): Promise<void> {
+    expect((await deliver(JSON.stringify(payload), { event })).status).toBe(202);
+    const [delivery] = await kept();
+    const environment = { handlers: performable(handlers), reactions };
+    await inOrganizationAsSystem(api.world.database.app, people.orgId, (db) =>
+      translateDelivery({ db, orgId: people.orgId, environment }, delivery?.id ?? ''),
+    );
+  }
+  const health = async () => {
+    const { state, lastError } = (await ana.forges.get({ connectionId })).connection;
+    expect((await ana.forges.list({})).items).toMatchObject([{ state, lastError }]);
+    return [state, lastError];
+  };
+  const told = async (who = ana) => (await who.notifications.list({ kinds: ['forge_failing'] })).items;
+  const failing = [
+    'failing',
+    {
+      doing: 'receive',
+      at: expect.any(String),
+      message: expect.stringMatching(/event pull_request failed: .*created_at is not a time/),
+    },
+  ];
+
+  it('make the connection say so, until one is read, and notify each admin once', async () => {
+    expect(await health()).toEqual(['active', null]);
+    await send(broken);
+    await send(broken);
+    expect(await health()).toEqual(failing);
+    expect(await told()).toMatchObject([
+      { title: 'Muster cannot read what GitHub delivers', subject: { type: 'forge', id: connectionId } },
+    ]);
+    expect(await told(api.client(people.chloe.me.token))).toEqual([]);
+
+    // An event that is never looked at does not show that the others can be read.
+    await send({ zen: 'Keep it simple' }, 'ping');
+    expect(await health()).toEqual(failing);
+    await send(recorded);
+    expect(await health()).toEqual(['active', null]);
+  });
+
+  it('notify again in the next period, unless the last notification is still unread', async () => {
+    const period = async (): Promise<void> => {
+      await send(broken);
+      await send(recorded);
+    };
+    await period();
+    await period();
+    expect(await told()).toHaveLength(1);
+    await ana.notifications.markAllRead({});
+    await period();
+    expect(await told()).toHaveLength(2);
   });
 });

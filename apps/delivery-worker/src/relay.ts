@@ -5,16 +5,19 @@
  */
 import {
   acrossOrganizations,
+  type DomainEvent,
   inOrganizationAsSystem,
   isSettled,
   of,
+  type PlainDb,
   type Pool,
   type Query,
   sql,
   systemFacts,
   workerActor,
 } from '@muster/database';
-import { isOutboxJob, jobNames, jobOf, mostInBatch, type OutboxJobName } from '@muster/jobs';
+import { abandonDelivery } from '@muster/forges';
+import { isOutboxJob, jobNames, jobOf, jobs, mostInBatch, type OutboxJobName } from '@muster/jobs';
 import { reactions } from '@muster/operations';
 import { type Enqueued, type Queues } from '@muster/queue';
 import { conclude } from '@muster/runtime';
@@ -78,9 +81,12 @@ export const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
   from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[]) given (org_id, id)
   where o.org_id = given.org_id and o.id = given.id and o.done_at is null`;
 
-export const setDead = (rowId: string): Query<{ id: string }> => sql<{ id: string }>`
+export const setDead = (rowId: string): Query<{ payload: unknown }> => sql<{ payload: unknown }>`
   update outbox set dead_at = now(), attempts = attempts - 1
-  where ${of()} and id = ${rowId} and done_at is null and dead_at is null returning id`;
+  where ${of()} and id = ${rowId} and done_at is null and dead_at is null returning payload`;
+
+const giveUpOnDelivery = (db: PlainDb, payload: unknown): Promise<DomainEvent[]> =>
+  abandonDelivery(db, jobs['forge.translate'].payload.parse(payload).deliveryId);
 
 /** One turn: claims what is due, buries what was tried often enough, adds the rest to the queues. */
 export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
@@ -134,7 +140,8 @@ async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void>
     const found = await db.find(setDead(row.id));
     if (found === undefined) return false;
     const facts = systemFacts(`worker.abandon.${row.topic}`, row.id);
-    await conclude(db, { orgId: row.orgId, actor: workerActor, domainEvents: [], facts }, reactions);
+    const domainEvents = row.topic === 'forge.translate' ? await giveUpOnDelivery(db, found.payload) : [];
+    await conclude(db, { orgId: row.orgId, actor: workerActor, domainEvents, facts }, reactions);
     return true;
   });
   if (buried) onDead(row);

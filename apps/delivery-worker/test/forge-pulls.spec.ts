@@ -276,3 +276,53 @@ describe('the head of work', () => {
     expect(items.map(({ stale }) => stale)).toEqual([true]);
   });
 });
+
+describe('a merged pull request that reverts merged work', () => {
+  const revert = (body: string, more: Partial<PullLife> = {}): PullLife => ({
+    ...{ ...life, number: 8, branch: 'revert-7-land', title: 'Revert "Land it"', body },
+    ...more,
+  });
+  const lines = async () =>
+    (await people.ana.activity.list({ kinds: ['story.mergeReverted'] })).items.map(({ subject, data }) => [
+      subject.key,
+      data['number'],
+    ]);
+
+  beforeEach(async () => {
+    await people.ana.assignments.set({
+      ...{ targetType: 'story', targetId: storyId, memberId: chloe.me.memberId },
+    });
+    await people.ana.reviewers.add({ storyId, memberId: people.ben.me.memberId });
+    await send(pullEvent(life, 'opened', a, 1));
+    await handIn();
+    await send(mergedEvent(life, a, 3));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+  });
+
+  it('is an event of the story once, notifies assignee and reviewers, and moves nothing', async () => {
+    const merged = mergedEvent(revert('Reverts acme/api#7'), b, 5);
+    await send(pullEvent(revert('Reverts acme/api#7'), 'opened', b, 4));
+    expect(await lines()).toEqual([]);
+    await send(merged);
+    await send(merged);
+    expect(await lines()).toEqual([['WEB-1', 8]]);
+    expect(await standing()).toEqual(['completed', false, 'done']);
+    for (const who of [chloe, people.ben]) {
+      expect((await who.notifications.list({ kinds: ['merge_reverted'] })).items).toMatchObject([
+        { title: 'The merged work on WEB-1 was reverted by pull request 8', subject: { key: 'WEB-1' } },
+      ]);
+    }
+  });
+
+  it('is recognized by the merge commit', async () => {
+    await send(mergedEvent(revert(`This reverts commit ${shaOf('f')}.`), b, 5));
+    expect(await lines()).toEqual([['WEB-1', 8]]);
+  });
+
+  it('counts only where the work went', async () => {
+    await send(mergedEvent(revert('Reverts acme/api#7', { base: 'release/2' }), b, 5));
+    await send(mergedEvent(revert('Reverts acme/api#6', { number: 9 }), b, 6));
+    await send(mergedEvent(revert('Reverts acme/web#7', { number: 10 }), b, 7));
+    expect(await lines()).toEqual([]);
+  });
+});

@@ -388,6 +388,32 @@ it('goes from the delivery through the outbox and the queue to the story', async
   expect(await standing()).toEqual(['completed', false, 'done']);
 });
 
+it('fails a delivery that no attempt could process, and says so on the connection', async () => {
+  const { headers, body } = signed(github, mergedEvent(life, a, 5));
+  await receiveDelivery(world.database.app, seals, {
+    ...{ connectionId: github.id, headers, body: Buffer.from(body) },
+  });
+  const line = openLine(world);
+  try {
+    await world.rows(
+      `update outbox set attempts = 12 where org_id = $1 and topic = 'forge.translate'`,
+      people.orgId,
+    );
+    await until(async () => {
+      await line.relay();
+      return line.dead.length > 0;
+    });
+  } finally {
+    await line.close();
+  }
+  const { items } = await people.ana.forges.deliveries.list({ connectionId: github.id });
+  expect(items).toMatchObject([{ state: 'failed', outcome: [{ reason: 'it could not be processed' }] }]);
+  expect((await people.ana.forges.get({ connectionId: github.id })).connection).toMatchObject({
+    ...{ state: 'failing', lastError: { doing: 'receive' } },
+  });
+  expect((await people.ana.notifications.list({ kinds: ['forge_failing'] })).items).toHaveLength(1);
+});
+
 it('takes nothing of a connection that was disconnected, and knows nothing of it', async () => {
   const { headers, body } = signed(github, mergedEvent(life, a, 5));
   const delivered = { connectionId: github.id, headers, body: Buffer.from(body) };

@@ -107,7 +107,7 @@ export interface Executions { attempt: Generated<number>; branch: Generated<stri
 
 export interface ForgeChecks { at: string; name: string; noted_at: Generated<string>; org_id: string; repository_id: string; sha: string; state: 'pending' | 'passed' | 'failed'; trust: Trust; }
 
-export interface ForgeConnections { app_id: string | null; app_url: string | null; base_url: string; created_at: Generated<string>; created_by: Actor; credentials: Buffer | null; credentials_kind: 'token' | 'app' | null; deleted_at: string | null; id: string; kind: ForgeKind; last_delivery_at: string | null; last_error: ForgeFailure | null; last_status_at: string | null; name: string; org_id: string; quiet_until: string | null; secret: Buffer; updated_at: Generated<string>; version: Generated<number>; }
+export interface ForgeConnections { app_id: string | null; app_url: string | null; base_url: string; created_at: Generated<string>; created_by: Actor; credentials: Buffer | null; credentials_kind: 'token' | 'app' | null; deleted_at: string | null; delivery_error: ForgeFailure | null; id: string; kind: ForgeKind; last_delivery_at: string | null; last_error: ForgeFailure | null; last_status_at: string | null; name: string; org_id: string; quiet_until: string | null; secret: Buffer; updated_at: Generated<string>; version: Generated<number>; }
 
 export interface ForgeDeliveries { connection_id: string; delivery_id: string; done_at: string | null; event: string; id: string; org_id: string; outcome: Generated<ForgeOutcome[]>; payload: string; received_at: Generated<string>; state: Generated<ForgeDeliveryState>; trust: Trust; }
 

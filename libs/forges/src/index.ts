@@ -10,7 +10,7 @@ export { type Delivered, receiveDelivery } from './receive.ts';
 export { type AppPage, readAppPage, takeAppCode } from './app-page.ts';
 export { makeApp } from './make-app.ts';
 export { appPath, type ForgesSetUp, hookPath } from './operations/set-up.ts';
-export { type ForgeWork, replayFacts, translateDelivery } from './translate.ts';
+export { abandonDelivery, type ForgeWork, replayFacts, translateDelivery } from './translate.ts';
 export { type AskForge, ForgeRefusal } from './calls/call.ts';
 export { askAboutPull, reconcile } from './reconcile.ts';
 export { createForgeCalls, type ForgeCalls, lookAtHeads, sendStatus } from './statuses.ts';

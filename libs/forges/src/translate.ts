@@ -1,5 +1,5 @@
 /** The jobs that read what forges delivered. */
-import { type PlainDb, systemFacts } from '@muster/database';
+import { type Db, type DomainEvent, type PlainDb, systemFacts } from '@muster/database';
 import {
   type Actor,
   isCleanText,
@@ -11,15 +11,17 @@ import {
 } from '@muster/registry';
 import { asSystem, type Environment } from '@muster/runtime';
 import { z } from 'zod';
-import { lockDelivery, setOutcome } from './data/deliveries.ts';
+import { aboutConnection, getConnection, noteReadable, noteUnreadable } from './data/connections.ts';
+import { lockDelivery, setOutcome, type Unread } from './data/deliveries.ts';
 import { keysOfExecution } from './data/find-execution.ts';
 import { findParked, forgetParked } from './data/parked.ts';
 import { askAboutNumber } from './data/quiet-pulls.ts';
 import { type LinkedRepository, lockLinked, lockLinkedOfProject, noteNames } from './data/repositories.ts';
+import { revertedWork } from './data/reverted.ts';
 import { placeCheck, placeFact } from './place.ts';
 import { isSuiteOf } from './rules/check-names.ts';
 import { Fact, type Reading } from './rules/fact.ts';
-import { read } from './rules/translations.ts';
+import { isRead, read } from './rules/translations.ts';
 
 export interface ForgeWork {
   readonly db: PlainDb;
@@ -55,6 +57,19 @@ function readSafely(kind: ForgeKind, event: string, payload: string): Reading | 
   }
 }
 
+/** Notes on the connection that a delivery cannot be read. Answers an event for the first one. */
+async function failDelivery(
+  db: Db,
+  { connectionId, event }: Pick<Unread, 'connectionId' | 'event'>,
+  reason: string,
+): Promise<DomainEvent[]> {
+  const connection = await getConnection(db, connectionId);
+  const message = `A delivery of the event ${event} failed: ${reason}`.slice(0, 500);
+  const failure = { at: new Date().toISOString(), doing: 'receive' as const, message };
+  const isFirst = await noteUnreadable(db, connectionId, failure);
+  return isFirst ? [{ kind: 'forge.deliveriesFailed', subject: aboutConnection(connection), data: {} }] : [];
+}
+
 function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
   const results = new Set(outcome.map(({ result }) => result));
   if (results.has('recorded') || results.has('repeated') || results.has('linked')) return 'recorded';
@@ -70,6 +85,15 @@ async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: numb
   return { kind: null, executionId: null, result: 'noted', reason };
 }
 
+/** Gives up a delivery that was tried often enough. Answers the events that follow. */
+export async function abandonDelivery(db: PlainDb, deliveryId: string): Promise<DomainEvent[]> {
+  const delivery = await lockDelivery(db, deliveryId);
+  if (delivery === undefined) return [];
+  const reason = 'it could not be processed';
+  db.later(setOutcome(deliveryId, 'failed', [ignoredFor(reason)]));
+  return failDelivery(db, delivery, reason);
+}
+
 /** Reads a delivery, and records what it says. Again it changes nothing. */
 export async function translateDelivery(
   { db, orgId, environment }: ForgeWork,
@@ -81,8 +105,14 @@ export async function translateDelivery(
   const reading = readSafely(kind, event, payload);
   if ('failed' in reading) {
     db.later(setOutcome(deliveryId, 'failed', [ignoredFor(reading.failed)]));
+    const facts = systemFacts('forge.translate', deliveryId);
+    await asSystem({ db, orgId, actor: forgeActor(kind), facts }, environment, async (_perform, emit) => {
+      for (const failing of await failDelivery(db, delivery, reading.failed)) emit(failing);
+    });
     return;
   }
+  // An event that is never read says nothing of those that are.
+  if (isRead(kind, event)) db.later(noteReadable(connectionId));
   if ('ignored' in reading) {
     db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(reading.ignored)]));
     return;
@@ -98,12 +128,15 @@ export async function translateDelivery(
   db.flush();
   const outcome: ForgeOutcome[] = [];
   const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
-  await asSystem(work, environment, async (perform) => {
+  await asSystem(work, environment, async (perform, emit) => {
     for (const repository of linked) {
       const placing = { db, perform, repository, trust, receivedAt };
       if (reading.reviewsOf !== undefined)
         outcome.push(await askForReviews(db, repository, reading.reviewsOf));
-      for (const fact of reading.facts) outcome.push(...(await placeFact(placing, fact)));
+      for (const fact of reading.facts) {
+        outcome.push(...(await placeFact(placing, fact)));
+        for (const reverted of await revertedWork(db, repository, fact)) emit(reverted);
+      }
       // The status that an app sets itself comes back as its check suite.
       for (const check of reading.checks.filter(({ name }) => !isSuiteOf(appId, name)))
         outcome.push(...(await placeCheck(placing, check)));

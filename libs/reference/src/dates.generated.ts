@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '82b825c142a86da3e52ac696f7ff902984f788e468539df910914a46056f9feb',
+    sha256: 'd750f462dbe7d28480497789cea381233c30ba15b7b1630facf2136fc0d93237',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -148,16 +148,16 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/activity': {
-    sha256: '180f845b66d7e6669f5b396aa04aeeeecaec92685f4772cd528932d93313709b',
+    sha256: '9e45a9f978669de397933cfaaed41a839bd8ac577f9ff02a2e6e5bb5ee893d6f',
     since: '2026-11-29',
   },
   'reference/events': {
-    sha256: '0cc5c52fc211cf795b6e266c40ce8e9a7b4267bb41937582ea5285cf72ac0065',
+    sha256: '70a394f6546ea252343ae9dc8e0e40b2349d720daec6104c1a32c52a3565c258',
     since: '2026-11-29',
   },
   'reference/forges': {
-    sha256: 'f68702cf441b47161ba1d45a2c2510bb166d8d159a492b59493f7b6b247befcb',
-    since: '2026-11-27',
+    sha256: '304993d55b28fd2bc09eecf45156b4429f036277e029aa989da3b3aa9204ce84',
+    since: '2026-11-29',
   },
   'reference/forges.repositories': {
     sha256: '262ceb907f176ef32d1450dd2132b0f40a924ad524221ff3b42aa84f92029b93',
@@ -176,11 +176,11 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/notifications': {
-    sha256: '648228dcaffe6486e135022f4c19bb1cd80efe54d1cfc1514c9af174dcf63bad',
+    sha256: '450c738479001b6344e2d4f32588445652f3bc66bae59c0a2896752a95568857',
     since: '2026-11-29',
   },
   'reference/webhooks': {
-    sha256: '7c13650b1e828ce3f51e7ed15e1412094e40732ec4933e31242d1ab9a8bd315d',
+    sha256: '7646adb965ae617ea52ea02c7ad2e639f20afa6ef5713060d74d4821e1a870d2',
     since: '2026-11-29',
   },
   'reference/webhooks.deliveries': {
@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '1e42cd282b81921245e955dbbe2f3a91eda5f08c6c3225f4fc599d163832c205',
+    sha256: '5f9ba098f48ecf4160d62d6b445de6062c7a665b86b64e1ce7b55d70c13f2a4e',
     since: '2026-11-29',
   },
   'reference/errors': {
@@ -208,7 +208,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/event-kinds': {
-    sha256: '9c6fd89828468a1816291e76ea209c09c4f4d2c4ddcb8c0e63b8d0ab890c8c1e',
+    sha256: '231066deca5dd46b594f2808260dd2c5792797b84e904da1b4aef1036a521e20',
     since: '2026-11-29',
   },
 };

@@ -210,8 +210,10 @@ describe('events and refusals', () => {
 
   it('all come from somewhere', () => {
     const said = new Set<string>(all.flatMap((operation) => operation.emits));
-    // A person who accepts an invitation calls no operation: there is no token yet. Expiries are the worker's to say.
-    const saidElsewhere = ['invitation.accepted', 'lease.expired'];
+    // A person who accepts an invitation calls no operation: there is no token yet. Expiries and news of forges are the worker's.
+    const saidElsewhere = [
+      ...['story.mergeReverted', 'invitation.accepted', 'forge.deliveriesFailed', 'lease.expired'],
+    ];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
     // The pipeline gives these, the acceptance of an invitation, the event stream, the MCP gateway, and the license service.

@@ -9,6 +9,8 @@ const toldAlone: ReadonlySet<Kind> = new Set<Kind>([
   'access_requested',
   'seat_limit',
   'webhook_paused',
+  'forge_failing',
+  'merge_reverted',
 ]);
 const seenElsewhere: ReadonlySet<Kind> = new Set<Kind>(['review_requested', 'handoff', 'lease_expired']);
 

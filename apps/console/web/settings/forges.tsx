@@ -83,7 +83,7 @@ function One({ connection }: { readonly connection: ForgeConnection }) {
           </span>
           {lastError !== null && (
             <span className="state" data-tone="bad">
-              {lastError.message}
+              {facts(ago(lastError.at), lastError.message)}
             </span>
           )}
         </>

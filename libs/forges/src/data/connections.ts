@@ -34,12 +34,19 @@ export const connections = record('forge_connections', 'c', {
   created_by: { hidden: true },
   last_delivery_at: { initial: null },
   last_status_at: { initial: null },
-  last_error: { initial: null },
+  last_error: { hidden: true, initial: null },
+  delivery_error: { hidden: true, initial: null },
   deleted_at: { hidden: true, initial: null },
 });
 export type ConnectionRow = RowOf<typeof connections>;
 
-export const toConnection = (row: ConnectionRow): ForgeConnection => connections.shown(row);
+/** The newer failure counts: that of calls to the forge, or that of its deliveries. Either ends when the same works again. */
+export function toConnection(row: ConnectionRow): ForgeConnection {
+  const { last_error: calling, delivery_error: receiving } = row;
+  const isReceiving = receiving !== null && (calling === null || receiving.at >= calling.at);
+  const lastError = isReceiving ? receiving : calling;
+  return { ...connections.shown(row), state: lastError === null ? 'active' : 'failing', lastError };
+}
 
 export const aboutConnection = (row: ConnectionRow): Subject => subjectOf('forge', { id: row.id }, row.name);
 
@@ -112,3 +119,18 @@ export const noteFailure = (connectionId: string, failure: ForgeFailure | null):
 export const noteDelivery = (connectionId: string): Query<unknown> =>
   sql`update forge_connections set last_delivery_at = now()
      where ${of()} and id = ${connectionId} and (last_delivery_at is null or last_delivery_at < now() - interval '5 seconds')`;
+
+/** Notes that a delivery cannot be read. Answers true for the first one since the last that could be read. */
+export async function noteUnreadable(db: Db, connectionId: string, failure: ForgeFailure): Promise<boolean> {
+  const isThis = sql.part`${of()} and id = ${connectionId}`;
+  const first = await db.find(
+    sql`update forge_connections set delivery_error = ${failure} where ${isThis} and delivery_error is null returning id`,
+  );
+  if (first === undefined)
+    db.later(sql`update forge_connections set delivery_error = ${failure} where ${isThis}`);
+  return first !== undefined;
+}
+
+export const noteReadable = (connectionId: string): Query<unknown> =>
+  sql`update forge_connections set delivery_error = null
+     where ${of()} and id = ${connectionId} and delivery_error is not null`;

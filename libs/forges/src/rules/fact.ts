@@ -33,6 +33,8 @@ export const Fact = z.object({
   trailers: z.array(z.string()),
   /** The forge's id of a review's author, if the forge sends it. */
   reviewer: z.string().nullable().default(null),
+  /** Of a merge: numbers of pull requests and ids of merge commits that it takes back. */
+  reverts: z.array(z.string()).optional(),
 });
 export type Fact = z.infer<typeof Fact>;
 

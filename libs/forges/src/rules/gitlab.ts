@@ -14,6 +14,7 @@ import {
   words,
 } from './fact.ts';
 import { knownSha } from './pull-requests.ts';
+import { revertsIn } from './reverts.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 const Project = z.object({
@@ -149,6 +150,7 @@ function readMergeRequest(payload: unknown): Reading {
       ? []
       : trailersOfPull(merge.description, [merge.last_commit?.message]),
     reviewer: told === 'review_approved' && user != null ? String(user.id) : null,
+    ...(told === 'pr_merged' && { reverts: revertsIn(merge.description, project.path_with_namespace) }),
   };
   const isOpen = told === 'pr_opened' || told === 'pr_updated' || told === 'pr_reopened';
   const conflict: Fact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };

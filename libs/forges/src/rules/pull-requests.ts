@@ -3,6 +3,7 @@ import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { statusName } from './check-names.ts';
 import { type Fact, ForgeTime, type NamedRepository, type Reading } from './fact.ts';
+import { revertsIn } from './reverts.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 export const Repository = z.object({
@@ -98,7 +99,8 @@ export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository
   const isMerged = action === 'closed' && pull.merged === true;
   if (isMerged) {
     const at = pull.merged_at ?? pull.closed_at ?? pull.updated_at;
-    return [factOf(pull, repository, { kind: 'pr_merged', at, sha: pull.merge_commit_sha ?? null })];
+    const fact = factOf(pull, repository, { kind: 'pr_merged', at, sha: pull.merge_commit_sha ?? null });
+    return [{ ...fact, reverts: revertsIn(pull.body, repository.full_name) }];
   }
   const times = {
     opened: pull.created_at,

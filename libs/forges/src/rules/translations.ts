@@ -12,6 +12,10 @@ export const translations: Readonly<Record<ForgeKind, Translation>> = {
   forgejo: gitea,
 };
 
+/** False for an event whose payload is never looked at. */
+export const isRead = (kind: ForgeKind, event: string): boolean =>
+  Object.hasOwn(translations[kind], event) && typeof translations[kind][event] === 'function';
+
 /** What a delivery says; a payload that is not what the forge documents throws a ZodError. */
 export function read(kind: ForgeKind, event: string, payload: unknown): Reading {
   const known = translations[kind];

@@ -56,6 +56,13 @@ export const recipientQueries: Record<Recipients, Part> = {
       and not exists (select from notifications n where ${of('n')} and n.member_id = m.id
         and n.kind = 'seat_limit' and n.in_inbox and n.read_at is null)`,
 
+  reviewers: sql.part`select coalesce(g.member_id, r.member_id) from story_reviewers r
+    left join agents g on ${of('g')} and g.id = r.agent_id where ${of('r')} and r.story_id = w.ids[1]`,
+
+  unaware_of_failing: sql.part`${heads}
+      and not exists (select from notifications n where ${of('n')} and n.member_id = m.id
+        and n.kind = 'forge_failing' and n.in_inbox and n.read_at is null and n.subject ->> 'id' = w.ids[1]::text)`,
+
   broadcast: sql.part`select m.id from broadcasts b join members m on ${of('m')}
     where ${of('b')} and b.id = w.ids[1]
       and (b.team_id is null or m.id in (

@@ -25,6 +25,8 @@ describe('channels', () => {
       'access_resolved',
       'seat_limit',
       'webhook_paused',
+      'forge_failing',
+      'merge_reverted',
     ]);
     expect(by('push')).toEqual(['mention', 'review_requested', 'handoff', 'lease_taken_over']);
   });

@@ -32,6 +32,8 @@ const defaults: Record<NotificationKind, Channels> = {
   seat_limit: by('inbox', 'email'),
   webhook_paused: by('inbox', 'email'),
   unblocked: by('inbox'),
+  forge_failing: by('inbox', 'email'),
+  merge_reverted: by('inbox', 'email'),
 };
 
 export const defaultChannels = (kind: NotificationKind): Channels => defaults[kind];

@@ -45,6 +45,7 @@ describe('drafts', () => {
       'execution.completed',
       'execution.offered',
       'execution.superseded',
+      'forge.deliveriesFailed',
       'group.leaseAcquired',
       'invitation.accepted',
       'invitation.created',
@@ -54,6 +55,7 @@ describe('drafts', () => {
       'member.roleChanged',
       'review.decided',
       'reviewer.added',
+      'story.mergeReverted',
       'story.unblocked',
     ]);
   });

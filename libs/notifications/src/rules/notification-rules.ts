@@ -33,6 +33,10 @@ export type Recipients =
   | 'heads'
   /** The owner and the admins, if no seat is left and they have not been told so yet. */
   | 'out_of_seats'
+  /** The members who review this story, and the owners of agents who do. */
+  | 'reviewers'
+  /** The owner and the admins who have no unread notification that the deliveries of this connection fail. */
+  | 'unaware_of_failing'
   /** The members that this broadcast is for. */
   | 'broadcast';
 
@@ -200,6 +204,18 @@ const rules: Rules = {
       body: detailOf(subject),
     }),
 
+  'story.mergeReverted': ({ subject, data }) => {
+    const by = data.number === null ? 'another pull request' : `pull request ${data.number}`;
+    const words = {
+      title: `The merged work on ${nameOf(subject)} was reverted by ${by}`,
+      body: detailOf(subject),
+    };
+    return [
+      ...tell('merge_reverted', 'assigned', [subject.id], subject, words),
+      ...tell('merge_reverted', 'reviewers', [subject.id], subject, words),
+    ];
+  },
+
   'reviewer.added': ({ subject, data, actor }) => {
     const words = (whom: string): Words => ({
       title: `${actor.name} asked ${whom} to review ${nameOf(subject)}`,
@@ -273,6 +289,12 @@ const rules: Rules = {
       ...tell('webhook_paused', 'heads', [subject.id], subject, words),
     ];
   },
+
+  'forge.deliveriesFailed': ({ subject }) =>
+    tell('forge_failing', 'unaware_of_failing', [subject.id], subject, {
+      title: `Muster cannot read what ${nameOf(subject)} delivers`,
+      body: 'Stories do not follow the forge until this is fixed. The settings of the connection show the error.',
+    }),
 
   // What can take the last seat; accepting an invitation takes the one that it reserved.
   'invitation.created': (what) => (what.data.role === 'viewer' ? [] : outOfSeats(what)),

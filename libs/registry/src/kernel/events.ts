@@ -29,6 +29,13 @@ export const events = {
   'story.statusChanged': z.object({ from: status, to: status, columnId: Id.nullable() }),
   /** Its last open blocker is done, canceled or deleted. */
   'story.unblocked': nothing,
+  /** A pull request that was merged takes back the merged work; the story stays where it is. */
+  'story.mergeReverted': z.object({
+    executionId: Id,
+    /** Number and address of the pull request that reverts it. */
+    number: z.int().nullable(),
+    url: z.string().nullable(),
+  }),
   'story.reordered': z.object({ columnId: Id }),
   'story.gitMetaUpdated': changed,
   'story.upstreamUpdated': z.object({ provider: z.string().nullable(), externalId: z.string().nullable() }),
@@ -109,6 +116,8 @@ export const events = {
   'forge.connected': z.object({ kind: z.string() }),
   'forge.updated': changed,
   'forge.disconnected': nothing,
+  /** Its deliveries cannot be read; it comes once until one can be read again. */
+  'forge.deliveriesFailed': nothing,
   'forge.repositoryLinked': z.object({ connectionId: Id }),
   'forge.repositoryUnlinked': z.object({ connectionId: Id }),
   'webhook.created': nothing,

@@ -76,6 +76,7 @@ export const ForgeConnection = z
     appUrl: z.string().nullable().describe('Of the GitHub App that was made by manifestUrl'),
     lastDeliveryAt: Time.nullable(),
     lastStatusAt: Time.nullable(),
+    state: z.enum(['active', 'failing']).describe('failing: lastError says why'),
     lastError: ForgeFailure.nullable().describe('null: what was done last worked'),
     ...stamps,
   })

@@ -20,6 +20,8 @@ export const notificationKinds = [
   'seat_limit',
   'webhook_paused',
   'unblocked',
+  'forge_failing',
+  'merge_reverted',
 ] as const;
 export const NotificationKind = z.enum(notificationKinds);
 export type NotificationKind = z.infer<typeof NotificationKind>;

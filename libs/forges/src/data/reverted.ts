@@ -1,0 +1,42 @@
+/** The stories whose merged work a pull request takes back. */
+import { type Db, type DomainEvent, of, sql } from '@muster/database';
+import { subjectOf } from '@muster/registry';
+import { type Fact } from '../rules/fact.ts';
+import { type LinkedRepository } from './repositories.ts';
+
+interface Reverted {
+  readonly executionId: string;
+  readonly id: string;
+  readonly project_id: string;
+  readonly key: string;
+  readonly title: string;
+}
+
+/** An event for each story, unless it has the one of this pull request already. The links of the repository are locked. */
+export async function revertedWork(
+  db: Db,
+  { id: repositoryId, defaultBranch }: LinkedRepository,
+  { kind, reverts = [], base, number, url, defaultBranch: named }: Fact,
+): Promise<DomainEvent[]> {
+  if (kind !== 'pr_merged' || reverts.length === 0) return [];
+  const numbers = reverts.filter((one) => one.length < 10).map(Number);
+  const rows = await db.all(
+    sql<Reverted>`select e.id as "executionId", s.id, s.project_id, j.key || '-' || s.number as key, s.title
+       from forge_pulls p
+       join executions e on ${of('e')} and e.id = p.execution_id and e.merged_at is not null
+       join projects j on ${of('j')} and j.id = e.project_id and j.archived_at is null
+       join stories s on ${of('s')} and s.project_id = e.project_id and ((e.target_type = 'story' and s.id = e.target_id)
+         or (e.target_type = 'delivery_group' and s.id in (select m.story_id from delivery_group_stories m
+           where ${of('m')} and m.group_id = e.target_id)))
+       where ${of('p')} and p.repository_id = ${repositoryId}
+         and (p.number = any (${numbers}::int[]) or e.forge #>> '{pullRequest,sha}' = any (${reverts}::text[]))
+         and coalesce(e.git ->> 'baseBranch', s.git ->> 'baseBranch', ${defaultBranch ?? named}::text) is not distinct from ${base}::text
+         and not exists (select from activity a where ${of('a')} and a.story_id = s.id
+           and a.kind = 'story.mergeReverted' and a.data ->> 'number' = ${number}::text)
+       order by s.id limit 200`,
+  );
+  return rows.map(({ executionId, ...story }) => ({
+    ...{ kind: 'story.mergeReverted', subject: subjectOf('story', story, story.title, story.key) },
+    data: { executionId, number, url },
+  }));
+}
