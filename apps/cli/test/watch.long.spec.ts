@@ -98,13 +98,22 @@ describe('muster watch', () => {
       MUSTER_BASE_URL: forwarder.url,
     });
     await terminal.until(/Locks/);
+    const leaving = new AbortController();
+    /** Opens as many event streams as the member may have, directly at the API. */
+    const takeStreams = async (): Promise<void> => {
+      const headers = { authorization: `Bearer ${dan.me.token}` };
+      const url = new URL('/api/events/stream', muster.url());
+      for (let count = 0; count < 4; count += 1)
+        expect((await fetch(url, { headers, signal: leaving.signal })).status).toBe(200);
+    };
     const close = async (): Promise<void> => {
+      leaving.abort();
       terminal.type('q');
       expect(await terminal.ended).toBe(0);
       await forwarder.away();
     };
     const lock = (resource: string) => locks.acquire({ projectId: 'APP', resources: [resource] });
-    return { forwarder, terminal, lock, close };
+    return { forwarder, terminal, lock, takeStreams, close };
   };
 
   besideOnTerminal('ends where it is told to in the middle of a look', async () => {
@@ -124,6 +133,15 @@ describe('muster watch', () => {
     expect(forwarder.asked('/api/events/stream')).toBe(1);
     await lock('src/live/**');
     await terminal.until(/src\/live/);
+    await close();
+  });
+
+  besideOnTerminal('keeps looking after newer streams of the member took the place of its own', async () => {
+    const { forwarder, terminal, lock, takeStreams, close } = await open('--interval', '1');
+    await forwarder.answered('/api/events/stream');
+    await takeStreams();
+    await lock('src/replaced/**');
+    await terminal.until(/src\/replaced/);
     await close();
   });
 

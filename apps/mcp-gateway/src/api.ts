@@ -139,7 +139,8 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
       return (options) =>
         followStream({
           ...options,
-          ...{ baseUrl: origin, token, fetch: through, personal: false, forSeconds: Infinity },
+          ...{ baseUrl: origin, token, fetch: through },
+          ...{ personal: false, forSeconds: Infinity, reopensReplaced: true },
         });
     },
     isReady: async () => {

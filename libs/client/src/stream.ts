@@ -6,7 +6,7 @@ import {
   type Registry,
   type ResultOf,
 } from '@muster/registry';
-import { errorBodyIn, errorOf, MusterError, NoAnswer } from './errors.ts';
+import { errorBodyIn, errorOf, isRefusal, MusterError, NoAnswer } from './errors.ts';
 import { type FollowActivityOptions } from './events.ts';
 import { authorizationOf, type HttpOptions, reasonOf, retryAfterOf } from './http.ts';
 import { isPassing, pauseBefore, type RetryOptions } from './retrying.ts';
@@ -26,6 +26,11 @@ export type Streamed =
 export interface StreamOptions extends HttpOptions, RetryOptions, FollowActivityOptions {
   /** False leaves out what concerns the inbox; true unless told. */
   readonly personal?: boolean;
+  /**
+   * True opens the stream again after a newer one of the member took its place (`stream_replaced`), when the pause that the
+   * server asks for has passed. False throws that refusal; false unless told.
+   */
+  readonly reopensReplaced?: boolean;
   /** Told of each connection that the server answered. */
   readonly onOpen?: () => void;
 }
@@ -41,7 +46,7 @@ const patienceSeconds = 30;
  */
 export async function* followStream(options: StreamOptions): AsyncGenerator<Streamed, void, undefined> {
   const { after = 'latest', signal, forSeconds = patienceSeconds } = options;
-  const { onRetry = () => undefined, onOpen = () => undefined } = options;
+  const { onRetry = () => undefined, onOpen = () => undefined, reopensReplaced = false } = options;
   let place = after;
   let failures = 0;
   let failsSince: number | null = null;
@@ -66,7 +71,8 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
     } catch (failure) {
       if (isOver()) return;
       const known = failure instanceof MusterError ? failure : noAnswerFrom(options.baseUrl, failure);
-      if (!isPassing(known)) throw failure;
+      const isReopened = reopensReplaced && isRefusal(known, 'stream_replaced');
+      if (!isPassing(known) && !isReopened) throw failure;
       failures += 1;
       failsSince ??= performance.now();
       // A server that stops says how soon to come again, and that is not for long.

@@ -39,7 +39,7 @@ export function openNews(
   const streamed = () =>
     followStream({
       ...connection,
-      ...{ kinds, signal, personal: false, forSeconds: Infinity },
+      ...{ kinds, signal, personal: false, forSeconds: Infinity, reopensReplaced: true },
       ...(projectId !== undefined && { projectId }),
       // What was written between the last look and now may be missing.
       onOpen: () => {

@@ -1,0 +1,42 @@
+import { expect, it } from '@jest/globals';
+import { followStream } from './stream.ts';
+
+const replaced = {
+  ...{
+    code: 'conflict',
+    message: 'A newer event stream of yours took the place of this one.',
+    requestId: 'r',
+  },
+  details: { reason: 'stream_replaced', retryable: false },
+};
+const unread = 'event: notifications.unread\ndata: {"unread":2}\n\n';
+const answers = [`id: c1\n\nretry: 1\nevent: end\ndata: ${JSON.stringify(replaced)}\n\n`, unread];
+
+/** A server whose first stream is replaced and whose second one goes on. */
+function open(reopensReplaced: boolean) {
+  const places: (string | null)[] = [];
+  const answer: typeof fetch = async (url) => {
+    places.push(new URL(url).searchParams.get('after'));
+    return new Response(answers[places.length - 1], { headers: { 'content-type': 'text/event-stream' } });
+  };
+  const stream = followStream({
+    baseUrl: 'http://muster.example',
+    token: 't',
+    fetch: answer,
+    reopensReplaced,
+  });
+  return { places, stream };
+}
+
+it('throws that a newer stream took the place of its own', async () => {
+  const { places, stream } = open(false);
+  await expect(stream.next()).rejects.toMatchObject({ reason: 'stream_replaced' });
+  expect(places).toEqual(['latest']);
+});
+
+it('opens a replaced stream again where it was, if told so', async () => {
+  const { places, stream } = open(true);
+  expect((await stream.next()).value).toMatchObject({ type: 'unread', unread: 2 });
+  expect(places).toEqual(['latest', 'c1']);
+  await stream.return();
+});
