@@ -1,5 +1,5 @@
 /** A reviewer who requests changes sends handed-in work back, until no fresh request is left (CONTRACT §9.2). */
-import { beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
@@ -7,7 +7,8 @@ import { type People, useWorld } from '@muster/testing';
 
 const world = useWorld({ ...handlers, insideBoard, insideHandlers }, reactions);
 const storyId = 'WEB-1';
-const target = { targetType: 'story', targetId: storyId } as const;
+type Target = { readonly targetType: 'story' | 'delivery_group'; readonly targetId: string };
+const target: Target = { targetType: 'story', targetId: storyId };
 const sha = (letter: string): string => letter.repeat(40);
 let people: People;
 let executionId: string;
@@ -17,8 +18,8 @@ const statusOf = async () => (await people.ana.stories.get({ storyId })).story.s
 const request = (note = 'The retry is missing') =>
   people.ben.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note });
 
-async function submit(headSha: string | undefined): Promise<void> {
-  const taken = await people.robo.deliveryExecutions.acquire({ ...target, start: true });
+async function submit(headSha: string | undefined, of: Target = target): Promise<void> {
+  const taken = await people.robo.deliveryExecutions.acquire({ ...of, start: of.targetType === 'story' });
   executionId = taken.execution.id;
   const grip = { executionId, leaseToken: taken.leaseToken };
   await people.robo.deliveryExecutions.update({ ...grip, git: { branch: 'topic', headSha } });
@@ -65,8 +66,16 @@ it('ends when the reviewer approves or takes it back, and not while another stil
   await people.chloe.reviewers.add({ storyId, memberId: people.ana.me.memberId });
   await request();
   await people.ana.reviewers.setVerdict({ storyId, verdict: 'changes_requested', note: 'Also here' });
+  expect(await current()).toMatchObject({ rework: { note: 'Also here', by: { name: 'Ana' } } });
   await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
-  expect(await current()).toMatchObject({ needsRework: true });
+  expect(await current()).toMatchObject({ needsRework: true, rework: { by: { name: 'Ana' } } });
+  await request('Not yet');
+  expect(await current()).toMatchObject({ rework: { by: { name: 'Ben' } } });
+  await people.ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
+  expect(await current()).toMatchObject({
+    needsRework: true,
+    rework: { note: 'Also here', by: { name: 'Ana' }, headSha: sha('a') },
+  });
   await people.chloe.reviewers.remove({ storyId, memberId: people.ana.me.memberId });
   expect(await current()).toMatchObject({ needsRework: false, rework: null });
 });
@@ -180,4 +189,38 @@ it('is offered to the agent that handed it in, before other work, and after ten 
     executionId,
   );
   expect((await next('ana')).execution?.id).toBe(executionId);
+});
+
+describe('of a delivery group', () => {
+  beforeEach(async () => {
+    await people.chloe.stories.create({ projectId: 'WEB', title: 'Recovery', status: 'ready' });
+    await people.chloe.stories.create({ projectId: 'WEB', title: 'Devices', status: 'ready' });
+    await people.chloe.reviewers.add({ storyId: 'WEB-2', memberId: people.ben.me.memberId });
+    await people.chloe.reviewers.add({ storyId: 'WEB-3', memberId: people.ben.me.memberId });
+    const { group } = await people.chloe.deliveryGroups.create({
+      ...{ projectId: 'WEB', name: 'Accounts', storyIds: ['WEB-2', 'WEB-3'] },
+    });
+    await submit(sha('a'), { targetType: 'delivery_group', targetId: group.id });
+  });
+  const say = (on: string, verdict: 'changes_requested' | 'approved', note = `${on} fails`) =>
+    people.ben.reviewers.setVerdict({ storyId: on, verdict, note });
+
+  it('is sent back by a request on one of its stories, until none of them has a fresh one', async () => {
+    await say('WEB-2', 'changes_requested');
+    expect(await current()).toMatchObject({ needsRework: true, rework: { note: 'WEB-2 fails' } });
+    await say('WEB-3', 'changes_requested');
+    await say('WEB-3', 'approved');
+    expect(await current()).toMatchObject({ needsRework: true, rework: { note: 'WEB-2 fails' } });
+    await say('WEB-2', 'approved');
+    expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  });
+
+  it('needs rework again when the same code is submitted again, and not with other code', async () => {
+    const { targetType, targetId } = await current();
+    await say('WEB-3', 'changes_requested');
+    await submit(sha('a'), { targetType, targetId });
+    expect(await current()).toMatchObject({ state: 'submitted', rework: { note: 'WEB-3 fails' } });
+    await submit(sha('b'), { targetType, targetId });
+    expect(await current()).toMatchObject({ needsRework: false, rework: null });
+  });
 });

@@ -15,6 +15,7 @@ import {
 import { type Actor, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { noHolder } from './data/leases.ts';
+import { targetsOf } from './data/targets.ts';
 import { appendEvents } from './leases/events.ts';
 import { isInState, isOpenSql } from './leases/states-sql.ts';
 import { stepAll } from './leases/write-step.ts';
@@ -29,12 +30,6 @@ const isAgentQuestion = ({ kind, data }: DomainEvent, actor: Actor): boolean =>
   data['kind'] === 'question' &&
   data['parentId'] === null &&
   actor.agentId !== null;
-
-/** A story and the group that it is in, as targets of work. */
-const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
-  union all
-  select 'delivery_group', s.group_id from delivery_group_stories s
-    where ${of('s')} and s.story_id = ${storyId} and s.open`;
 
 /**
  * The work waits for the answer to a question that its own agent asks on the story, or on a story of its group. The lease is

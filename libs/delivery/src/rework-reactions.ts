@@ -5,9 +5,11 @@
 import { type Db, type DomainEvent, of, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
-import { findForTarget } from './data/executions.ts';
+import { type ExecutionRow } from './data/executions.ts';
 import { isoIn } from './data/leases.ts';
-import { hasFreshRequest } from './data/rework.ts';
+import { newestRequest } from './data/rework.ts';
+import { targetsOf } from './data/targets.ts';
+import { isInState, isOpenSql } from './leases/states-sql.ts';
 import { isHeldState } from './leases/states.ts';
 import { needsRework, reworkOf } from './rules/forge.ts';
 
@@ -17,30 +19,45 @@ interface SentBack {
   readonly id: string;
 }
 
-/** Answers the execution that was sent back; undefined where nothing is handed in. */
-const sendBack = (db: Db, storyId: string, note: unknown, by: Actor): Promise<SentBack | undefined> =>
-  db.find(
+/** Answers the executions that were sent back: of the story or of its open group, as far as they are submitted. */
+const sendBack = (db: Db, storyId: string, note: unknown, by: Actor): Promise<SentBack[]> =>
+  db.all(
     sql<SentBack>`update executions e set needs_rework = true, ${touched},
          rework = jsonb_build_object('note', ${note}::text, 'by', ${JSON.stringify(by)}::jsonb,
            'at', ${isoIn(sql.part`clock_timestamp()`)}, 'source', 'muster', 'specVersion', s.spec_version,
            'headSha', s.code ->> 'headSha')
-       from stories s
-       where ${of('s')} and s.id = ${storyId} and ${of('e')} and e.target_type = 'story' and e.target_id = s.id
-         and e.state = 'submitted' returning e.id`,
+       from stories s cross join lateral (${targetsOf(sql.part`s.id`)}) t
+       where ${of('s')} and s.id = ${storyId} and ${of('e')} and e.target_type = t.type and e.target_id = t.id
+         and ${isInState('submitted')} returning e.id`,
   );
 
-/** Ends the rework that reviewers in Muster asked for; what the forge says may still ask for it. */
-async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise<void> {
-  const found = await findForTarget(db, 'story', storyId);
-  if (found?.execution.rework?.source !== 'muster') return;
-  const { id, forge, state } = found.execution;
-  // The holder who does the rework keeps its reason while the code and the spec change.
-  if (isHeldState(state) && !isWithdrawn) return;
-  // It is sent after the statement that withdrew the verdict or made it stale, so it no longer sees it.
-  db.later(
-    sql`update executions e set needs_rework = ${needsRework(forge)}, rework = ${reworkOf(forge)}::jsonb, ${touched}
-      where ${of('e')} and e.id = ${id} and e.state <> 'completed' and not ${hasFreshRequest(storyId)}`,
+type Returned = Pick<ExecutionRow, 'id' | 'state' | 'forge'>;
+
+/** The open executions of a story, or of its open group, that reviewers in Muster sent back. */
+const findReturned = (db: Db, storyId: string): Promise<Returned[]> =>
+  db.all(
+    sql<Returned>`select e.id, e.state, e.forge from (${targetsOf(sql.part`${storyId}::uuid`)}) t
+      join executions e on ${of('e')} and e.target_type = t.type and e.target_id = t.id
+      where ${isOpenSql} and e.rework ->> 'source' = 'muster' order by e.id`,
   );
+
+/**
+ * Leaves the newest request for changes that is still fresh. Without one it ends the rework that reviewers in Muster asked
+ * for; the forge may still ask for it.
+ */
+async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise<void> {
+  for (const { id, forge, state } of await findReturned(db, storyId)) {
+    // The holder who does the rework keeps its reason while the code and the spec change.
+    if (isHeldState(state) && !isWithdrawn) continue;
+    // It is sent after the statement that withdrew the verdict or made it stale, so it no longer sees it.
+    db.later(
+      sql`with f as materialized (select ${newestRequest(id)} as request)
+        update executions e set needs_rework = f.request is not null or ${needsRework(forge)},
+          rework = coalesce(f.request, ${reworkOf(forge)}::jsonb), ${touched}
+        from f where ${of('e')} and e.id = ${id} and ${isOpenSql}
+          and e.rework is distinct from coalesce(f.request, ${reworkOf(forge)}::jsonb)`,
+    );
+  }
 }
 
 const asksForChanges = ({ kind, data }: DomainEvent): boolean =>
@@ -55,9 +72,8 @@ export const reworkReactions: Reaction = async ({ db, actor, domainEvents }) => 
   for (const domainEvent of domainEvents.filter(({ subject }) => subject.type === 'story')) {
     const { kind, subject, data } = domainEvent;
     if (asksForChanges(domainEvent)) {
-      const work = await sendBack(db, subject.id, data['note'], actor);
-      if (work !== undefined)
-        more.push({ kind: 'execution.reworkRequested', subject, data: { executionId: work.id } });
+      for (const { id } of await sendBack(db, subject.id, data['note'], actor))
+        more.push({ kind: 'execution.reworkRequested', subject, data: { executionId: id } });
     } else if (withdrawing.has(kind) || outdating.has(kind)) {
       await endRework(db, subject.id, withdrawing.has(kind));
     }

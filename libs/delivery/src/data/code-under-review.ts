@@ -1,6 +1,7 @@
 /** The code of the stories that an execution works on: its own, or those of its group. Stories are locked before leases. */
 import { type Db, of, type Query, sql } from '@muster/database';
 import { type CodeUnderReview, noCode } from '@muster/registry';
+import { storiesOfExecution } from './targets.ts';
 
 interface StoryCode {
   readonly storyId: string;
@@ -11,12 +12,7 @@ interface StoryCode {
 export async function lockCode(db: Db, executionId: string): Promise<StoryCode[]> {
   const rows = await db.all(
     sql<{ id: string; code: CodeUnderReview | null }>`select s.id, s.code from stories s
-       where ${of('s')} and s.id in (
-         select e.target_id from executions e where ${of('e')} and e.id = ${executionId} and e.target_type = 'story'
-         union all
-         select d.story_id from executions e
-           join delivery_group_stories d on d.org_id = e.org_id and d.group_id = e.target_id and d.open
-           where ${of('e')} and e.id = ${executionId} and e.target_type = 'delivery_group')
+       where ${of('s')} and s.id in (${storiesOfExecution(executionId)})
        order by s.id for no key update of s`,
   );
   return rows.map(({ id, code }) => ({ storyId: id, code: code ?? noCode }));

@@ -5,8 +5,9 @@
 import { type Db, of, type Part, sql } from '@muster/database';
 import { type Rework } from '@muster/registry';
 import { isoIn } from './leases.ts';
+import { storiesOfExecution } from './targets.ts';
 
-/** SQL for the fresh requests of a story `s`, as rows of `r`, with the reviewer as the agent `g` or the member `m`. */
+/** SQL for the fresh requests of the stories `s`, as rows of `r`, with the reviewer as the agent `g` or the member `m`. */
 const freshRequests = (where: Part): Part => sql.part`from stories s
   join story_reviewers r on ${of('r')} and r.story_id = s.id and r.verdict = 'changes_requested'
     and r.spec_version is not distinct from s.spec_version
@@ -15,17 +16,15 @@ const freshRequests = (where: Part): Part => sql.part`from stories s
   join members m on ${of('m')} and m.id = case when g.id is null then r.member_id else g.member_id end and m.status = 'active'
   where ${of('s')} and ${where}`;
 
-export const hasFreshRequest = (storyId: string): Part =>
-  sql.part`exists (select ${freshRequests(sql.part`s.id = ${storyId}`)})`;
+/** SQL for the newest fresh request for changes of the stories that an execution works on, as JSON; null without one. */
+export const newestRequest = (executionId: string): Part =>
+  sql.part`(select jsonb_build_object('note', r.note, 'source', 'muster', 'at', ${isoIn(sql.part`r.decided_at`)},
+      'specVersion', r.spec_version, 'headSha', r.head_sha,
+      'by', jsonb_build_object('kind', case when g.id is null then 'member' else 'agent' end,
+        'memberId', m.id, 'agentId', g.id, 'name', coalesce(g.name, m.name)))
+    ${freshRequests(sql.part`s.id in (${storiesOfExecution(executionId)})`)}
+    order by r.decided_at desc, r.id limit 1)`;
 
-/** The newest fresh request for changes of the story that an execution works on. The story is locked before. */
-export const findRequest = (db: Db, executionId: string): Promise<Rework | undefined> =>
-  db.find(
-    sql<Rework>`select r.note, 'muster' as source, ${isoIn(sql.part`r.decided_at`)} as at,
-        r.spec_version as "specVersion", r.head_sha as "headSha",
-        jsonb_build_object('kind', case when g.id is null then 'member' else 'agent' end,
-          'memberId', m.id, 'agentId', g.id, 'name', coalesce(g.name, m.name)) as by
-      ${freshRequests(sql.part`s.id in (select e.target_id from executions e
-        where ${of('e')} and e.id = ${executionId} and e.target_type = 'story')`)}
-      order by r.decided_at desc, r.id limit 1`,
-  );
+/** The newest fresh request for changes of the stories that an execution works on, which are locked before. */
+export const findRequest = async (db: Db, executionId: string): Promise<Rework | null> =>
+  (await db.one(sql<{ request: Rework | null }>`select ${newestRequest(executionId)} as request`)).request;

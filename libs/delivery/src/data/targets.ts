@@ -1,5 +1,5 @@
 /** What is worked on: a story, or a delivery group. */
-import { type Db, type Id, of, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, sql } from '@muster/database';
 import { type ExecutionTarget, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 
@@ -89,3 +89,17 @@ export const aboutTarget = ({
   title,
   projectId,
 });
+
+/** SQL for a story and the open group that it is in, as targets of work: rows of `type` and `id`. */
+export const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
+  union all
+  select 'delivery_group', d.group_id from delivery_group_stories d
+    where ${of('d')} and d.story_id = ${storyId} and d.open`;
+
+/** SQL for the ids of the stories that an execution works on: its own, or those of its group. */
+export const storiesOfExecution = (executionId: string): Part =>
+  sql.part`select x.target_id from executions x where ${of('x')} and x.id = ${executionId} and x.target_type = 'story'
+    union all
+    select d.story_id from executions x
+      join delivery_group_stories d on d.org_id = x.org_id and d.group_id = x.target_id and d.open
+      where ${of('x')} and x.id = ${executionId} and x.target_type = 'delivery_group'`;

@@ -50,7 +50,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     askPolicy(),
     // A verdict comes before this, or after it.
     submits ? lockCode(db, executionId) : [],
-    submits ? findRequest(db, executionId) : undefined,
+    submits ? findRequest(db, executionId) : null,
     asEnder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') {
