@@ -1,7 +1,12 @@
 /** Finds the people a text mentions: `@handle`, but not in code, quotes, HTML comments or addresses. */
 
-/** Letters of scripts that are written without spaces between words; handles have none of them. */
-const spaceless = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
+/**
+ * Letters of scripts that are written without spaces between words, or join particles to a name as Korean does. Handles have
+ * none of them. Script_Extensions also covers letters that several scripts share, such as the Japanese prolonged sound mark.
+ */
+const spaceless = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan']
+  .map((script) => String.raw`\p{Script_Extensions=${script}}`)
+  .join('');
 /** A letter, digit or mark that makes one word with an @ or a handle next to it. */
 const wordCharacter = String.raw`[[\p{L}\p{N}\p{M}]--[${spaceless}]]`;
 
