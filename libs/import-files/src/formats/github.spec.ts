@@ -86,6 +86,19 @@ it('names what milestones and comments have that is not imported, and leaves pul
   });
 });
 
+it('parents and blocked issues wait for the issues that name them; those of other files are named', async () => {
+  const { item, leftOut } = await read('github', [
+    { number: 1, title: 'Parent', url: at(1), subIssues: [{ number: 2, url: at(2) }] },
+    { number: 2, title: 'Part', url: at(2), parent: { number: 1, url: at(1) } },
+    { number: 3, title: 'Second part', url: at(3), parent_issue_url: at(1).replace('.com', '.com/repos') },
+    { number: 4, title: 'Base', url: at(4), blocking: { nodes: [{ number: 2 }, { number: 99 }] } },
+    { number: 5, title: 'Other', url: at(5), parent: { number: 98 }, user: { login: 'zed' } },
+  ]);
+  expect(item('acme/web#1')?.blockedBy).toEqual(['acme/web#2', 'acme/web#3']);
+  expect(item('acme/web#2')?.blockedBy).toEqual(['acme/web#4']);
+  expect(leftOut).toEqual({ blocking: ['issue 4'], parent: ['issue 5'], user: ['issue 5'] });
+});
+
 it('answers of the REST API count comments and list pull requests; both are named', async () => {
   const { items, leftOut } = await read('github', [
     [{ number: 2, title: 'A PR', state: 'open', html_url: at(2), pull_request: { url: 'x' } }],

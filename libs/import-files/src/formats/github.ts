@@ -40,7 +40,10 @@ const Issue = z.looseObject({
     .nullish(),
   blockedBy: nodesOf(Related),
   subIssues: nodesOf(Related),
+  blocking: nodesOf(Related),
   parent: Related.nullish(),
+  /** The parent, as the API names it. */
+  parent_issue_url: z.string().nullish(),
   createdAt: z.string().nullish(),
   created_at: z.string().nullish(),
   updatedAt: z.string().nullish(),
@@ -55,17 +58,7 @@ type Issue = z.infer<typeof Issue>;
 const known = new Set([
   ...Object.keys(Issue.shape),
   // Numbers and addresses of GitHub's own, and what is said by another field.
-  ...[
-    'id',
-    'node_id',
-    'closed',
-    'closedAt',
-    'closed_at',
-    'user',
-    'assignee',
-    'author_association',
-    'repository_url',
-  ],
+  ...['id', 'node_id', 'closed', 'closedAt', 'closed_at', 'assignee', 'author_association', 'repository_url'],
   ...[
     'labels_url',
     'comments_url',
@@ -74,14 +67,7 @@ const known = new Set([
     'performed_via_github_app',
     'sub_issues_summary',
   ],
-  ...[
-    'subIssuesSummary',
-    'issue_dependencies_summary',
-    'blocking',
-    'repository',
-    'parent_issue_url',
-    'score',
-  ],
+  ...['subIssuesSummary', 'repository', 'score'],
 ]);
 
 const knownOfComment = new Set([
@@ -122,30 +108,56 @@ function statusOf(issue: Issue): { status: string; statusIs: StoryStatus } {
     : { status: 'closed', statusIs: 'done' };
 }
 
-function draftOf(issue: Issue): Draft {
+const urlOf = (issue: Issue): string | undefined => issue.html_url ?? issue.url ?? undefined;
+const repositoryOf = (issue: Issue): string => referenceOf(urlOf(issue))?.replace(/#.*/, '') ?? '';
+const idOf = (issue: Issue): string => referenceOf(urlOf(issue)) ?? `#${issue.number}`;
+
+/** The id of an issue that this one names. Without an address it is of the same repository. */
+const relatedId = (issue: Issue, other: z.infer<typeof Related>): string =>
+  referenceOf(other.url) ?? `${repositoryOf(issue)}#${other.number}`;
+
+/** The issues that wait for this one by its own words: its parent, and those that it blocks. */
+function waitingFor(issue: Issue): { field: 'parent' | 'blocking'; id: string }[] {
+  const parent = issue.parent ? relatedId(issue, issue.parent) : referenceOf(issue.parent_issue_url);
+  return [
+    ...(parent === undefined ? [] : [{ field: 'parent' as const, id: parent }]),
+    ...issue.blocking.map((other) => ({ field: 'blocking' as const, id: relatedId(issue, other) })),
+  ];
+}
+
+/** The issues of a file that wait for others of it, by id, with those that they wait for. */
+type Waits = ReadonlyMap<string, Set<string>>;
+
+function waitsOf(issues: readonly Issue[]): Waits {
+  const waits = new Map(issues.map((issue) => [idOf(issue), new Set<string>()]));
+  for (const issue of issues) for (const { id } of waitingFor(issue)) waits.get(id)?.add(idOf(issue));
+  return waits;
+}
+
+function draftOf(issue: Issue, waits: Waits): Draft {
   const { number, title, body, labels, assignees, milestone, comments } = issue;
-  const url = issue.html_url ?? issue.url ?? undefined;
-  const own = referenceOf(url);
-  /** Where no address says of which repository it is, those of one file are of one. */
-  const of = (other: z.infer<typeof Related>): string =>
-    referenceOf(other.url) ?? `${own?.replace(/#.*/, '') ?? ''}#${other.number}`;
   const isCount = typeof comments === 'number';
   const said = isCount ? [] : (comments ?? []);
   return {
     place: `issue ${number}`,
-    externalId: own ?? `#${number}`,
-    url,
+    externalId: idOf(issue),
+    url: urlOf(issue),
     title,
     description: body ?? undefined,
     ...statusOf(issue),
     labels: labels.map((label) => (typeof label === 'string' ? label : label.name)),
     epic: milestone
       ? {
-          externalId: `${own?.replace(/#.*/, '') ?? ''} milestone ${milestone.number ?? milestone.title}`,
+          externalId: `${repositoryOf(issue)} milestone ${milestone.number ?? milestone.title}`,
           title: milestone.title,
         }
       : undefined,
-    blockedBy: [...issue.blockedBy, ...issue.subIssues].map(of),
+    blockedBy: [
+      ...new Set([
+        ...[...issue.blockedBy, ...issue.subIssues].map((other) => relatedId(issue, other)),
+        ...(waits.get(idOf(issue)) ?? []),
+      ]),
+    ],
     assignees: assignees.map(({ login }) => login),
     createdAt: issue.createdAt ?? issue.created_at ?? undefined,
     updatedAt: issue.updatedAt ?? issue.updated_at ?? undefined,
@@ -159,6 +171,7 @@ function draftOf(issue: Issue): Draft {
       })),
     leftOut: [
       ...unread(issue, known),
+      ...waitingFor(issue).flatMap(({ field, id }) => (waits.has(id) ? [] : [field])),
       ...(milestone ? leftOfMilestone(milestone) : []),
       ...said.flatMap(leftOfComment),
       ...(isCount && comments > 0 ? ['comments, which the answer only counts'] : []),
@@ -180,12 +193,13 @@ export async function openGithub(source: Source): Promise<Opened> {
   const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : issuesOf(json);
   // GitHub lists the newest first; a board goes on from what was there first.
   const issues = parseEach(list, Issue, 'issue of GitHub').toSorted((a, b) => a.number - b.number);
+  const waits = waitsOf(issues.filter((issue) => !isPullRequestOf(issue)));
   return {
     notes: [],
     async *read(): AsyncGenerator<Read> {
       for (const issue of issues) {
         if (isPullRequestOf(issue)) yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
-        else yield { draft: draftOf(issue) };
+        else yield { draft: draftOf(issue, waits) };
       }
     },
   };

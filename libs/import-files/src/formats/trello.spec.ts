@@ -71,6 +71,20 @@ it('cards of a board stand in the order of the board, with comments, task lists 
   });
 });
 
+it('names votes of a card, and attachments and reactions of a comment', async () => {
+  const [comment] = board.actions;
+  const said = { ...comment, reactions: [{ emoji: 'x' }], limits: { reactions: { total: 1 } } };
+  const actions = [
+    { ...said, data: { ...comment?.data, attachment: { name: 'a.png' }, textData: { emoji: {} } } },
+  ];
+  const cards = [{ id: id('a'), name: 'First', idList: 'l1', idMembersVoted: ['m1'] }];
+  expect((await read('trello', { ...board, cards, checklists: [], actions })).leftOut).toEqual({
+    idMembersVoted: ['card "First"'],
+    'attachment of a comment': ['card "First"'],
+    'reactions of a comment': ['card "First"'],
+  });
+});
+
 it('cards that are marked as complete are done, and a card without a name is found by its address', async () => {
   const cards = [
     { id: id('a'), name: 'Complete', idList: 'l1', pos: 1, dueComplete: true },

@@ -46,6 +46,7 @@ const Action = z.looseObject({
     card: z.looseObject({ id: z.string() }).nullish(),
   }),
 });
+type Action = z.infer<typeof Action>;
 const Board = z.looseObject({
   name: z.string(),
   lists: z.array(
@@ -68,16 +69,7 @@ const mostActions = 1000;
 
 const known = new Set([
   ...Object.keys(Card.shape),
-  ...[
-    'idShort',
-    'idBoard',
-    'shortLink',
-    'badges',
-    'idLabels',
-    'idChecklists',
-    'checkItemStates',
-    'idMembersVoted',
-  ],
+  ...['idShort', 'idBoard', 'shortLink', 'badges', 'idLabels', 'idChecklists', 'checkItemStates'],
   ...[
     'cover',
     'subscribed',
@@ -108,6 +100,21 @@ const knownOfCheckItem = new Set([
 /** Fields of the items of a checklist that have no place in a task list: due dates and members. */
 const leftOfChecklist = ({ checkItems }: Checklist): string[] =>
   (checkItems ?? []).flatMap((item) => unreadOf('a check item', item, knownOfCheckItem));
+
+const knownOfComment = new Set([
+  ...Object.keys(Action.shape),
+  ...['idMemberCreator', 'appCreator', 'limits', 'display', 'entities', 'member', 'memberships'],
+]);
+const knownOfCommentData = new Set([
+  ...Object.keys(Action.shape.data.shape),
+  ...['textData', 'board', 'list', 'cardSource', 'dateLastEdited'],
+]);
+
+/** Fields of a comment that are not imported, such as its attachment and its reactions. */
+const leftOfComment = (action: Action): string[] => [
+  ...unreadOf('a comment', action, knownOfComment),
+  ...unreadOf('a comment', action.data, knownOfCommentData),
+];
 
 /** Names a card for people; a card without a name by its address. */
 const placeOfCard = ({ id, name, shortUrl, url }: Card): string =>
@@ -200,6 +207,7 @@ export async function openTrello(source: Source): Promise<Opened> {
     leftOut: [
       ...unread(card, known),
       ...(checklists.get(card.id) ?? []).flatMap(leftOfChecklist),
+      ...(comments.get(card.id) ?? []).flatMap(leftOfComment),
       ...(Array.isArray(card['customFieldItems']) ? card['customFieldItems'].map(() => 'custom field') : []),
     ],
   });
