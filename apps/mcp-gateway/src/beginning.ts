@@ -1,10 +1,10 @@
 /** What a caller that begins work is told of its story. */
 import { contextSections, maxLimit, registry } from '@muster/registry';
 import { type z } from 'zod';
-import { type Answer, bytesOf, type CutPart } from './answers.ts';
+import { type Answer, bytesOf, type Cut, type CutPart } from './answers.ts';
 import { cutOfContext } from './cut-context.ts';
 import { type Steps } from './macro.ts';
-import { answerBytes } from './tools.ts';
+import { answerBytes, toolNameOf } from './tools.ts';
 
 const { context } = registry.storyCollaboration;
 const { list } = registry.comments;
@@ -21,20 +21,55 @@ const mostText = 500;
 
 type Thread = z.output<typeof list.result>['items'][number];
 
-const short = (text: string | null): string =>
-  text === null || text.length <= mostText ? (text ?? '') : `${text.slice(0, mostText)}…`;
-
 /** What was decided, and questions that were answered: who goes on would ask them again. */
 function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): Answer[] {
-  if (kind === 'decision') return [{ decision: short(body), by: author.name }];
+  if (kind === 'decision') return [{ decision: body ?? '', by: author.name }];
   if (kind !== 'question' || resolvedAt === null) return [];
   const answer = replies.findLast((reply) => reply.body !== null);
   return [
     {
-      question: short(body),
-      ...(answer !== undefined && { answer: short(answer.body), by: answer.author.name }),
+      question: body ?? '',
+      ...(answer !== undefined && { answer: answer.body ?? '', by: answer.author.name }),
     },
   ];
+}
+
+const inContext = (part: CutPart): CutPart => ({ ...part, path: `context.${part.path}` });
+
+/** The last decisions, with long texts shortened, and the parts of them that are not shown. */
+function shorten(decisions: readonly Answer[]): { shown: Answer[]; parts: CutPart[] } {
+  const last = decisions.slice(-mostDecisions);
+  const parts: CutPart[] =
+    last.length < decisions.length
+      ? [{ path: 'decisions', length: decisions.length, shown: last.length }]
+      : [];
+  const shownOf = (path: string, text: unknown): unknown => {
+    if (typeof text !== 'string' || text.length <= mostText) return text;
+    parts.push({ path, length: text.length, shown: mostText });
+    return `${text.slice(0, mostText)}…`;
+  };
+  const shown = last.map((decision, index) =>
+    Object.fromEntries(
+      Object.entries(decision).map(([name, text]) => [name, shownOf(`decisions[${index}].${name}`, text)]),
+    ),
+  );
+  return { shown, parts };
+}
+
+/** In the short list the operation is called by another tool. */
+const readDecisions = `${toolNameOf(list.name)} (or call_read_operation ${list.name})`;
+
+/** What was cut of the decisions and of the context, with the calls that read the rest; undefined if nothing was. */
+function joinCuts(decisions: readonly CutPart[], context: Cut | undefined, storyId: string): Cut | undefined {
+  if (decisions.length === 0 && context === undefined) return undefined;
+  const how =
+    decisions.length === 0
+      ? []
+      : [`Decisions are requirements: call ${readDecisions} with storyId ${storyId} for all of them.`];
+  return {
+    parts: [...decisions, ...(context?.parts ?? []).map(inContext)],
+    how: [...how, ...(context === undefined ? [] : [context.how])].join(' '),
+  };
 }
 
 /** The operations that it asks. */
@@ -53,23 +88,21 @@ async function threadsOf({ lookWhole }: Steps, storyId: string): Promise<Thread[
   return threads;
 }
 
-const inContext = (part: CutPart): CutPart => ({ ...part, path: `context.${part.path}` });
-
 /** What was begun, with what was decided, and as much of what is to be known of the story as has room beside it. */
 export async function withContext(steps: Steps, storyId: string, begun: Answer): Promise<Answer> {
   const threads = await threadsOf(steps, storyId);
-  const decisions = threads.flatMap(decisionOf).slice(-mostDecisions);
+  const { shown: decisions, parts } = shorten(threads.flatMap(decisionOf));
   const known = decisions.length === 0 ? begun : { ...begun, decisions };
-  const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known) - roomForWords);
+  const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known) - bytesOf(parts) - roomForWords);
   const all = await steps.look(context, { storyId, include: told, maxBytes });
   // Requested changes carry the open threads themselves.
   const isTold = (section: string): boolean =>
     !untold.has(section) && (section !== 'openThreads' || all['rework'] === null);
-  const cut = cutOfContext(all, storyId);
+  const cut = joinCuts(parts, cutOfContext(all, storyId), storyId);
   return {
     ...known,
     // Before the context, since it says how to read it.
-    ...(cut !== undefined && { cut: { ...cut, parts: cut.parts.map(inContext) } }),
+    ...(cut !== undefined && { cut }),
     context: Object.fromEntries(Object.entries(all).filter(([section]) => isTold(section))),
   };
 }

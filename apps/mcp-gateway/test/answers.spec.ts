@@ -126,5 +126,24 @@ describe('a tool of several steps cuts nothing of what it reads for itself', () 
     await api.comments.create({ storyId: 'WEB-1', kind: 'decision', body: 'By passkey' });
     const { structuredContent } = await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' });
     expect(structuredContent['decisions']).toEqual([{ decision: 'By passkey', by: 'Ana' }]);
+    expect(JSON.stringify(structuredContent['cut'] ?? null)).not.toContain('decisions');
+  });
+
+  it('and so names decisions that are left out or shortened, and the call that has them', async () => {
+    const { ana, api } = await stories(1, '');
+    const long = 'By passkey '.repeat(60).trim();
+    for (let index = 0; index < 12; index += 1)
+      await api.comments.create({
+        ...{ storyId: 'WEB-1', kind: 'decision', body: index === 11 ? long : `Rule ${index}` },
+      });
+    const { structuredContent } = await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' });
+    expect(structuredContent['decisions']).toHaveLength(10);
+    expect(structuredContent['cut']).toEqual({
+      parts: expect.arrayContaining([
+        { path: 'decisions', length: 12, shown: 10 },
+        { path: 'decisions[9].decision', length: long.length, shown: 500 },
+      ]),
+      how: expect.stringMatching(/comments_list .*comments\.list.* with storyId /),
+    });
   });
 });
