@@ -96,3 +96,17 @@ it('warns of a live lease, which goes on', async () => {
   ]);
   expect(await current()).toMatchObject({ state: 'leased' });
 });
+
+it('warns of a live lease on the group of the story', async () => {
+  const { story } = await people.chloe.stories.create({
+    projectId: 'WEB',
+    title: 'Recovery',
+    status: 'ready',
+  });
+  const { group } = await people.chloe.deliveryGroups.create({
+    ...{ projectId: 'WEB', name: 'Accounts', storyIds: [story.id] },
+  });
+  await people.robo.deliveryExecutions.acquire({ targetType: 'delivery_group', targetId: group.id });
+  const { warnings } = await people.ana.stories.updateStatus({ storyId: story.id, status: 'done' });
+  expect(warnings).toMatchObject([{ code: 'lease_held', message: expect.stringContaining('Robo') }]);
+});

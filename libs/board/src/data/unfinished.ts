@@ -4,7 +4,7 @@ import { type Db, hasRepositoryLinkedTo, type Id, of, sql } from '@muster/databa
 export interface Unfinished {
   /** The keys of the stories that it waits for, as far as they are open. */
   readonly blockers: readonly string[];
-  /** The name of the holder of a live lease on it. */
+  /** The name of the holder of a live lease on it or on its open delivery group. */
   readonly holder: string | null;
   /** True if work on it was submitted and a linked repository has to report its merge. */
   readonly awaitsMerge: boolean;
@@ -17,9 +17,13 @@ export const findUnfinished = (db: Db, storyId: Id): Promise<Unfinished> =>
           join stories o on ${of('o')} and o.id = b.blocker_id and o.completed_at is null
           join projects p on ${of('p')} and p.id = o.project_id
         where ${of('b')} and b.story_id = ${storyId} order by o.id) as blockers,
-      (select l.holder ->> 'name' from leases l
-        where ${of('l')} and l.unit_type = 'story' and l.unit_id = ${storyId} and l.state = 'held'
-          and l.expires_at > clock_timestamp()) as holder,
+      (select l.holder ->> 'name'
+        from (select 'story' as type, ${storyId}::uuid as id
+          union all
+          select 'delivery_group', d.group_id from delivery_group_stories d
+            where ${of('d')} and d.story_id = ${storyId} and d.open) t
+          join leases l on ${of('l')} and l.unit_type = t.type and l.unit_id = t.id
+        where l.state = 'held' and l.expires_at > clock_timestamp() limit 1) as holder,
       exists (select from executions e
         where ${of('e')} and e.target_type = 'story' and e.target_id = ${storyId} and e.state = 'submitted'
           and ${hasRepositoryLinkedTo(sql.part`e.project_id`)}) as "awaitsMerge"`,
