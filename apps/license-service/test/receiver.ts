@@ -21,6 +21,8 @@ export interface Receiver {
   readonly secrets: string[];
   /** What it answers. */
   status: number;
+  /** Sent as `Retry-After`; undefined sends none. */
+  retryAfter: string | undefined;
   /** It answers nothing before this. */
   until: Promise<unknown> | undefined;
   /** What came and did not verify. */
@@ -44,12 +46,13 @@ export async function startReceiver(): Promise<Receiver> {
       else if (made.status === 200)
         made.heard.push({ ...(JSON.parse(body) as Message), id: headers['webhook-id'] ?? '' });
       await made.until;
+      if (made.retryAfter !== undefined) response.setHeader('retry-after', made.retryAfter);
       response.writeHead(verified ? made.status : 401).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const made: Receiver = {
-    ...{ heard: [], secrets: [], status: 200, until: undefined, refused: 0 },
+    ...{ heard: [], secrets: [], status: 200, until: undefined, retryAfter: undefined, refused: 0 },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     close: () => void server.close(),
   };

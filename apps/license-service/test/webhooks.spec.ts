@@ -132,6 +132,19 @@ it('tell nothing of what was rolled back', async () => {
   expect(await statesOf(id)).toEqual([]);
 });
 
+it('come again no sooner than a busy receiver asks for', async () => {
+  const id = await listen();
+  await world.issue();
+  Object.assign(receiver, { status: 503, retryAfter: '7200' });
+  await service.courier.send();
+  expect(await statesOf(id)).toEqual([['waiting', 1]]);
+  const [due] = await world.rows(
+    `select next_at > now() + interval '1 hour' as "isLate" from licenses.webhook_deliveries where endpoint_id = $1`,
+    id,
+  );
+  expect(due).toEqual({ isLate: true });
+});
+
 it('come again with the same id until the receiver takes them', async () => {
   const id = await listen();
   await world.issue();

@@ -5,7 +5,7 @@
 import { newId, type Pool } from '@muster/database';
 import { type NamedNetwork, nextTryInSeconds } from '@muster/outbound';
 import { createSender } from '@muster/outbound/sender';
-import { sendWebhook, type Tried, type WebhookEndpoint } from '@muster/outbound/webhook';
+import { sendWebhook, type Tried, type WebhookAnswer, type WebhookEndpoint } from '@muster/outbound/webhook';
 import { type Logger } from 'pino';
 import { getLicense } from '../operators/license.ts';
 import { type Ask, inTransaction } from '../operators/transaction.ts';
@@ -77,9 +77,16 @@ const takeDue = (ask: Ask, { not, only }: Which): Promise<Due[]> =>
     [mostOfOne, not, takenSeconds, only],
   );
 
-/** What came of a try: it is done, or when it is tried again, or that it is given up. */
-async function settle(ask: Ask, due: Due, { status, error }: Tried): Promise<void> {
-  const again = error === null ? null : nextTryInSeconds(due.tries, Math.random());
+type Outcome = Pick<WebhookAnswer, 'tried' | 'retryAfterSeconds'>;
+
+/** Marks a delivery as done, as given up, or to be tried again: not before its receiver wants it. */
+async function settle(
+  ask: Ask,
+  due: Due,
+  { tried: { status, error }, retryAfterSeconds }: Outcome,
+): Promise<void> {
+  const pause = error === null ? null : nextTryInSeconds(due.tries, Math.random());
+  const again = pause && Math.max(pause, retryAfterSeconds ?? 0);
   const state = error === null ? 'delivered' : again === null ? 'given_up' : 'waiting';
   await ask(
     `update licenses.webhook_deliveries set state = $2, last_status = $3, last_error = $4,
@@ -101,16 +108,19 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
       .filter((one) => one !== null)
       .map((one) => seals.open(due.endpointId, one))
       .filter((one) => one !== undefined);
-    const failed = (error: string): Tried => ({ at: new Date().toISOString(), status: null, ms: 0, error });
+    const failed = (error: string): Outcome => ({
+      tried: { at: new Date().toISOString(), status: null, ms: 0, error },
+      retryAfterSeconds: null,
+    });
     const license = await inTransaction(pool, (ask) => getLicense(ask, { id: due.licenseId }));
     const message = { id: due.eventId, body: messageOf(due, license) };
-    const tried =
+    const outcome =
       secrets.length === 0
         ? failed('its secret does not open with LICENSE_SEAL')
-        : (await sendWebhook(sender, { url: due.url, secrets }, message)).tried;
-    await inTransaction(pool, (ask) => settle(ask, due, tried));
+        : await sendWebhook(sender, { url: due.url, secrets }, message);
+    await inTransaction(pool, (ask) => settle(ask, due, outcome));
     const { endpointId, kind, tries } = due;
-    const { status, ms, error } = tried;
+    const { status, ms, error } = outcome.tried;
     logger.info(
       { endpointId, kind, tries, status, durationMs: ms, ...(error !== null && { error }) },
       'webhook',
