@@ -68,17 +68,49 @@ const separators = /[\s\p{Z}\p{Pd}\p{Cf}\p{Default_Ignorable_Code_Point}\u2212]/
 /** Quotes, brackets and marks of a sentence that were copied with a key. */
 const wrapping = /^[\p{Ps}\p{Pi}\p{Pf}"'`<]+|[\p{Pe}\p{Pi}\p{Pf}"'`>.,;:]+$/gu;
 
-/** A whole key as it is printed, within a line of other text. */
-const printedKey = /(?<![0-9A-Z-])[0-9A-Z]{5}(?:-[0-9A-Z]{5})+(?![0-9A-Z-])/gi;
+const dashes = /[\p{Pd}\u2212]/gu;
+const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const sentenceParts = /[^0-9A-Z\s-]+/i;
+const group = '[0-9A-Z]{5}';
+
+/** A key of this many groups without spaces: its groups between dashes, or all of its symbols in one. */
+const unspacedKey = (groups: number): RegExp =>
+  new RegExp(`^(?:${group}(?:-${group}){${groups - 1}}|(?:${group}){${groups}})$`, 'i');
+
+/** Patterns of keys with and without their prefix. A text that has its prefix is hardly a key by chance, so it comes first. */
+const printedForms = [keySymbols, keySymbols - prefixLength].map((symbols) => {
+  const groups = symbols / groupSymbols;
+  return {
+    groups,
+    unspaced: unspacedKey(groups),
+    spaced: new RegExp(`^${group}(?: ${group}){${groups - 1}}$`, 'i'),
+  };
+});
+type PrintedForm = (typeof printedForms)[number];
+
+/** The parts of a line that look like a key in this form. */
+function candidatesIn(line: string, { groups, unspaced, spaced }: PrintedForm): string[] {
+  const plain = line.replaceAll(invisible, '').replaceAll(dashes, '-');
+  return plain.split(sentenceParts).flatMap((part) => {
+    const words = part.split(/\s+/);
+    const windows = words.map((_, start) => words.slice(start, start + groups).join(' '));
+    return [...words.filter((word) => unspaced.test(word)), ...windows.filter((text) => spaced.test(text))];
+  });
+}
 
 /** Reads a key that may stand within a line: `License key: MUSTR-…`. */
 export function parseKey(text: string, prefixes: readonly string[] = [usualPrefix]): ParsedKey {
   const parsed = parseBareKey(text, prefixes);
   if (parsed.kind !== 'none' || text.length > longestText) return parsed;
-  const within = [...text.matchAll(printedKey)].map(([printed]) => parseBareKey(printed, prefixes));
-  const keys = within.filter(({ kind }) => kind === 'key');
-  // With several keys it is unclear which one was meant.
-  return keys.length === 1 && keys[0] !== undefined ? keys[0] : parsed;
+  for (const form of printedForms) {
+    const found = candidatesIn(text, form)
+      .map((candidate) => parseBareKey(candidate, prefixes))
+      .filter((candidate) => candidate.kind === 'key');
+    const keys = new Set(found.map(({ key }) => key));
+    // With several keys it is unclear which one was meant.
+    if (keys.size > 0) return keys.size === 1 && found[0] !== undefined ? found[0] : parsed;
+  }
+  return parsed;
 }
 
 /**
