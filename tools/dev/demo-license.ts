@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { licenseProgram } from './operators.ts';
 
 const Issued = z.object({ licenses: z.array(z.object({ key: z.string() })) });
+
+/** While everything starts at the same time, a service can be too busy for a moment. */
+const patienceMs = 30_000;
+const retryDelayMs = 1_000;
 
 /** A license to try: the last start's where this database has it, else a new one. Keys are nowhere but in `dev.json`. */
 export async function provideDemoLicense(
@@ -12,7 +17,24 @@ export async function provideDemoLicense(
   licenseUrl: string,
   lastKey: string | null,
 ): Promise<string> {
-  if (lastKey !== null && (await isKnown(licenseUrl, lastKey))) return lastKey;
+  if (lastKey !== null && (await retry(() => isKnown(licenseUrl, lastKey)))) return lastKey;
+  return retry(() => issue(databaseUrl));
+}
+
+/** Runs a step again until it succeeds; throws its last failure after `patienceMs`. */
+async function retry<Result>(step: () => Promise<Result>): Promise<Result> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await pause(retryDelayMs);
+  }
+}
+
+async function issue(databaseUrl: string): Promise<string> {
   const args = ['issue', '--plan', 'demo', '--for', '365d', '--customer', 'acme', '--json'];
   const child = spawn(process.execPath, [licenseProgram, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -25,10 +47,12 @@ export async function provideDemoLicense(
   return one.key;
 }
 
-/** The database may be another one than that of the last start. */
+/** False if the service refuses the key: the database may be another one than that of the last start. */
 async function isKnown(licenseUrl: string, licenseKey: string): Promise<boolean> {
   const query = new URLSearchParams({ licenseKey, machineId: 'npm start' });
   const answer = await fetch(`${licenseUrl}/api/activate/check?${query.toString()}`);
   await answer.arrayBuffer();
+  if (answer.status === 429 || answer.status >= 500)
+    throw new Error(`the license service answered ${answer.status}`);
   return answer.ok;
 }
