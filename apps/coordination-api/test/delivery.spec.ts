@@ -161,6 +161,23 @@ describe('work on a story', () => {
     expect(await isWaiting()).toBeNull();
   });
 
+  it('waits for each open question of its agent, in whichever order they are answered', async () => {
+    const { ana, robo } = people;
+    const held = await acquire(robo);
+    const ask = async (body: string) =>
+      (await robo.comments.create({ storyId: 'WEB-1', body, kind: 'question' })).comment.id;
+    const [first, second, third] = [await ask('Which one?'), await ask('Which color?'), await ask('When?')];
+    const answer = async (commentId: string) => {
+      await ana.comments.resolve({ commentId });
+      const { execution, signals } = await robo.deliveryExecutions.renew(held);
+      expect(signals).toMatchObject([{ kind: 'question_answered', data: { commentId } }]);
+      return { state: execution.state, questionId: execution.waitingFor?.questionId };
+    };
+    expect(await answer(third)).toEqual({ state: 'waiting_input', questionId: first });
+    expect(await answer(second)).toEqual({ state: 'waiting_input', questionId: first });
+    expect(await answer(first)).toEqual({ state: 'leased', questionId: undefined });
+  });
+
   it('waits for no question of an agent whose work another has taken over at the same time', async () => {
     const { ana, robo } = people;
     const held = await acquire(robo);

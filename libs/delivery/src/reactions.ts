@@ -15,7 +15,7 @@ import {
 import { type Actor, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { noHolder } from './data/leases.ts';
-import { targetsOf } from './data/targets.ts';
+import { storiesOfExecution, targetsOf } from './data/targets.ts';
 import { appendEvents } from './leases/events.ts';
 import { isInState, isOpenSql } from './leases/states-sql.ts';
 import { stepAll } from './leases/write-step.ts';
@@ -84,19 +84,31 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
        actor,
      )}`;
 
+/** The oldest open question that the holding agent asked under its lease on the stories that `e` works on; null without one. */
+const otherQuestion = (answered: Part): Part => sql.part`(select c.id from leases l
+  join comments c on ${of('c')} and c.author_member_id = l.member_id and c.author ->> 'agentId' = l.agent_id::text
+    and c.kind = 'question' and c.parent_id is null and c.created_at >= l.granted_at
+    and c.resolved_at is null and c.deleted_at is null and c.id <> ${answered}
+    and c.story_id in (${storiesOfExecution(sql.part`e.id`)})
+  where ${of('l')} and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held'
+  order by c.id limit 1)`;
+
 /**
- * Who waited for the answer goes on, and the stream says so as a signal: wherever the story of the question is by now. One
- * that is deleted is open no more either, and the stream says why.
+ * Tells work that its question was answered or deleted, wherever the story of the question is now. It goes on, or waits for
+ * another open question of its agent.
  */
-function wakeWaiting(actor: Actor, chosen: Part, isDeleted: boolean): Query<unknown> {
+function hearAnswer(db: Db, actor: Actor, chosen: Part, isDeleted: boolean): void {
   // Of each as it was before this statement.
   const question = sql.part`(select w.waiting_for from executions w where ${of('w')} and w.id = s.id)`;
-  const steps = stepAll('hearAnswer', {
-    chosen,
-    actor,
-    data: sql.part`jsonb_build_object('commentId', ${question})${isDeleted ? sql.part` || '{"deleted": true}'` : sql.empty}`,
+  const data = sql.part`jsonb_build_object('commentId', ${question})${isDeleted ? sql.part` || '{"deleted": true}'` : sql.empty}`;
+  const other = otherQuestion(sql.part`e.waiting_for`);
+  const waits = stepAll('hearFirstAnswer', {
+    chosen: sql.part`${chosen} and ${other} is not null`,
+    ...{ actor, data, sets: sql.part`waiting_for = ${other}` },
   });
-  return sql`with ${steps} select from stepped`;
+  db.later(sql`with ${waits} select from stepped`);
+  // The rest wait for nothing else: those above wait for another question by now.
+  db.later(sql`with ${stepAll('hearAnswer', { chosen, actor, data })} select from stepped`);
 }
 
 const waitsFor = (questionId: unknown): Part =>
@@ -177,12 +189,12 @@ export const executionReactions: Reaction = async ({ db, actor, domainEvents }) 
   for (const domainEvent of onStories) {
     const { kind, subject, data } = domainEvent;
     if (kind === 'comment.resolved' || kind === 'comment.deleted') {
-      db.later(wakeWaiting(actor, waitsFor(data['commentId']), kind === 'comment.deleted'));
+      hearAnswer(db, actor, waitsFor(data['commentId']), kind === 'comment.deleted');
     }
     if (isCanceled(domainEvent)) db.later(cancel(actor, subject.id));
     if (kind === 'story.deleted') {
       db.later(forget(subject.id));
-      db.later(wakeWaiting(actor, waitsForNothing(subject), true));
+      hearAnswer(db, actor, waitsForNothing(subject), true);
     }
   }
   return landDone(db, actor, domainEvents);

@@ -97,7 +97,7 @@ export const targetsOf = (storyId: Part): Part => sql.part`select 'story' as typ
     where ${of('d')} and d.story_id = ${storyId} and d.open`;
 
 /** SQL for the ids of the stories that an execution works on: its own, or those of its group. */
-export const storiesOfExecution = (executionId: string): Part =>
+export const storiesOfExecution = (executionId: Id): Part =>
   sql.part`select x.target_id from executions x where ${of('x')} and x.id = ${executionId} and x.target_type = 'story'
     union all
     select d.story_id from executions x

@@ -98,6 +98,13 @@ const table = {
     event: 'question_answered',
     clears: ['waiting_for'],
   },
+  /** The question is resolved or deleted, and the holding agent has another open one. */
+  hearFirstAnswer: {
+    ...remark,
+    from: ['waiting_input'],
+    to: 'waiting_input',
+    event: 'question_answered',
+  },
   expire: { ...remark, from: ['leased', 'waiting_input'], to: 'stalled', event: 'expired' },
   /** An expired lease is in the way of another unit's holder. */
   supersede: { ...givenUp, from: ['stalled'], to: 'available', event: 'superseded', clears: ['waiting_for'] },

@@ -76,6 +76,16 @@ describe('drafts', () => {
     ]);
   });
 
+  it('tell the owner of an agent, and those who have the story, of a question to no one in particular', () => {
+    const asked = { ...comment, kind: 'question' as const, directedTo: null, mentions: [], parentId: null };
+    expect(drafts('comment.created', asked).map(({ to, ids, title }) => [to, ids, title])).toEqual([
+      ['assigned', [subject.id], 'Ana has a question on WEB-1'],
+    ]);
+    expect(drafts('comment.created', { ...asked, parentId: newId() }).map(({ to }) => to)).toEqual([
+      'thread',
+    ]);
+  });
+
   it('name what has no key by its title', () => {
     const epic: Subject = { ...subject, type: 'epic', key: null, title: 'Accounts\nand more' };
     const changed = {

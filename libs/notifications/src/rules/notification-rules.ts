@@ -86,6 +86,16 @@ function mentioned({ subject, actor }: What<EventKind>, mentions: readonly strin
   return tell('mention', 'members', mentions, subject, { title, body: detailOf(subject) });
 }
 
+/** Tells those who are responsible for the story of a question to no one in particular, and the owner of an agent that asks. */
+function askedOfAll({ subject, actor }: What<EventKind>): NotificationDraft[] {
+  const words = { title: `${actor.name} has a question on ${nameOf(subject)}`, body: detailOf(subject) };
+  const owner = actor.agentId === null ? null : actor.memberId;
+  return [
+    ...tell('mention', 'members', [owner], subject, words),
+    ...tell('mention', 'assigned', [subject.id], subject, words),
+  ];
+}
+
 /** Tells the owner and the admins that no seat is left, unless they have an unread notification that says so. */
 export const outOfSeats = ({ subject }: { readonly subject: Subject }): NotificationDraft[] =>
   tell('seat_limit', 'out_of_seats', [subject.id], subject, {
@@ -177,6 +187,9 @@ const rules: Rules = {
         body: detailOf(subject),
       }),
       ...mentioned(what, data.mentions),
+      ...(data.kind === 'question' && data.directedTo === null && data.parentId === null
+        ? askedOfAll(what)
+        : []),
       ...tell('comment_reply', 'thread', [data.parentId], subject, {
         title: `${actor.name} replied on ${nameOf(subject)}`,
         body: detailOf(subject),
