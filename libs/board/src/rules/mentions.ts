@@ -20,7 +20,8 @@ const mention = new RegExp(
 );
 
 /** Addresses and HTML comments mention no one; a comment that is not closed hides the rest of its block. */
-const address = /\b(?:https?|ftp):\/\/[^\s<>]*/gi;
+const address =
+  /(?:\b(?:https?|ftp):\/\/|(?<![\w.\-@])(?:[a-z0-9\-]+\.)+[a-z]{2,}(?:\/|\?[\w\-]+=))[^\s<>]*/gi;
 const htmlComment = /<!--[^]*?(?:-->|$)/g;
 
 const handle = /^[a-z0-9][a-z0-9-]{0,38}$/;
@@ -52,12 +53,22 @@ function withoutHyphensBehind(word: string): string {
 /** A fence may stand in a quote or a list; ticks of a span may not stand behind one made of ticks. */
 const opening = /^([\s>]*)(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
-/** Runs of lines without blank lines, quotes and code. A fence that is never closed runs to the end. */
+const listMarkers = String.raw`(?:(?:[\-*+]|\d{1,9}[.\)])\s+)*`;
+const quote = new RegExp(String.raw`^ {0,3}${listMarkers}>`);
+const quoteInList = new RegExp(String.raw`^\s*${listMarkers}>`);
+/** A comment that begins a line and does not end on it. It goes on over blank lines, as in CommonMark. */
+const longComment = new RegExp(String.raw`^\s*${listMarkers}<!--(?!.*-->)`);
+
+/** Runs of lines without blank lines, quotes, code and long comments. A fence or comment that is never closed runs to the end. */
 function* blocksOutsideFences(markdown: string): Generator<string> {
   let block: string[] = [];
   let isInList = false;
+  let isInComment = false;
   let fence: { readonly mark: string; readonly quoted: boolean } | undefined;
-  for (const line of markdown.split(/\r\n|\r|\n/)) {
+  for (const whole of markdown.split(/\r\n|\r|\n/)) {
+    if (isInComment && !whole.includes('-->')) continue;
+    const line: string = isInComment ? whole.slice(whole.indexOf('-->') + 3) : whole;
+    isInComment = false;
     const bare = line.replace(/^[\s>]+/, '').trimEnd();
     if (fence !== undefined) {
       const closed = bare.startsWith(fence.mark) && bare.replaceAll(fence.mark.charAt(0), '') === '';
@@ -67,11 +78,12 @@ function* blocksOutsideFences(markdown: string): Generator<string> {
     }
     const [isFence, prefix = '', ticks, tildes] = opening.exec(line) ?? [];
     if (isFence !== undefined) fence = { mark: ticks ?? tildes ?? '', quoted: prefix.includes('>') };
-    const isQuote = /^ {0,3}>/.test(line);
+    const isQuote = (isInList ? quoteInList : quote).test(line);
     // Indented code cannot interrupt a paragraph, and a line within a list is not code.
     const isCode = /^(?: {4}|\t)/.test(line) && block.length === 0 && !isInList;
     if (bare !== '') isInList = /^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(line) || (isInList && /^\s/.test(line));
-    if (isFence === undefined && bare !== '' && !isQuote && !isCode) {
+    isInComment = isFence === undefined && !isQuote && !isCode && longComment.test(line);
+    if (isFence === undefined && bare !== '' && !isQuote && !isCode && !isInComment) {
       block.push(line);
       continue;
     }
