@@ -77,9 +77,9 @@ it('has types that say what may be done, without the types of Node', async () =>
   const compilerOptions = { noEmit: true, strict: true, target: 'es2022', module: 'nodenext', types: [] };
   const config = path.join(project, 'tsconfig.json');
   await writeFile(config, JSON.stringify({ compilerOptions, files: ['good.ts', 'bad.ts'] }));
-  const { stdout } = await run(process.execPath, [tsc, '-p', config], { cwd: project }).catch(
-    (error: unknown) => error as { stdout: string },
-  );
+  const { stdout } = await run(process.execPath, [tsc, '--pretty', 'false', '-p', config], {
+    cwd: project,
+  }).catch((error: unknown) => error as { stdout: string });
   expect(stdout).toContain("'plan' does not exist");
   expect(stdout.match(/^\S+\.ts(?=\()/gm)).toEqual(['bad.ts']);
 });

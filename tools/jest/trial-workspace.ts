@@ -99,7 +99,9 @@ export async function linkPackages(root: string): Promise<void> {
 
 function run(root: string, command: string, args: string[], env: Record<string, string>): Promise<Outcome> {
   // What the Nx that may be running this test says to its tasks is not meant for the one started here.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(NX_|NODE_OPTIONS$)/.test(name));
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(NX_|NODE_OPTIONS$|TEST_TIER$)/.test(name),
+  );
   const bin = path.join(root, 'node_modules/.bin');
   return new Promise((resolve) => {
     execFile(

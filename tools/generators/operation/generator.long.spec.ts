@@ -132,13 +132,8 @@ describe('generated operations', () => {
   it(
     'keep the laws of every contract',
     async () => {
-      const { exitCode, stderr } = await jest(
-        'libs/registry',
-        'registry.spec',
-        '-t',
-        'epics.rename|policy.export|prompts.org.rename',
-      );
-      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: +(\d+ skipped, )?[34]\d passed/)]);
+      const { exitCode, stderr } = await jest('libs/registry', 'registry.spec');
+      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: +[1-9]\d* passed/)]);
     },
     5 * minutes,
   );
