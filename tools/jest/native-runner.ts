@@ -37,6 +37,9 @@ const cacheFolder = path.resolve(import.meta.dirname, '../../.nx/compile-cache')
 process.env['NODE_COMPILE_CACHE'] ??= cacheFolder;
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 
+// Nx sets it for its tasks, and a program that a spec starts would color what the spec reads.
+delete process.env['FORCE_COLOR'];
+
 let current: Globals | undefined;
 let files = 0;
 
