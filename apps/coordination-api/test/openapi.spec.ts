@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { eventKinds } from '@muster/registry';
 import { useApi } from './api.ts';
 
 const api = useApi();
@@ -41,4 +42,29 @@ describe('/openapi.json', () => {
       valid: false,
     });
   });
+});
+
+it('shows an answer of each example, the messages of webhooks, and where more is to be read', () => {
+  const document = read() as {
+    info: { contact: { url: string } };
+    externalDocs: { url: string };
+    paths: Record<
+      string,
+      { post: { responses: Record<string, { content: Record<string, { example?: unknown }> }> } }
+    >;
+    webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: unknown }> } } }>;
+  };
+  expect([document.info.contact.url, document.externalDocs.url]).toEqual([
+    expect.stringMatching(/^http/),
+    expect.stringMatching(/^http/),
+  ]);
+  expect(
+    document.paths['/api/stories/create']?.post.responses['200']?.content['application/json'],
+  ).toMatchObject({
+    example: { story: { key: expect.stringMatching(/^WEB-/) } },
+  });
+  expect(Object.keys(document.webhooks)).toEqual([...eventKinds, 'webhook.withheld', 'webhook.test']);
+  const { schema } =
+    document.webhooks['story.statusChanged']?.post.requestBody.content['application/json'] ?? {};
+  expect(JSON.stringify(schema)).toMatch(/WebhookMessage.*story\.statusChanged.*"from".*"columnId"/);
 });

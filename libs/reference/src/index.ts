@@ -11,6 +11,7 @@ export {
 } from './command-line/words.ts';
 export { type Field, fieldsOf, parametersOf } from './fields.ts';
 export {
+  answerOf,
   describe,
   type Example,
   commandLines,

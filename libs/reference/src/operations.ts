@@ -104,9 +104,12 @@ export function describe(operation: Operation): OperationPage {
     refusals: [...operation.refusals, ...(effect === 'write' ? ofEveryWrite : [])].map(refusalOf),
     events: operation.emits,
     command: commandLines(exampleWords(operation)),
-    answer: answers[name] ?? null,
+    answer: answerOf(name),
   };
 }
+
+/** What the example of an operation answers, as JSON text; null where it was not called yet. */
+export const answerOf = (name: string): string | null => answers[name] ?? null;
 
 /** The operations by namespace, in the order of the registry. */
 export function operationsByNamespace(): Map<string, Operation[]> {

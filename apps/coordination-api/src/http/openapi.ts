@@ -1,5 +1,5 @@
 /** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, when it is first asked for. */
-import { type Json, paramsIn, schemaIn, whoMay } from '@muster/reference';
+import { answerOf, type Json, paramsIn, schemaIn, whoMay } from '@muster/reference';
 import {
   type ErrorCode,
   ErrorBody,
@@ -13,7 +13,9 @@ import {
   reasons,
 } from '@muster/registry';
 import { z } from 'zod';
+import { type Addresses } from './discovery/addresses.ts';
 import { type NamespacePath, namespacePaths } from './namespace-paths.ts';
+import { webhookItems, webhookParameters } from './openapi-webhooks.ts';
 
 /** What a status means, of all codes that have it. */
 const textOf = (status: number): string =>
@@ -66,6 +68,12 @@ const errorResponse = (status: number, refusals: readonly string[]): Json => ({
   ...(status === 503 && { headers: headersNamed('Retry-After') }),
 });
 
+/** The answer of the operation's example. */
+function exampleOf({ name }: Operation): Json {
+  const answer = answerOf(name);
+  return answer === null ? {} : { example: JSON.parse(answer) };
+}
+
 function responsesOf(operation: Operation, components: Json): Json {
   const writes = operation.effect === 'write';
   const idempotency = writes ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : [];
@@ -79,7 +87,12 @@ function responsesOf(operation: Operation, components: Json): Json {
     200: {
       description: 'Done',
       headers: headersNamed(...limitHeaders),
-      content: { 'application/json': { schema: schemaIn(components, operation.result, 'output') } },
+      content: {
+        'application/json': {
+          schema: schemaIn(components, operation.result, 'output'),
+          ...exampleOf(operation),
+        },
+      },
     },
     ...Object.fromEntries(
       [...statuses]
@@ -207,7 +220,7 @@ const namespaceItem = ({ namespace, words }: NamespacePath): Json => ({
   },
 });
 
-export function openApi(baseUrl: string): Json {
+export function openApi({ baseUrl, docsUrl }: Pick<Addresses, 'baseUrl' | 'docsUrl'>): Json {
   const components: Json = {};
   schemaIn(components, z.object({ error: ErrorBody }), 'output');
   const paths: Json = { '/api/query': dispatcher([...operations.keys()]) };
@@ -215,6 +228,8 @@ export function openApi(baseUrl: string): Json {
     paths[pathOf(operation.name)] = pathItem(operation, components);
   }
   for (const namespace of namespacePaths(operations)) paths[namespace.paths[0]] = namespaceItem(namespace);
+  const webhooks = webhookItems(components);
+  const guides = docsUrl ?? `${baseUrl}/reference`;
   const namespaces = [...new Set([...operations.values()].map((operation) => operation.namespace))];
   return {
     openapi: '3.1.0',
@@ -223,16 +238,20 @@ export function openApi(baseUrl: string): Json {
       version: interfaceVersion,
       'x-product-version': productVersion,
       description: 'Coordinates a team, people and coding agents alike, around a codebase.',
+      contact: { name: 'Muster', url: guides },
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
+    externalDocs: { description: docsUrl === null ? 'Reference' : 'Guides', url: guides },
     servers: [{ url: baseUrl }],
     security: [{ bearer: [] }],
     tags: ['query', ...namespaces].map((name) => ({ name })),
     paths,
+    webhooks,
     'x-muster-reasons': reasons,
     components: {
       schemas: components,
       headers,
+      parameters: webhookParameters,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A token of a member or of an agent' },
       },

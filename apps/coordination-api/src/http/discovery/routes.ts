@@ -48,7 +48,7 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
       reply.type('text/plain; charset=utf-8').send(securityText(addresses.baseUrl, securityContact)),
     );
   const files: Readonly<Record<string, readonly [type: string, text: () => string | Promise<string>]>> = {
-    '/openapi.json': ['application/json', () => JSON.stringify(openApi(addresses.baseUrl))],
+    '/openapi.json': ['application/json', () => JSON.stringify(openApi(addresses))],
     '/llms.txt': ['text/plain', () => llmsText(addresses, pages)],
     '/llms-full.txt': ['text/plain', () => llmsFullText(pages)],
     '/sitemap.xml': ['application/xml', () => sitemap(addresses, pages)],

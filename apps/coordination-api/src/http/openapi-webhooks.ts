@@ -1,0 +1,91 @@
+/** The `webhooks` of OpenAPI 3.1: the messages that Muster sends to endpoints of others, so that generators make types of them. */
+import { type Json, schemaIn } from '@muster/reference';
+import {
+  ActivityItem,
+  EventCursor,
+  type EventKind,
+  eventKinds,
+  events,
+  Id,
+  webhookTestKind,
+  webhookWithheldKind,
+} from '@muster/registry';
+import { z } from 'zod';
+
+const { actor, projectId, subject, at } = ActivityItem.shape;
+const numbered = {
+  seq: z.int().min(1).describe("The endpoint's own count, from 1 without gaps"),
+  cursor: EventCursor.describe('A value for `after` of events.list, just after this event'),
+};
+/** What all events have; each adds its own `type` and `data.data`. */
+const eventMessage = z
+  .looseObject({
+    timestamp: at,
+    data: z.looseObject({
+      ...{ ...numbered, actor, projectId, subject },
+      url: z
+        .string()
+        .nullable()
+        .describe('Where people see the subject; null where no address is configured'),
+    }),
+  })
+  .meta({ id: 'WebhookMessage' });
+
+const messageOf = (kind: string, data: z.ZodType): z.ZodType =>
+  z.object({ type: z.literal(kind), timestamp: at, data });
+const eventOf = (kind: EventKind): z.ZodType =>
+  z.intersection(
+    eventMessage,
+    z.looseObject({ type: z.literal(kind), data: z.looseObject({ data: events[kind] }) }),
+  );
+
+const header = (name: string, description: string): Json => ({
+  ...{ name, in: 'header', required: true, description },
+  schema: { type: 'string' },
+});
+/** The headers of Standard Webhooks. */
+export const webhookParameters: Json = {
+  WebhookId: header('webhook-id', 'The same in all tries'),
+  WebhookTimestamp: header('webhook-timestamp', 'When this try was sent, in seconds since 1970'),
+  WebhookSignature: header('webhook-signature', 'Signatures of id, timestamp and body, one for each secret'),
+};
+
+function itemOf(components: Json, kind: string, summary: string, body: z.ZodType): Json {
+  return {
+    post: {
+      operationId: `webhook_${kind.replaceAll('.', '_')}`,
+      tags: ['webhooks'],
+      summary,
+      security: [],
+      parameters: Object.keys(webhookParameters).map((name) => ({
+        $ref: `#/components/parameters/${name}`,
+      })),
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: schemaIn(components, body, 'output') } },
+      },
+      responses: {
+        '2XX': { description: 'The message was received; after any other answer it is sent again' },
+        410: { description: 'The endpoint is gone; the webhook is paused' },
+      },
+    },
+  };
+}
+
+export const webhookItems = (components: Json): Json => ({
+  ...Object.fromEntries(
+    eventKinds.map((kind) => [kind, itemOf(components, kind, `The event ${kind}`, eventOf(kind))]),
+  ),
+  [webhookWithheldKind]: itemOf(
+    components,
+    webhookWithheldKind,
+    'In place of an event that the maker of the webhook may no longer see',
+    messageOf(webhookWithheldKind, z.object(numbered)),
+  ),
+  [webhookTestKind]: itemOf(
+    components,
+    webhookTestKind,
+    'Sent by webhooks.test alone',
+    messageOf(webhookTestKind, z.object({ webhookId: Id })),
+  ),
+});
