@@ -216,6 +216,9 @@ describe('muster work', () => {
     const lastOf = (wanted: string) => working.told.findLastIndex(({ event }) => event === wanted);
     await until(() => lastOf('none') > lastOf('over'));
     expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
+    // A story that another slot of the same runner works on is no news.
+    const nones = working.told.filter(({ event }) => event === 'none');
+    expect(JSON.stringify(nones)).not.toContain('lease_held');
     working.kill('SIGTERM');
     expect(await working.ended).toBe(0);
     const { items } = await stories.chloe.deliveryExecutions.list({ projectId: 'NXT' });

@@ -5,7 +5,7 @@ import { jsonText } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { report, UsageError } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
-import { pageOfStdout, showResult } from '../output/show.ts';
+import { pageOfStdout, sentenceOf, showResult } from '../output/show.ts';
 import { type Connection, findConnection } from '../session/connection.ts';
 import { argumentOf, type Flag, flagName, positionalsOf } from '@muster/reference';
 import { shortcuts } from './shortcuts.ts';
@@ -118,7 +118,9 @@ async function callAndShow({ operation, flags, command, given }: OperationComman
     process.stdout.write(`${jsonText(result)}\n`);
     return;
   }
-  process.stdout.write(`${showResult(result, pageOfStdout()).join('\n')}\n`);
+  const sentence = sentenceOf(operation.name, result);
+  const lines = [...(sentence === undefined ? [] : [sentence, '']), ...showResult(result, pageOfStdout())];
+  process.stdout.write(`${lines.join('\n')}\n`);
   if (typeof result['nextCursor'] === 'string') {
     process.stderr.write(`There is more: --all, or --cursor ${result['nextCursor']}\n`);
   }

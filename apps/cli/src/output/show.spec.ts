@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import stringWidth from 'string-width';
-import { showList, showResult } from './show.ts';
+import { sentenceOf, showList, showResult } from './show.ts';
 
 const piped = { width: undefined, colored: false };
 const at = '2026-11-21T09:30:00.000Z';
@@ -128,17 +128,40 @@ describe('a record', () => {
     expect(shown).toEqual([
       'key                     WEB-1',
       'createdBy.kind          member',
-      'createdBy.memberId      m',
       'createdBy.name          Ana',
       'git.branch              b',
       'git.pullRequest.number  7',
       'git.pullRequest.url     https://example.com',
+      'createdBy.memberId      m',
       '',
       'description:',
       '  One',
       '',
       '    two',
     ]);
+  });
+
+  it('begins with what people call it, and ends with ids', () => {
+    const story = {
+      id: 'i',
+      projectId: 'p',
+      priority: 'high',
+      status: 'ready',
+      title: 'Sign in',
+      key: 'WEB-1',
+    };
+    expect(showResult({ story }, piped).map((line) => line.split(' ')[0])).toEqual([
+      ...['key', 'title', 'status', 'priority', 'id', 'projectId'],
+    ]);
+  });
+
+  it.each([
+    ['stories.create', { story: { id: 'i', key: 'WEB-1', title: 'Sign in' } }, 'Created WEB-1: Sign in.'],
+    ['teams.update', { team: { id: 'i', name: 'Core\nteam' } }, 'Updated Core team.'],
+    ['comments.create', { comment: { id: 'i', body: 'Hm' } }, undefined],
+    ['stories.get', { story: { key: 'WEB-1', title: 'Sign in' } }, undefined],
+  ])('that was written by %s is said in a sentence', (operation, result, sentence) => {
+    expect(sentenceOf(operation, result)).toBe(sentence);
   });
 
   it('stands under its name where there are several', () => {

@@ -1,6 +1,6 @@
 /** A result for people: lists as tables, records as names and values. */
 import { styleText } from 'node:util';
-import { jsonText, plain } from '@muster/terminal';
+import { jsonText, onOneLine, plain } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
 import { detailsText } from './details.ts';
 import { tableOf } from './table.ts';
@@ -71,9 +71,20 @@ function* valuesOf(record: Item, prefix = ''): Generator<[string, string]> {
   }
 }
 
+/** What people look for first. */
+const leadingFields = ['key', 'title', 'name', 'status', 'state'];
+const isId = (field: string): boolean => field === 'id' || field.endsWith('Id') || field.endsWith('.id');
+
+/** Places the fields by which people know a record first, and ids last. */
+function placeOf(field: string): number {
+  const place = leadingFields.indexOf(field);
+  if (place !== -1) return place;
+  return leadingFields.length + (isId(field) ? 1 : 0);
+}
+
 /** Long texts stand below, as they are. */
 export function showRecord(record: Item): string[] {
-  const values = [...valuesOf(record)];
+  const values = [...valuesOf(record)].toSorted(([one], [other]) => placeOf(one) - placeOf(other));
   const short = values.filter(([, text]) => !text.includes('\n'));
   const width = Math.max(0, ...short.map(([name]) => name.length));
   return [
@@ -116,4 +127,15 @@ export function showResult(result: Item, page: Page): string[] {
       ...lines.map((line) => `  ${line}`),
     ]),
   ];
+}
+
+const done: Readonly<Record<string, string>> = { create: 'Created', update: 'Updated' };
+
+/** What a write did, in words; undefined where the record in its result has nothing that people call it by. */
+export function sentenceOf(operation: string, result: Item): string | undefined {
+  const verb = done[operation.slice(operation.lastIndexOf('.') + 1)];
+  const [record] = Object.values(result).filter(isObject);
+  if (verb === undefined || record === undefined) return undefined;
+  const words = [record['key'], record['title'] ?? record['name']].filter((word) => typeof word === 'string');
+  return words.length === 0 ? undefined : `${verb} ${onOneLine(words.join(': '))}.`;
 }

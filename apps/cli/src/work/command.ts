@@ -15,6 +15,7 @@ import { openSay } from './say.ts';
 import { takeSecrets } from './secrets.ts';
 import { type Session, SetUpFailed } from './session.ts';
 import { trustConfig, trustedDigest } from './trusted-config.ts';
+import { createSiblings } from './take.ts';
 
 interface WorkFlags extends ConnectionFlags {
   readonly next?: boolean;
@@ -142,6 +143,7 @@ async function openSession(flags: WorkFlags, leaving: AbortSignal): Promise<Sess
   await trustConfig(repository.commonDir);
   return {
     ...{ connection, repository, leaving, caller: clientOf(connection), worktrees: flags.worktrees },
+    siblings: createSiblings(),
     asMe: flags.asMe === true,
     say: openSay({ json: flags.json === true, quiet: flags.quiet === true }),
   };

@@ -100,7 +100,7 @@ export async function work(
         );
       };
       const taken = await take(
-        { client, waiting, entry: own.get(), leaving: wanted.until, onNone },
+        { client, waiting, entry: own.get(), siblings: session.siblings, leaving: wanted.until, onNone },
         wanted,
       ).catch(forgetRefused);
       if (taken === undefined) {
@@ -148,6 +148,7 @@ async function hold(
   } finally {
     over.abort();
     lease.putDown();
+    session.siblings.held.delete(acquired.execution.targetId);
   }
 }
 

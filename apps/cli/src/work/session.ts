@@ -13,6 +13,7 @@ import { type OwnEntry, type Work } from './journal.ts';
 import { type Repository } from './repository.ts';
 import { type RunIdentity } from './identity.ts';
 import { type Say } from './say.ts';
+import { type Siblings } from './take.ts';
 import { type Author, type Worktree } from './worktree.ts';
 
 export interface Session {
@@ -24,6 +25,7 @@ export interface Session {
   /** Aborted when the runner is asked to end. */
   readonly leaving: AbortSignal;
   readonly worktrees: string | undefined;
+  readonly siblings: Siblings;
   /** The caller says that they are an agent. */
   readonly asMe: boolean;
 }

@@ -14,11 +14,32 @@ export interface Wanted {
   readonly until: AbortSignal;
 }
 
+/** The runs of one runner. They take stories one after the other, so that each knows what the others hold. */
+export interface Siblings {
+  /** Ids of the stories that they hold. */
+  readonly held: Set<string>;
+  /** Runs the work once that of the earlier callers has ended. */
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+export function createSiblings(): Siblings {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    held: new Set(),
+    inTurn: (work) => {
+      const mine = last.then(work);
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}
+
 export interface TakeSetting {
   readonly client: Client;
   /** For calls that wait; it gives up when the runner is asked to end. */
   readonly waiting: Client;
   readonly entry: Entry;
+  readonly siblings: Siblings;
   readonly leaving: AbortSignal;
   readonly onNone: (why: string) => void;
 }
@@ -29,17 +50,22 @@ const waitSeconds = 20;
 const pauseMillis = 1_000;
 
 async function takeNext(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
-  const { client, entry, leaving, onNone } = setting;
+  const { client, entry, siblings, leaving, onNone } = setting;
   let told: string | undefined;
   while (!leaving.aborted) {
     // From before the question on: what happens in between is not slept through.
     const { cursor } = await client.events.list({ projectId: entry.project, after: 'latest', limit: 1 });
-    const answer = await client.deliveryExecutions.acquireNext({
-      ...{ projectId: entry.project, runId: entry.runId },
-      ...(wanted.labels !== undefined && { labels: wanted.labels }),
-      ...(wanted.assignedToMe === true && { assignedToMe: true }),
+    const answer = await siblings.inTurn(async () => {
+      const next = await client.deliveryExecutions.acquireNext({
+        ...{ projectId: entry.project, runId: entry.runId },
+        ...(wanted.labels !== undefined && { labels: wanted.labels }),
+        ...(wanted.assignedToMe === true && { assignedToMe: true }),
+      });
+      if (next.execution !== null) siblings.held.add(next.execution.targetId);
+      return next;
     });
-    const { execution, leaseToken, resumed, signals, skipped } = answer;
+    const { execution, leaseToken, resumed, signals } = answer;
+    const skipped = answer.skipped.filter(({ storyId }) => !siblings.held.has(storyId));
     if (execution !== null && leaseToken !== null) return { execution, leaseToken, resumed, signals };
     const why = skipped.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`).join(', ');
     if (why !== told || !wanted.waits) onNone(why);
