@@ -287,6 +287,24 @@ describe('muster work', () => {
     expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
   });
 
+  it('deletes the checkpoints of work that succeeded, and of no other', async () => {
+    const [key, other, clone] = [await story(), await story(), await runner.clone()];
+    for (const one of [key, other])
+      expect(await start(clone, one, ...sh('echo good > answer.txt')).ended).toBe(0);
+    const [landed, submitted] = [(await executionOf(key))?.id ?? '', (await executionOf(other))?.id ?? ''];
+    await muster.direct(stories.people.chloe).deliveryExecutions.recordForgeObservation({
+      executionId: landed,
+      observation: { kind: 'pr_merged', dedupeKey: 'm', observedAt: new Date().toISOString() },
+    });
+    const checkpoints = () => runner.git('for-each-ref', '--format=%(refname)', 'refs/muster');
+    expect(await checkpoints()).toContain(`refs/muster/${landed}/1`);
+    const cleaned = start(clone, '--clean');
+    expect(await cleaned.ended).toBe(0);
+    expect(await checkpoints()).not.toContain(landed);
+    expect(await checkpoints()).toContain(`refs/muster/${submitted}/1`);
+    expect(await clone.git('for-each-ref', '--format=%(refname)', 'refs/muster')).not.toContain(landed);
+  });
+
   beside('stops the agent at once when another has the lease, and pushes nothing to the branch', async () => {
     const [key, clone] = [await story(), await runner.clone()];
     const working = start(clone, key, ...sh('echo good > answer.txt; sleep 600'));

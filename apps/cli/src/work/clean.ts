@@ -1,8 +1,10 @@
 /** muster work --clean: what runs left that are over. */
+import { isUuid } from '@muster/registry';
 import { shortFolder } from '../output/lines.ts';
 import { giveBack } from './finish.ts';
 import { openJournal } from './journal.ts';
 import { type Session } from './session.ts';
+import { gone } from './take.ts';
 import { authorOf, worktreeAt } from './worktree.ts';
 
 /** Gives back what the remote has, and says of the rest why it stays. */
@@ -39,4 +41,34 @@ export async function clean(session: Session): Promise<void> {
     if (why === undefined) await own.drop();
   }
   if (left.length === 0) say.tell('–', 'cleaned', 'Nothing is left.');
+  await deleteLanded(session);
 }
+
+/** Deletes the checkpoints of work that succeeded, here and at the remote. Its branch has everything, and no one goes on from them. */
+async function deleteLanded({ repository, caller, say }: Session): Promise<void> {
+  const { git, remote } = repository;
+  if (remote === undefined) return;
+  const listed = await git(['ls-remote', remote, 'refs/muster/*']);
+  const refs = listed.split('\n').flatMap((line) => line.split('\t')[1] ?? []);
+  for (const [executionId, checkpoints] of Map.groupBy(refs, executionIn)) {
+    if (!isUuid(executionId)) continue;
+    const found = await caller.deliveryExecutions.get({ executionId }).catch(gone);
+    if (found?.execution.outcome !== 'succeeded') continue;
+    await git(['push', '--quiet', '--no-verify', remote, '--delete', ...checkpoints]);
+    const own = await git([
+      ...['for-each-ref', '--format=%(refname)', `refs/muster/${executionId}`],
+      `refs/muster-remote/${executionId}`,
+    ]);
+    for (const ref of own.split('\n').filter((line) => line !== '')) await git(['update-ref', '-d', ref]);
+    say.tell(
+      '–',
+      'cleaned',
+      `the checkpoints of work that succeeded are deleted: ${checkpoints.join(', ')}`,
+      {
+        ...{ executionId, refs: checkpoints },
+      },
+    );
+  }
+}
+
+const executionIn = (ref: string): string => ref.split('/')[2] ?? '';
