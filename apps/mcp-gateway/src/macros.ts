@@ -69,6 +69,9 @@ const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =
 
 const Acquired = acquire.result.pick({ execution: true, leaseToken: true });
 
+/** Clients and proxies end calls that last much longer. A longer wait is shortened, as the time of a lease is. */
+const mostWaitSeconds = 25;
+
 export const macros: readonly MacroTool[] = [
   macro({
     name: 'start_work',
@@ -163,11 +166,11 @@ export const macros: readonly MacroTool[] = [
       'Wait until something concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
     params: z.strictObject({
       ...held,
-      waitSeconds: z.int().min(0).max(25).default(20).meta({ description: 'Up to 25' }),
+      waitSeconds: z.int().min(0).max(300).default(20).meta({ description: 'Up to 25' }),
     }),
     steps: [renew, eventsSince],
     run: async ({ waitSeconds, ...own }, steps) => {
-      const until = performance.now() + waitSeconds * 1_000;
+      const until = performance.now() + Math.min(waitSeconds, mostWaitSeconds) * 1_000;
       for (;;) {
         const { execution, signals } = await hold(steps.look, own);
         const left = Math.ceil((until - performance.now()) / 1_000);

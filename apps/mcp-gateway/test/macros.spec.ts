@@ -267,7 +267,8 @@ describe('a question', () => {
     });
     const none = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
     expect(none.structuredContent).toMatchObject({ signals: [] });
-    const waiting = tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 25 });
+    // Longer than a call may last: it waits for 25 s at most.
+    const waiting = tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 300 });
     await api.comments.create({ storyId: 'WEB-1', parentId: comment.id, body: 'Blue' });
     await api.comments.resolve({ commentId: comment.id });
     // The reply is a signal of its own, and may be the first that is heard.
