@@ -13,6 +13,8 @@ const write = async (file: string, text: string): Promise<void> => {
 
 // What else is generated says the version too, and the pages of the reference show the answers.
 for (const [file, text] of await versionFiles()) await write(file, text);
+console.log('Calling the examples of the contract. On a busy machine this takes minutes.');
 await write(answersFile, await answersText());
+console.log('Applying the migrations and generating the rest.');
 const { generatedFiles } = await import('./generated.ts');
 for (const [file, text] of await generatedFiles()) await write(file, text);
