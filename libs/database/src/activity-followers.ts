@@ -4,16 +4,16 @@
  * woken by nothing that it may not see, so that no answer tells when something hidden happens.
  */
 import { ask } from './ask.ts';
+import { byNode, everyOne } from './nodes.ts';
+import { type Pool } from './pool.ts';
+import { sql } from './sql.ts';
 import {
   type ActivityPosition,
   type Follower,
   placesAgeMillis,
   type Waiter,
   type Waiting,
-} from './followers.ts';
-import { byNode, everyOne } from './nodes.ts';
-import { type Pool } from './pool.ts';
-import { sql } from './sql.ts';
+} from './waiting.ts';
 
 /** Up to where the activity was looked through for a follower; what lies behind it is asked about once. */
 interface Looking extends Follower<ActivityPosition> {

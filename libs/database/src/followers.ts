@@ -7,33 +7,17 @@ import { ask } from './ask.ts';
 import { byNode, everyOne } from './nodes.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
+import {
+  type ExecutionPosition,
+  type Follower,
+  placesAgeMillis,
+  type Position,
+  type Waiter,
+  type Waiting,
+} from './waiting.ts';
 
 /** How often the streams are looked at: what a waiting reader is behind at most, and about half of it on average. */
 const lookMillis = 200;
-/** A stream whose organization has moved is followed at its new server from then on. */
-export const placesAgeMillis = 2_000;
-
-/** Who waits. */
-export interface Waiter {
-  readonly orgId: string;
-  readonly memberId: string;
-  readonly tokenId: string;
-}
-
-/** A place in the stream of an execution. */
-export interface ExecutionPosition {
-  readonly executionId: string;
-  readonly afterSeq: number;
-}
-
-/** A place in the activity of the waiter's organization, and what of it counts. */
-export interface ActivityPosition {
-  readonly activityAfter: number;
-  readonly projectId: string | null;
-  readonly kinds: readonly string[] | null;
-}
-
-export type Position = ExecutionPosition | ActivityPosition;
 
 export interface Followers {
   /** Resolves when the stream is beyond the position, the time is over, the caller has left, or `close` was called. */
@@ -45,22 +29,6 @@ export interface Followers {
   readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
   /** Lets all callers go, now and later. */
   readonly close: () => void;
-}
-
-/** One caller who waits at a position. */
-export interface Follower<At extends Position> {
-  readonly waiter: Waiter;
-  readonly position: At;
-  readonly wake: () => void;
-}
-
-/** All who wait for streams of one kind. */
-export interface Waiting<At extends Position> {
-  readonly all: ReadonlySet<Follower<At>>;
-  /** Answers how the follower leaves. */
-  readonly enter: (follower: Follower<At>) => () => void;
-  /** Wakes those whose stream went on. */
-  readonly look: () => Promise<void>;
 }
 
 /** `failed` is told of each look that had no answer. */

@@ -1,6 +1,6 @@
 export { ask } from './ask.ts';
 export { BurstError, sendBurst, type Statement } from './burst.ts';
-export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
+export { createFollowers, type Followers } from './followers.ts';
 export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
 export { CannotMove, type Moved, moveOrganization, type MoveStep } from './moving/move.ts';
@@ -92,3 +92,4 @@ export {
   trail,
   workerActor,
 } from './trail.ts';
+export { type Position, type Waiter } from './waiting.ts';
