@@ -1,11 +1,12 @@
 /** How the mail with a link reads. */
 import { type Mail } from '@muster/outbound/mail';
 import { type AskedLink, linkMinutes } from './data/links.ts';
+import { shownCode } from './data/typed-codes.ts';
 import { html } from '@muster/http';
 
 export function linkMail(to: string, baseUrl: string, { secret, code }: AskedLink): Mail {
   const link = `${baseUrl}/auth/link?token=${secret}`;
-  const typed = `${code.slice(0, 3)} ${code.slice(3)}`;
+  const typed = shownCode(code);
   const where = `Open it in the browser in which you asked, within ${linkMinutes} minutes. Do you read this on another device? Then type this code there:`;
   const why =
     'Tell no one the code: whoever asks you for it wants to sign in as you. If you did not ask for this mail, leave it alone and nothing happens.';

@@ -137,8 +137,8 @@ export function useInstallation(
       return mails.length >= nth && text.includes('</html>');
     });
     const [, token = ''] = /\/auth\/link\?token=([\w-]{43})/.exec(text) ?? [];
-    const [, left = '', right = ''] = /\b(\d{3}) (\d{3})\b/.exec(text) ?? [];
-    return { token, code: left + right, text };
+    const [code = ''] = /\b[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}\b/.exec(text) ?? [];
+    return { token, code, text };
   };
 
   return {

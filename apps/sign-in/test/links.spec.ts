@@ -1,5 +1,6 @@
 /** Links by mail: who gets one, where it is good, and that neither says who is known. */
 import { describe, expect, it } from '@jest/globals';
+import { createVisitor } from '@muster/testing/visitor';
 import { useInstallation } from './installation.ts';
 
 const installation = useInstallation();
@@ -14,6 +15,16 @@ async function someone(): Promise<{ email: string; orgId: string; memberId: stri
   await world.rows('update members set email = $3 where org_id = $1 and id = $2', orgId, memberId, email);
   return { email, orgId, memberId };
 }
+
+/** Links that were asked for in the name of a person, each from a network of its own. */
+const askElsewhere = (email: string, times: number) =>
+  world.rows(
+    `insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
+     select gen_random_uuid(), sha256(convert_to(n || $1::text, 'UTF8')), sha256('c'), sha256(convert_to(n || $1::text, 'UTF8')), $1::text, '/',
+       '198.51.100.' || n, now() from generate_series(1, $2::int) n`,
+    email,
+    times,
+  );
 
 describe('a link', () => {
   it('signs in the browser that asked for it, once, and leads to where its person was going', async () => {
@@ -84,7 +95,7 @@ describe('the code of a mail', () => {
     const browser = installation.browser();
     await browser.submit('/auth/link', { email });
     const { code } = await installation.link(email);
-    const typed = `${code.slice(0, 3)} ${code.slice(3)}`;
+    const typed = ` ${code.toLowerCase().replace('-', ' ')}`;
     expect((await browser.submit('/auth/code', { code: typed })).status).toBe(303);
     expect(browser.session()).toMatch(/^[\w-]{43}$/);
   });
@@ -109,7 +120,7 @@ describe('the code of a mail', () => {
     const browser = installation.browser();
     await browser.submit('/auth/link', { email });
     const { token, code } = await installation.link(email);
-    const wrong = ((Number(code) + 1) % 1_000_000).toString().padStart(6, '0');
+    const wrong = `${code.slice(0, -1)}${code.endsWith('B') ? 'C' : 'B'}`;
     for (let miss = 0; miss < 3; miss += 1)
       expect((await browser.submit('/auth/code', { code: wrong })).status).toBe(422);
     expect((await browser.submit('/auth/code', { code })).status).toBe(422);
@@ -150,12 +161,7 @@ describe('who asks', () => {
   it('is not kept out by strangers in other networks, however often those ask for mails', async () => {
     const { email } = await someone();
     await installation.signIn(email);
-    await world.rows(
-      `insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
-       select gen_random_uuid(), sha256(convert_to(n || $1::text, 'UTF8')), sha256('c'), sha256(convert_to(n || $1::text, 'UTF8')), $1::text, '/',
-         '198.51.100.' || n % 50, now() from generate_series(1, 200) n`,
-      email,
-    );
+    await askElsewhere(email, 200);
     const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
     const before = (await kept()).length;
     await installation.browser().submit('/auth/link', { email });
@@ -163,6 +169,40 @@ describe('who asks', () => {
     await world.rows('delete from sign_in.sessions where ip is not null');
     await installation.browser().submit('/auth/link', { email });
     expect(await kept()).toHaveLength(before + 1);
+  });
+
+  it('is known in all addresses of an IPv6 network in which there is a session', async () => {
+    const { email } = await someone();
+    await installation.signIn(email);
+    await world.rows(
+      `update sign_in.sessions set ip = '2001:db8:0:1::1' where account_id = (select id from sign_in.accounts where email = $1)`,
+      email,
+    );
+    await askElsewhere(email, 20);
+    const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
+    const before = (await kept()).length;
+    const visitor = createVisitor(() => installation.signInUrl());
+    const askFrom = (address: string) =>
+      visitor.submit('/auth/link', { email }, { origin: installation.url(), 'x-forwarded-for': address });
+    expect((await askFrom('2001:db8:0:2::2')).status).toBe(303);
+    expect(await kept()).toHaveLength(before);
+    expect((await askFrom('2001:db8:0:1::2')).status).toBe(303);
+    expect(await kept()).toHaveLength(before + 1);
+  });
+
+  it('is not kept out by strangers in the same network, in a browser in which they signed in before', async () => {
+    const { email } = await someone();
+    const browser = await installation.signIn(email);
+    await browser.submit('/auth/sign-out', {});
+    for (let mail = 1; mail <= 20; mail += 1) await installation.browser().submit('/auth/link', { email });
+    await askElsewhere(email, 20);
+    const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
+    const before = (await kept()).length;
+    const other = await installation.signIn((await someone()).email);
+    for (const stranger of [installation.browser(), other]) await stranger.submit('/auth/link', { email });
+    expect(await kept()).toHaveLength(before);
+    for (let mail = 1; mail <= 6; mail += 1) await browser.submit('/auth/link', { email });
+    expect(await kept()).toHaveLength(before + 5);
   });
 
   it('gets no more of them by asking in many browsers at once', async () => {
@@ -228,5 +268,6 @@ it('keeps of links, codes and browsers nothing that lets anybody in', async () =
     'select s::text as text from sign_in.sign_ins s where email = $1',
     email,
   );
-  for (const secret of [token, code, ...browser.cookies.values()]) expect(row?.text).not.toContain(secret);
+  for (const secret of [token, code, code.replace('-', ''), ...browser.cookies.values()])
+    expect(row?.text).not.toContain(secret);
 });

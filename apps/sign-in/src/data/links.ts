@@ -2,19 +2,22 @@
  * Links by mail. Each is good for a quarter of an hour, once, and in the browser alone that asked for it: there by the link, or
  * by the code that the mail has besides, for people who read it on another device. Of all three secrets only hashes are kept.
  */
-import { createHmac, randomBytes, randomInt } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { type Db, newId, sql } from '@muster/database';
 import { networkOf } from '@muster/http';
 import { hashToken } from '@muster/runtime';
+import { newCode } from './typed-codes.ts';
 
 export const linkMinutes = 15;
 /** Codes that may be tried, for each link. */
 export const mostMisses = 3;
-/** Mails to one e-mail address, by requests from one network and from all networks together. */
-const mostMails = { quarterHour: 5, day: 20, quarterHourInAll: 20, dayInAll: 60 };
+/** Mails to one e-mail address from one source: a network, or all browsers in which its person signed in before. */
+const mostMails = { quarterHour: 5, day: 20 };
+/** Mails to one e-mail address in a day, from all networks in which its person has no session. */
+const mostByStrangers = 20;
+const knownBrowsers = 'known browsers';
 
 const secretShape = /^[\w-]{43}$/;
-const codeShape = /^\d{6}$/;
 
 export interface AskedLink {
   /** What the browser keeps in a cookie. */
@@ -25,52 +28,68 @@ export interface AskedLink {
 }
 
 const randomSecret = (): string => randomBytes(32).toString('base64url');
-/** With the nonce in it, which the database does not have: there are a million codes alone. */
+/** With the nonce in it, which the database does not have: a code alone could be guessed from its hash. */
 const hashCode = (nonce: string, code: string): Buffer => createHmac('sha256', nonce).update(code).digest();
 
 /** Fresh secrets of a link that is not asked for yet. */
 export const newLink = (): AskedLink => ({
   nonce: randomSecret(),
   secret: randomSecret(),
-  code: randomInt(1_000_000).toString().padStart(6, '0'),
+  code: newCode(),
 });
 
+/** The sender of a request for a link. */
+interface Asker {
+  readonly ip: string;
+  /** The secret of the last session in that browser. */
+  readonly known: string | undefined;
+}
+
 /**
- * Whether the limit of mails to an e-mail address is reached; unknown addresses count alike. Each network has its own limit, and a
- * network in which the person has signed in before is exempt from the limit of all networks. So a stranger who asks in the name of
- * a person does not keep that person from signing in. Concurrent calls for one address take turns.
+ * The source of a request for a link, by which mails are counted; null where the limit of mails to the e-mail address is
+ * reached. Unknown addresses count alike. A stranger who asks in the name of a person keeps that person from signing in neither
+ * in a browser in which they signed in before, nor in another network in which they have a session. Concurrent calls for one
+ * address take turns.
  */
-export async function areTooMany(db: Db, email: string, ip: string): Promise<boolean> {
-  await db.all(sql`select pg_advisory_xact_lock(hashtextextended('links to ' || lower(${email}), 0))`);
-  const network = networkOf(ip);
-  const sent = await db.one(
-    sql<{
+export async function sourceOf(db: Db, email: string, { ip, known }: Asker): Promise<string | null> {
+  const [, sessions, sent] = await Promise.all([
+    db.all(sql`select pg_advisory_xact_lock(hashtextextended('links to ' || lower(${email}), 0))`),
+    db.all(sql<{
+      ip: string | null;
+      isOpen: boolean;
+      isInBrowser: boolean;
+    }>`select s.ip, s.revoked_at is null and s.expires_at > now() as "isOpen",
+         s.hash = ${hashToken(known ?? '')} as "isInBrowser"
+       from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id where lower(a.email) = lower(${email})`),
+    db.all(sql<{
+      source: string | null;
       lately: number;
       today: number;
-      latelyHere: number;
-      todayHere: number;
-      isKnownHere: boolean;
-    }>`select count(*) filter (where created_at > now() - interval '15 minutes') as lately, count(*) as today,
-         count(*) filter (where ip = ${network} and created_at > now() - interval '15 minutes') as "latelyHere",
-         count(*) filter (where ip = ${network}) as "todayHere",
-         exists (select from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id
-           where lower(a.email) = lower(${email}) and s.ip = ${ip}) as "isKnownHere"
-       from sign_in.sign_ins where lower(email) = lower(${email}) and created_at > now() - interval '1 day'`,
-  );
-  if (sent.latelyHere >= mostMails.quarterHour || sent.todayHere >= mostMails.day) return true;
-  return !sent.isKnownHere && (sent.lately >= mostMails.quarterHourInAll || sent.today >= mostMails.dayInAll);
+    }>`select ip as source, count(*) filter (where created_at > now() - interval '15 minutes')::integer as lately, count(*)::integer as today
+       from sign_in.sign_ins where lower(email) = lower(${email}) and created_at > now() - interval '1 day' group by ip`),
+  ]);
+  const networks = sessions.filter(({ isOpen }) => isOpen).map((session) => networkOf(session.ip ?? ''));
+  const trusted = new Set<string | null>([knownBrowsers, ...networks]);
+  const source = sessions.some(({ isInBrowser }) => isInBrowser) ? knownBrowsers : networkOf(ip);
+  const own = sent.find((one) => one.source === source);
+  if (own !== undefined && (own.lately >= mostMails.quarterHour || own.today >= mostMails.day)) return null;
+  if (trusted.has(source)) return source;
+  const byStrangers = sent
+    .filter((one) => !trusted.has(one.source))
+    .reduce((sum, { today }) => sum + today, 0);
+  return byStrangers < mostByStrangers ? source : null;
 }
 
 export async function keepLink(
   db: Db,
   { nonce, secret, code }: AskedLink,
-  { email, returnTo, ip }: { readonly email: string; readonly returnTo: string; readonly ip: string },
+  { email, returnTo, source }: { readonly email: string; readonly returnTo: string; readonly source: string },
 ): Promise<string> {
   const { id } = await db.one(
     sql<{
       id: string;
     }>`insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
-       values (${newId()}, ${hashToken(secret)}, ${hashCode(nonce, code)}, ${hashToken(nonce)}, ${email}, ${returnTo}, ${networkOf(ip)},
+       values (${newId()}, ${hashToken(secret)}, ${hashCode(nonce, code)}, ${hashToken(nonce)}, ${email}, ${returnTo}, ${source},
          now() + make_interval(mins => ${linkMinutes})) returning id`,
   );
   return id;
@@ -112,10 +131,10 @@ export async function useLink(
 /** Uses a link up by its code; undefined where the code is wrong, which counts, or the link is over. */
 export async function useCode(
   db: Db,
-  code: string,
+  code: string | undefined,
   nonce: string | undefined,
 ): Promise<ProvenAddress | undefined> {
-  if (nonce === undefined || !codeShape.test(code)) return undefined;
+  if (nonce === undefined || code === undefined) return undefined;
   const row = await db.find(
     sql<ProvenAddress & { fits: boolean }>`update sign_in.sign_ins set
          misses = misses + (code_hash <> ${hashCode(nonce, code)})::int,

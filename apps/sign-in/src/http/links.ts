@@ -5,16 +5,17 @@ import { EmailAddress } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { provideAccount } from '../data/accounts.ts';
 import {
-  areTooMany,
   keepLink,
   lookAtLink,
   newLink,
   type ProvenAddress,
+  sourceOf,
   useCode,
   useLink,
 } from '../data/links.ts';
 import { providersOf } from '../data/providers.ts';
 import { proveSession } from '../data/sessions.ts';
+import { readCode } from '../data/typed-codes.ts';
 import { linkMail } from '../link-mail.ts';
 import { waysPage } from '../pages/issuers.ts';
 import { sendPage } from '../pages/layout.ts';
@@ -42,8 +43,8 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     if (providers.length > 0) return sendPage(reply, waysPage({ to, email }, providers));
     const link = newLink();
     const id = await inSignIn(pool, async (db) => {
-      if (await areTooMany(db, email, request.ip)) return null;
-      return keepLink(db, link, { email, returnTo: to, ip: request.ip });
+      const source = await sourceOf(db, email, { ip: request.ip, known: cookies.read(request, 'known') });
+      return source === null ? null : keepLink(db, link, { email, returnTo: to, source });
     });
     // Neither what is answered nor when tells whether a mail goes out.
     if (id !== null) {
@@ -80,7 +81,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
 
   app.post('/auth/code', { onRequest }, async (request, reply) => {
     await throttle(request);
-    const code = (formOf(request)['code'] ?? '').replaceAll(/\s/g, '');
+    const code = readCode(formOf(request)['code'] ?? '');
     const nonce = cookies.read(request, 'link');
     const proven = await inSignIn(pool, (db) => useCode(db, code, nonce));
     if (proven !== undefined) return signIn(request, reply, proven);

@@ -12,12 +12,26 @@ import {
 import { type FastifyRequest } from 'fastify';
 import { type Browser } from '../data/sessions.ts';
 
-/** The session, and what a browser is in the middle of. */
-export type CookieUse = 'session' | 'link' | 'flow' | 'passkey';
+/** The session, the last session of a browser after it has ended (`known`), and what the browser is in the middle of. */
+export type CookieUse = 'session' | 'known' | 'link' | 'flow' | 'passkey';
 export type Cookies = CookiesFor<CookieUse>;
 
-export const signInCookies = (cookie: SessionCookie): Cookies =>
-  cookiesOf(cookie, { session: 90 * 86_400, link: 900, flow: 900, passkey: 300 });
+const sessionSeconds = 90 * 86_400;
+
+export function signInCookies(cookie: SessionCookie): Cookies {
+  const cookies = cookiesOf(cookie, {
+    ...{ session: sessionSeconds, known: sessionSeconds },
+    ...{ link: 900, flow: 900, passkey: 300 },
+  });
+  return {
+    ...cookies,
+    set: (reply, what, value) => {
+      cookies.set(reply, what, value);
+      // It stays when its person signs out, and then proves only that this browser was theirs.
+      if (what === 'session') cookies.set(reply, 'known', value);
+    },
+  };
+}
 
 export const browserOf = (request: FastifyRequest): Browser => ({
   ip: request.ip,

@@ -1,17 +1,6 @@
 /** Devices that wait for their code to be typed in elsewhere (RFC 8628): their rows are found, and answered, by that code. */
 import { type Db, sql } from '@muster/database';
 
-const shape = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
-
-/** As the server keeps it; undefined where it can be none. */
-export function userCodeOf(typed: string): string | undefined {
-  const code = typed.toUpperCase().replaceAll(/[^A-Z]/g, '');
-  return shape.test(code) ? code : undefined;
-}
-
-/** As the device shows it. */
-export const shownCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
-
 export interface WaitingDevice {
   readonly clientId: string;
   readonly scopes: readonly string[];

@@ -3,6 +3,7 @@ import { inSignIn } from '@muster/database';
 import { formOf, fromOwnPage, type Service, takeForms } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
+import { readCode, shownCode } from '../data/typed-codes.ts';
 import { type Parts } from '../http/parts.ts';
 import { createThrottle } from '../http/requests.ts';
 import { type AskingClient, goBackPage } from '../pages/consent.ts';
@@ -11,7 +12,7 @@ import { sendPage } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
 import { hostOf } from './clients.ts';
 import { type Asked, consent, type ConsentParts, personOf } from './consent.ts';
-import { answerDevice, findDevice, shownCode, userCodeOf } from './devices.ts';
+import { answerDevice, findDevice } from './devices.ts';
 import { addResourceMetadata } from './metadata.ts';
 import { type OwnCalls } from './own-calls.ts';
 import { clientScopes, ownResource, resourcesOf } from './provider.ts';
@@ -180,7 +181,7 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
   const unknown = 'This code is wrong or has expired. Check it, or let the program show a new one.';
 
   async function askedBy(typed: string): Promise<(Asked & { readonly code: string }) | undefined> {
-    const code = userCodeOf(typed);
+    const code = readCode(typed);
     const device = code === undefined ? undefined : await inSignIn(pool, (db) => findDevice(db, code));
     const client = device && (await provider.Client.find(device.clientId));
     if (code === undefined || device === undefined || client === undefined) return undefined;

@@ -83,10 +83,10 @@ export const mailPage = (why: string | null): Page => ({
         class="code"
         name="code"
         required
-        inputmode="numeric"
-        pattern="[0-9 ]{6,9}"
-        maxlength="9"
+        maxlength="12"
         autocomplete="one-time-code"
+        autocapitalize="characters"
+        spellcheck="false"
       />
       <button>Sign in with the code</button>
     </form>
