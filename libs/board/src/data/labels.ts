@@ -1,4 +1,4 @@
-/** Labels are told apart by their letters, and looked for in any case. */
+/** Labels are kept as they are written, and compared in any case. */
 import { type Part, sql } from '@muster/database';
 
 /** All of the labels are among those of the column, in any case. */

@@ -7,6 +7,7 @@ import {
   Instant,
   isCleanText,
   name,
+  prose,
   ProjectRef,
   StoryRef,
   text,
@@ -134,6 +135,11 @@ describe('text', () => {
     );
   });
 
+  it('has a line feed at the end of each line where it is prose', () => {
+    expect(prose(10).parse('a\r\nb\rc\n')).toBe('a\nb\nc\n');
+    expect(accepts(prose(3), 'a\r\nb')).toBe(true);
+  });
+
   it('is clean exactly when UTF-8 brings it back and it has no NUL', () => {
     fc.assert(
       fc.property(
@@ -173,9 +179,32 @@ describe('name', () => {
         const parsed = name(1000).safeParse(value);
         fc.pre(parsed.success);
         expect(name(1000).parse(parsed.data)).toBe(parsed.data);
+        fc.pre(!/\p{Default_Ignorable_Code_Point}/u.test(value));
         expect(parsed.data).toBe(value.normalize('NFC').trim());
       }),
     );
+  });
+
+  it.each([
+    ['Ready\u200b', 'Ready'],
+    ['\ufeffRe\u2060ad\u00ady\u200e', 'Ready'],
+    ['Ready\u200d', 'Ready'],
+    ['R\u200ceady\ufe0f', 'Ready'],
+    ['Invoice \u202egpj.exe', 'Invoice gpj.exe'],
+    ['\u2067Ready\u2069', 'Ready'],
+  ])('loses what cannot be seen: %j', (value, kept) => {
+    expect(name(20).parse(value)).toBe(kept);
+  });
+
+  it.each([
+    '👩\u200d💻',
+    '❤\ufe0f',
+    '1\ufe0f\u20e3',
+    '🏴\u{e0067}\u{e0062}\u{e007f}',
+    'می\u200cخواهم',
+    'क्\u200dष',
+  ])('keeps what shapes emoji and letters: %j', (value) => {
+    expect(name(20).parse(value)).toBe(value);
   });
 
   it.each([

@@ -83,6 +83,12 @@ const bounded = (schema: z.ZodString, max: number, min: number) =>
 /** Free text of `min` to `max` code points. */
 export const text = (max: number, min = 0) => bounded(cleanText(), max, min);
 
+/** The text with a line feed at the end of each line, so that an editor's line ends make no other text. */
+export const withLineFeeds = (value: string): string => value.replace(/\r\n?/g, '\n');
+
+/** What people write in lines, such as a description: free text with a line feed at the end of each line. */
+export const prose = (max: number, min = 0) => bounded(cleanText().overwrite(withLineFeeds), max, min);
+
 /** Text of at most `max` bytes in UTF-8. */
 export const textOfBytes = (max: number) =>
   cleanText()
@@ -92,22 +98,26 @@ export const textOfBytes = (max: number) =>
     )
     .meta({ maxLength: max });
 
-/** The text with a line feed at the end of each line, so that an editor's line ends make no other text. */
-export const withLineFeeds = (value: string): string => value.replace(/\r\n?/g, '\n');
-
 // Letters and symbols by their class that are drawn as nothing: the fillers of Hangul and the empty Braille cell.
 const visibleCharacter = /[[\p{L}\p{N}\p{P}\p{S}]--[\u115f\u1160\u2800\u3164\uffa0]]/v;
 
 /** True where the text has a letter, digit, punctuation mark or symbol: something that can be seen. */
 export const saysAnything = (value: string): boolean => visibleCharacter.test(value);
 
-/** A name or title: NFC, no line breaks, not blank. It must fit as it is kept: NFC makes some texts longer. */
+/** Characters that are drawn as nothing or turn the direction of the text around them, joiners left out. */
+const invisible =
+  /[\p{Default_Ignorable_Code_Point}--[\u{200c}\u{200d}\u{180b}-\u{180f}\u{fe00}-\u{fe0f}\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]]/gv;
+/** Joiners and variation selectors where they shape nothing: behind ASCII, but for keycaps, or before ASCII or the end. */
+const idleJoiners =
+  /(?<=^|\p{ASCII})(?!\u{fe0f}\u{20e3})\p{Default_Ignorable_Code_Point}+|[\u{200c}\u{200d}]+(?=\p{ASCII}|$)/gv;
+
+/** The name as it is kept: what looks the same is the same. */
+const plainName = (value: string): string =>
+  value.normalize('NFC').replace(invisible, '').replace(idleJoiners, '').normalize('NFC').trim();
+
+/** A name or title: NFC, no line breaks, no invisible characters, not blank. It must fit as it is kept: NFC makes some texts longer. */
 export const name = (max: number) =>
-  bounded(
-    cleanText().overwrite((value) => value.normalize('NFC').trim()),
-    max,
-    1,
-  )
+  bounded(cleanText().overwrite(plainName), max, 1)
     // A name stands on one line in lists, logs and mail headers.
     .refine((value) => !/[\u0001-\u001f\u007f\u2028\u2029]/.test(value), 'must not have control characters')
     .refine((value) => value === '' || saysAnything(value), 'must have a visible character');

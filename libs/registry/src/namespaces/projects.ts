@@ -9,6 +9,7 @@ import {
   Instant,
   name,
   ProjectRef,
+  prose,
   SearchText,
   text,
 } from '../kernel/values.ts';
@@ -28,7 +29,7 @@ import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle }
 import { projectAccess } from './projects-access.ts';
 
 const ProjectName = name(120);
-const ProjectDescription = text(20_000);
+const ProjectDescription = prose(20_000);
 const Columns = z
   .array(NewColumn)
   .min(1)

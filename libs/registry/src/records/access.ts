@@ -1,7 +1,7 @@
 /** Who may see and do what in a project, and who asks to. */
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
-import { Id, stamps, text, Time } from '../kernel/values.ts';
+import { Id, prose, stamps, Time } from '../kernel/values.ts';
 import { Actor, MemberRef } from './member.ts';
 
 /** As a parameter or a field; the type of its name is in the kernel. */
@@ -47,7 +47,7 @@ export const accessDecisions = ['approve', 'deny'] as const;
 export const AccessDecision = z.enum(accessDecisions);
 export type AccessDecision = z.infer<typeof AccessDecision>;
 
-export const AccessMessage = text(2_000, 1);
+export const AccessMessage = prose(2_000, 1);
 
 /** Says nothing of the project but its id: the caller may not see it. */
 export const AccessRequest = z

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Id, stamps, text, Time, saysAnything } from '../kernel/values.ts';
+import { Id, prose, saysAnything, stamps, text, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-export const CommentBody = text(20_000, 1).refine(saysAnything, 'must not be blank');
+export const CommentBody = prose(20_000, 1).refine(saysAnything, 'must not be blank');
 
 const isEmoji = (value: string): boolean => /^\p{RGI_Emoji}$/v.test(value);
 

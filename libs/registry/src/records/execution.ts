@@ -1,6 +1,17 @@
 /** Delivery: who works on what, under which lease, how far it is. */
 import { z } from 'zod';
-import { Id, Instant, jsonObject, name, text, textOfBytes, Time, Url, Version } from '../kernel/values.ts';
+import {
+  Id,
+  Instant,
+  jsonObject,
+  name,
+  prose,
+  text,
+  textOfBytes,
+  Time,
+  Url,
+  Version,
+} from '../kernel/values.ts';
 import { Actor } from './member.ts';
 import { Trust, verifiedKeys } from './merge-proof.ts';
 import { StoryStatus } from './project.ts';
@@ -286,5 +297,5 @@ export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>> & {
   readonly reviews?: Readonly<Record<string, ForgeFact>>;
 };
 
-export const Note = text(2000, 1);
+export const Note = prose(2000, 1);
 export const Summary = textOfBytes(16 * 1024);

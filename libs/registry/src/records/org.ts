@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Id, name, stamps, text, Time, Version } from '../kernel/values.ts';
+import { Id, name, prose, stamps, Time, Version } from '../kernel/values.ts';
 
 export const OrgName = name(120);
-export const OrgDescription = text(2_000);
+export const OrgDescription = prose(2_000);
 export const OrgSlug = z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be 3 to 40 of a-z, 0-9 and -');
 
 export const Org = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
-import { Day, Id, name, RepositoryUrl, stamps, text, Time } from '../kernel/values.ts';
+import { Day, Id, name, prose, RepositoryUrl, stamps, Time } from '../kernel/values.ts';
 
 export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'] as const;
 export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
@@ -70,7 +70,7 @@ export const NewColumn = z.strictObject({
 
 export const Color = z.string().regex(/^#[0-9a-f]{6}$/, 'must be a color such as #3366cc');
 export const EpicTitle = name(300);
-export const EpicDescription = text(20_000);
+export const EpicDescription = prose(20_000);
 
 export const Epic = z
   .object({

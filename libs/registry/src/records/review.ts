@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { Id, stamps, text, Time } from '../kernel/values.ts';
+import { Id, prose, stamps, Time } from '../kernel/values.ts';
 
 export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'] as const;
 export const Verdict = z.enum(verdicts);
 export type Verdict = z.infer<typeof Verdict>;
 
-export const ReviewNote = text(4000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
+export const ReviewNote = prose(4000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
 
 /** Who reviews: a member or an agent. */
 export const ReviewerRef = z.object({

@@ -3,6 +3,7 @@ import {
   Id,
   Instant,
   name,
+  prose,
   stamps,
   StoryRef,
   text,
@@ -19,13 +20,19 @@ export const Priority = z.enum(priorities);
 export type Priority = z.infer<typeof Priority>;
 
 export const StoryTitle = name(300);
-export const StoryDescription = text(20_000);
+export const StoryDescription = prose(20_000);
 export const Label = name(50);
+/** The labels without those that differ from an earlier one only in case. */
+function withoutRepeats(labels: readonly string[]): string[] {
+  const folded = labels.map((label) => label.toLowerCase());
+  return labels.filter((_, index) => folded.indexOf(folded[index] ?? '') === index);
+}
+
 export const Labels = z
   .array(Label)
   .max(20)
-  .overwrite((labels) => [...new Set(labels)])
-  .meta({ description: 'Its labels, at most 20; the same twice counts once' });
+  .overwrite((labels) => withoutRepeats(labels))
+  .meta({ description: 'Its labels, at most 20; the same twice, in any case, counts once' });
 export const Estimate = z
   .number()
   .min(0)

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { Id, name, stamps, text, Time } from '../kernel/values.ts';
+import { Id, name, prose, stamps, Time } from '../kernel/values.ts';
 
 export const teamRoles = ['lead', 'member'] as const;
 export const TeamRole = z.enum(teamRoles);
 export type TeamRole = z.infer<typeof TeamRole>;
 
 export const TeamName = name(120);
-export const TeamDescription = text(2_000);
+export const TeamDescription = prose(2_000);
 
 export const Team = z
   .object({

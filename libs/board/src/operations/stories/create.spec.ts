@@ -13,8 +13,9 @@ describe('stories.create', () => {
     const { story: first } = await robo.stories.create({ projectId: 'web', title: ' One ' });
     const { story: second } = await chloe.stories.create({
       projectId: board.projectId,
-      title: 'Two',
-      labels: ['a', 'a'],
+      title: 'Two\u200b',
+      description: 'One line\r\nanother',
+      labels: ['Bug', 'ux', 'bug'],
     });
     expect(first).toMatchObject({
       key: 'WEB-1',
@@ -26,7 +27,10 @@ describe('stories.create', () => {
       version: 1,
       createdBy: { kind: 'agent', memberId: chloe.me.memberId, agentId: robo.me.agentId, name: 'Robo' },
     });
-    expect(second).toMatchObject({ key: 'WEB-2', labels: ['a'], blockedBy: [], git: null });
+    expect(second).toMatchObject({
+      ...{ key: 'WEB-2', title: 'Two', description: 'One line\nanother', labels: ['Bug', 'ux'] },
+      ...{ blockedBy: [], git: null },
+    });
     expect(second.rank > first.rank).toBe(true);
     expect(second.createdAt).toBe(second.updatedAt);
     expect((await chloe.stories.get({ storyId: 'web-2' })).story).toEqual(second);
