@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'd750f462dbe7d28480497789cea381233c30ba15b7b1630facf2136fc0d93237',
+    sha256: 'de6ebbd6992fa9a22b938742c549d60c1f3f725484d56e4a949a80d0b0a36ca0',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -80,7 +80,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/projects': {
-    sha256: '8fae32f9889f5b0551d47bc552bec139a427364236f91a5a4ec6400af75affc9',
+    sha256: 'd61d03415f1f61658b6ba5d100b7015132f0ab3010bb7020f943d9946e278047',
     since: '2026-11-29',
   },
   'reference/projects.members': {
@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '4829e4bdb950418b1bf8f509c2a7e630543479b57e2a569962b71f3700948f68',
+    sha256: 'fffd58f337f5e35ada0f80d868a98d01a4f78bf6824be6534220a35df48f1011',
     since: '2026-11-29',
   },
   'reference/storySpec': {
@@ -144,7 +144,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: '366ce2eb553d9de7d0ea98d9e0534e65374dcf59469ee888e92ee0e92c86c005',
+    sha256: '32446083b9993f292ae534a5b75bdd418fc07ba792cea44bdd6c4dd43a051411',
     since: '2026-11-29',
   },
   'reference/activity': {

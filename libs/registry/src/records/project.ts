@@ -21,7 +21,7 @@ export const Visibility = z.enum(['org', 'private']);
 
 /** Where the code lives. */
 export const Repository = z.strictObject({
-  provider: z.enum(['github', 'gitlab', 'bitbucket', 'other']),
+  provider: z.enum(['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket', 'other']),
   url: RepositoryUrl,
   defaultBranch: name(255).default('main'),
 });

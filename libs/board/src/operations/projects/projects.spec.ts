@@ -216,7 +216,7 @@ describe('projects.list', () => {
 describe('projects.update', () => {
   it('changes what is given, clears what is null, and says which fields', async () => {
     const { orgId, ana, chloe } = await world.org();
-    const repository = { provider: 'gitlab' as const, url: 'https://example.com/a', defaultBranch: 'trunk' };
+    const repository = { provider: 'forgejo' as const, url: 'https://example.com/a', defaultBranch: 'trunk' };
     const { project } = await ana.projects.create({ key: 'WEB', name: 'Web', repository });
     expect((await ana.projects.update({ projectId: 'web', name: 'Web', repository })).project).toEqual(
       project,
