@@ -40,7 +40,7 @@ export function boardJourneys(house: House): void {
     const { page } = windows.keep(await house.visit('/p/WEB'));
     await page.getByLabel('Token').fill('must_live_none');
     await page.keyboard.press('Enter');
-    await page.getByText('This token is not known').waitFor();
+    await page.getByText('This token is unknown').waitFor();
     await page.getByLabel('Token').fill(token);
     await page.keyboard.press('Enter');
     await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
@@ -50,6 +50,29 @@ export function boardJourneys(house: House): void {
     expect(stored).not.toContain(token.slice(0, 20));
     await goTo(page, page.url());
     await page.getByLabel('Token').waitFor();
+  });
+
+  journey('offers first steps on an empty board, and shows the epic and the estimate on a card', async () => {
+    const client = house.client(people.ana.me.token);
+    await client.projects.create({ key: 'WEB', name: 'Web shop' });
+    const [mine, viewer] = await Promise.all([
+      open(people.ana.me.token, '/p/WEB'),
+      open(people.dan.me.token, '/p/WEB'),
+    ]);
+    const start = mine.getByRole('region', { name: 'This board is empty' });
+    await start.getByRole('link', { name: 'Import stories' }).waitFor();
+    await start.getByRole('button', { name: 'Add story' }).click();
+    await mine.getByLabel('Title of the new story').fill('Alpha');
+    await mine.keyboard.press('Enter');
+    await shows(mine, 'Backlog', ['Alpha']);
+    await shows(viewer, 'Backlog', ['Alpha']);
+    await start.waitFor({ state: 'detached' });
+    const { epic } = await client.epics.create({ projectId: 'WEB', title: 'Sign up', color: '#3366cc' });
+    await client.stories.update({ storyId: 'WEB-1', epicId: epic.id, estimate: 3 });
+    for (const page of [mine, viewer]) {
+      await card(page, 'Alpha').getByText('Sign up').waitFor();
+      await card(page, 'Alpha').getByText('3 pt').waitFor();
+    }
   });
 
   journey('shows in one window what is dragged in another', async () => {
@@ -185,11 +208,11 @@ export function boardJourneys(house: House): void {
     const ben = house.client(people.ben.me.token);
     await ben.stories.updateStatus({ storyId: 'WEB-1', status: 'in_review' });
     await drag(page, 'Alpha', 'Done');
-    await page.locator('.notice', { hasText: 'WEB-1 was changed meanwhile' }).waitFor();
+    await page.locator('.notice', { hasText: 'Someone else just changed WEB-1' }).waitFor();
     await page.locator('.notice p', { hasText: 'Theirs: In review, No priority · Yours: Done' }).waitFor();
     await shows(page, 'In review', ['Alpha']);
     expect((await ben.stories.get({ storyId: 'WEB-1' })).story.status).toBe('in_review');
-    await page.getByRole('button', { name: 'Move it anyway' }).click();
+    await page.getByRole('button', { name: 'Move anyway' }).click();
     await shows(page, 'Done', ['Alpha']);
     await until(async () => (await ben.stories.get({ storyId: 'WEB-1' })).story.status === 'done');
     // What they changed elsewhere in it is in the way of no other change.
@@ -330,7 +353,7 @@ export function boardJourneys(house: House): void {
     await page.keyboard.press('c');
     await page.keyboard.press('ArrowDown');
     await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
-    expect(await page.getByText('Arrows choose').count()).toBe(0);
+    expect(await page.getByText('Arrows to move').count()).toBe(0);
   });
 
   journey('selects by keys, and changes all that are selected at once', async () => {
@@ -359,12 +382,12 @@ export function boardJourneys(house: House): void {
       { times: 1 },
     );
     await bar.getByRole('combobox', { name: 'Priority…' }).selectOption({ label: 'High' });
-    const met = page.locator('.notice', { hasText: '1 story was changed meanwhile' });
+    const met = page.locator('.notice', { hasText: 'Someone else just changed 1 story' });
     await met.getByText('Theirs: WEB-4 Low · Yours: High').waitFor();
     await bar.getByText('1 selected').waitFor();
     const delta = async () => (await ben.stories.get({ storyId: 'WEB-4' })).story;
     expect(await delta()).toMatchObject({ priority: 'low' });
-    await met.getByRole('button', { name: 'Change them anyway' }).click();
+    await met.getByRole('button', { name: 'Change anyway' }).click();
     await bar.waitFor({ state: 'detached' });
     expect(await delta()).toMatchObject({ priority: 'high' });
   });

@@ -43,7 +43,7 @@ export function editJourneys(house: House): void {
       await open(people.chloe.me.token, `/s/${storyId}`),
       await open(people.ben.me.token, `/s/${storyId}`),
     ];
-    await page.getByRole('button', { name: 'Change the title' }).click();
+    await page.getByRole('button', { name: 'Edit title' }).click();
     await field(page, 'Title').fill('Guests pay');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await other.getByRole('heading', { name: 'Guests pay', level: 1 }).waitFor();
@@ -54,11 +54,11 @@ export function editJourneys(house: House): void {
     await field(page, 'Epic').selectOption({ label: 'Sign up' });
     await field(page, 'Priority').selectOption({ label: 'High' });
     await field(page, 'Estimate').fill('2.5');
-    await field(page, 'Add a label').fill('checkout');
-    await field(page, 'Add a label').press('Enter');
-    await field(page, 'Add a label').fill('bug');
-    await field(page, 'Add a label').press('Enter');
-    await page.getByRole('button', { name: 'Remove the label checkout' }).click();
+    await field(page, 'Add label').fill('checkout');
+    await field(page, 'Add label').press('Enter');
+    await field(page, 'Add label').fill('bug');
+    await field(page, 'Add label').press('Enter');
+    await page.getByRole('button', { name: 'Remove label checkout' }).click();
     await becomes({
       ...{ title: 'Guests pay', description: '# Why\n\nThey *leave* now.', epicId: epic?.id },
       ...{ priority: 'high', estimate: 2.5, labels: ['bug'] },
@@ -71,7 +71,7 @@ export function editJourneys(house: House): void {
   journey('changes them by keys alone, and has the focus where it was', async () => {
     const page = await open(people.chloe.me.token, `/s/${storyId}`);
     // The page knows by then that she may.
-    await page.getByRole('button', { name: 'Change the title' }).waitFor();
+    await page.getByRole('button', { name: 'Edit title' }).waitFor();
     await page.keyboard.press('e');
     await field(page, 'Title').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('Nothing of it');
@@ -79,7 +79,7 @@ export function editJourneys(house: House): void {
     await page.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();
     await page
       .locator(':focus')
-      .and(page.getByRole('button', { name: 'Change the title' }))
+      .and(page.getByRole('button', { name: 'Edit title' }))
       .waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.type('Guests pay');
@@ -87,7 +87,7 @@ export function editJourneys(house: House): void {
     await page.getByRole('heading', { name: 'Guests pay', level: 1 }).waitFor();
     await page
       .locator(':focus')
-      .and(page.getByRole('button', { name: 'Change the title' }))
+      .and(page.getByRole('button', { name: 'Edit title' }))
       .waitFor();
     await page.keyboard.press('Tab');
     await page
@@ -102,19 +102,19 @@ export function editJourneys(house: House): void {
     await page.keyboard.type('8');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    await page.locator(':focus').and(field(page, 'Add a label')).waitFor();
+    await page.locator(':focus').and(field(page, 'Add label')).waitFor();
     await page.keyboard.type('bug,');
     await becomes({ title: 'Guests pay', description: 'They leave now.', estimate: 8, labels: ['bug'] });
   });
 
   journey('shows a title that another wrote beside mine, and loses neither', async () => {
     const page = await openDeaf(`/s/${storyId}`);
-    await page.getByRole('button', { name: 'Change the title' }).click();
+    await page.getByRole('button', { name: 'Edit title' }).click();
     await field(page, 'Title').fill('Mine');
     const ben = house.client(people.ben.me.token);
     await ben.stories.update({ storyId, title: 'Theirs', estimate: 5 });
     await page.keyboard.press('Enter');
-    const met = page.getByRole('alert').filter({ hasText: 'Title: another changed this meanwhile' });
+    const met = page.getByRole('alert').filter({ hasText: 'Title: someone else just changed this' });
     await met.getByText('Theirs', { exact: true }).nth(1).waitFor();
     expect(await field(page, 'Title').inputValue()).toBe('Mine');
     expect((await storyNow()).title).toBe('Theirs');
@@ -135,7 +135,7 @@ export function editJourneys(house: House): void {
     await becomes({ priority: 'low' });
     await ben.stories.update({ storyId, priority: 'urgent' });
     await field(page, 'Priority').selectOption({ label: 'Medium' });
-    const about = page.getByRole('alert').filter({ hasText: 'Priority: another changed this meanwhile' });
+    const about = page.getByRole('alert').filter({ hasText: 'Priority: someone else just changed this' });
     await about.getByText('Urgent').waitFor();
     await about.getByText('Medium').waitFor();
     await about.getByRole('button', { name: 'Keep theirs' }).click();
@@ -149,7 +149,7 @@ export function editJourneys(house: House): void {
     const ben = house.client(people.ben.me.token);
     await ben.stories.update({ storyId, description: 'Guests pay by card.' });
     const page = await open(people.chloe.me.token, `/s/${storyId}`);
-    await page.getByRole('button', { name: 'Change the description' }).click();
+    await page.getByRole('button', { name: 'Edit description' }).click();
     await field(page, 'Description').fill('Guests pay by card, at once.');
     await ben.stories.update({ storyId, description: 'Guests pay by invoice.' });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -173,40 +173,40 @@ export function editJourneys(house: House): void {
     await field(page, 'Estimate').fill('3');
     await field(page, 'Estimate').press('Enter');
     await becomes({ estimate: 3, priority: 'urgent', labels: ['bug'] });
-    await page.getByRole('button', { name: 'Remove the label bug' }).waitFor();
+    await page.getByRole('button', { name: 'Remove label bug' }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   journey('says what a story waits for, and who can lift what blocks it', async () => {
     const page = await open(people.chloe.me.token, `/s/${storyId}`);
-    await field(page, 'A story it waits for').fill('web-2');
+    await field(page, 'Add a blocking story').fill('web-2');
     await page.keyboard.press('Enter');
-    await page.getByText('It waits for other stories').waitFor();
-    await page.getByRole('button', { name: 'Wait for WEB-2 no longer' }).waitFor();
+    await page.getByText('Blocked by other stories').waitFor();
+    await page.getByRole('button', { name: 'Remove blocker WEB-2' }).waitFor();
     // A circle is refused, and said to be.
     const other = await open(people.ben.me.token, '/s/WEB-2');
-    await field(other, 'A story it waits for').fill('WEB-1');
+    await field(other, 'Add a blocking story').fill('WEB-1');
     await other.keyboard.press('Enter');
     await other.locator('.notice', { hasText: 'WEB-2 could not be changed' }).waitFor();
-    await page.getByRole('button', { name: 'Wait for WEB-2 no longer' }).click();
+    await page.getByRole('button', { name: 'Remove blocker WEB-2' }).click();
     await page.getByText('Ready to start').waitFor();
-    await page.getByRole('button', { name: 'Say what blocks it' }).click();
-    await field(page, 'By').selectOption({ label: 'an answer that is missing' });
-    await field(page, 'What has to happen').fill('Legal says yes');
-    await field(page, 'Can be lifted by').selectOption({ label: 'Ben' });
+    await page.getByRole('button', { name: 'Mark as blocked' }).click();
+    await field(page, 'Reason').selectOption({ label: 'A missing answer' });
+    await field(page, 'What needs to happen').fill('Legal says yes');
+    await field(page, 'Who can unblock it').selectOption({ label: 'Ben' });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Ben can lift it').waitFor();
-    await page.getByText('It is blocked until that is lifted').waitFor();
-    await page.getByRole('button', { name: 'Lift the block' }).click();
+    await page.getByText('Ben can unblock it').waitFor();
+    await page.getByText('Blocked until someone unblocks it').waitFor();
+    await page.getByRole('button', { name: 'Unblock' }).click();
     await page.getByText('Ready to start').waitFor();
     await becomes({ blocked: null, blockedBy: [] });
   });
 
   journey('shows what another says that blocks it beside mine, in place of the form', async () => {
     const page = await openDeaf(`/s/${storyId}`);
-    await page.getByRole('button', { name: 'Say what blocks it' }).click();
-    await field(page, 'What has to happen').fill('Legal says yes');
-    await field(page, 'Can be lifted by').selectOption({ label: 'Ben' });
+    await page.getByRole('button', { name: 'Mark as blocked' }).click();
+    await field(page, 'What needs to happen').fill('Legal says yes');
+    await field(page, 'Who can unblock it').selectOption({ label: 'Ben' });
     const theirs = {
       kind: 'dependency' as const,
       note: 'The bank answers',
@@ -214,12 +214,12 @@ export function editJourneys(house: House): void {
     };
     await house.client(people.ben.me.token).stories.update({ storyId, blocked: theirs });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    const met = page.getByRole('alert').filter({ hasText: 'another changed this meanwhile' });
+    const met = page.getByRole('alert').filter({ hasText: 'someone else just changed this' });
     await met.getByText(/The bank answers/).waitFor();
     await met.getByText(/Legal says yes/).waitFor();
-    expect(await field(page, 'What has to happen').count()).toBe(0);
+    expect(await field(page, 'What needs to happen').count()).toBe(0);
     await met.getByRole('button', { name: 'Save mine' }).click();
-    await page.getByText('Ben can lift it').waitFor();
+    await page.getByText('Ben can unblock it').waitFor();
     await until(async () => (await storyNow()).blocked?.note === 'Legal says yes');
   });
 
@@ -232,7 +232,7 @@ export function editJourneys(house: House): void {
     await page.keyboard.press('End');
     await page.keyboard.type(' and in');
     await page.getByLabel('Description').fill('One account for all.');
-    await page.locator('.form').getByLabel('To be done by').fill('2027-03-31');
+    await page.locator('.form').getByLabel('Target date').fill('2027-03-31');
     await page.keyboard.press('Enter');
     await page.getByText('One account for all.').waitFor();
     await page
@@ -250,7 +250,7 @@ export function editJourneys(house: House): void {
     await form.getByLabel('Description').fill('As I see it.');
     await ana.epics.update({ epicId: epic.id, title: 'Theirs', status: 'done' });
     await form.getByRole('button', { name: 'Save', exact: true }).click();
-    const met = page.getByRole('alert').filter({ hasText: 'Title: another changed this meanwhile' });
+    const met = page.getByRole('alert').filter({ hasText: 'Title: someone else just changed this' });
     await met.getByText('Theirs', { exact: true }).nth(1).waitFor();
     expect(await form.getByLabel('Title').inputValue()).toBe('Mine');
     expect(await epicNow()).toMatchObject({ title: 'Theirs', description: 'One account for all.' });
@@ -266,20 +266,20 @@ export function editJourneys(house: House): void {
     expect(await reader.locator('main').getByRole('button').count()).toBe(0);
     await page.getByRole('button', { name: 'Delete Theirs' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await reader.getByRole('heading', { name: 'No epic yet' }).waitFor();
+    await reader.getByRole('heading', { name: 'No epics yet' }).waitFor();
   });
 
   journey('offers no change of it to readers, and keeps what was typed where it is refused', async () => {
     const reader = await open(people.dan.me.token, `/s/${storyId}`);
     await reader.getByRole('heading', { name: 'Alpha' }).waitFor();
-    await reader.getByText('Facts').waitFor();
+    await reader.getByText('Details').waitFor();
     await reader.keyboard.press('e');
-    const offered = ['Change the title', 'Add a description', 'Say what blocks it'];
+    const offered = ['Edit title', 'Add a description', 'Mark as blocked'];
     for (const name of offered) expect(await reader.getByRole('button', { name }).count()).toBe(0);
-    for (const name of ['Title', 'Epic', 'Priority', 'Estimate', 'Add a label', 'Status'])
+    for (const name of ['Title', 'Epic', 'Priority', 'Estimate', 'Add label', 'Status'])
       expect([name, await field(reader, name).count()]).toEqual([name, 0]);
     const page = await openDeaf(`/s/${storyId}`);
-    await page.getByRole('button', { name: 'Change the title' }).click();
+    await page.getByRole('button', { name: 'Edit title' }).click();
     await field(page, 'Title').fill('Too late');
     await house.client(people.ana.me.token).projects.update({ projectId: 'WEB', archived: true });
     await page.keyboard.press('Enter');

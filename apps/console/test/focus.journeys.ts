@@ -46,10 +46,10 @@ export function focusJourneys(house: House): void {
     await stories.update({ storyId: 'WEB-1', blockedBy: blockers });
     const page = await open(people.chloe.me.token, '/s/WEB-1');
     for (const key of ['WEB-2', 'WEB-3']) {
-      const remove = page.getByRole('button', { name: `Wait for ${key} no longer` });
+      const remove = page.getByRole('button', { name: `Remove blocker ${key}` });
       await remove.press('Enter');
       await remove.waitFor({ state: 'detached' });
-      await hasFocus(page, page.getByLabel('A story it waits for'));
+      await hasFocus(page, page.getByLabel('Add a blocking story'));
     }
   });
 
@@ -57,26 +57,26 @@ export function focusJourneys(house: House): void {
     const { reviewers } = house.client(people.ana.me.token);
     await reviewers.add({ storyId: 'WEB-1', memberId: people.ben.me.memberId });
     const page = await open(people.chloe.me.token, '/s/WEB-1');
-    const ask = page.getByRole('combobox', { name: 'Ask for a review' });
+    const ask = page.getByRole('combobox', { name: 'Request a review' });
     await ask.waitFor();
-    await page.getByRole('button', { name: 'Ask Ben no longer' }).press('Enter');
+    await page.getByRole('button', { name: 'Remove reviewer Ben' }).press('Enter');
     await page.getByText('No reviewer').waitFor();
     await hasFocus(page, ask);
     // Where all are asked there is no one left to choose.
     const { items } = await house.client(people.ana.me.token).members.list({});
     for (const { id } of items) await reviewers.add({ storyId: 'WEB-1', memberId: id });
     await ask.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Ask Ben no longer' }).press('Enter');
+    await page.getByRole('button', { name: 'Remove reviewer Ben' }).press('Enter');
     await ask.waitFor();
     await hasFocus(page, page.getByRole('list', { name: 'Reviewers' }));
   });
 
   journey('keeps what blocks a story until it is saved, and goes on at the button beside it', async () => {
     const page = await open(people.chloe.me.token, '/s/WEB-1');
-    await page.getByRole('button', { name: 'Say what blocks it' }).press('Enter');
-    const note = page.getByLabel('What has to happen');
+    await page.getByRole('button', { name: 'Mark as blocked' }).press('Enter');
+    const note = page.getByLabel('What needs to happen');
     await note.fill('Legal says yes');
-    await page.getByLabel('Can be lifted by').selectOption({ label: 'Ben' });
+    await page.getByLabel('Who can unblock it').selectOption({ label: 'Ben' });
     await intercept(
       page,
       '**/api/stories/update',
@@ -98,26 +98,26 @@ export function focusJourneys(house: House): void {
     await page.locator('.notice', { hasText: 'WEB-1 could not be changed' }).waitFor();
     await until(async () => (await note.count()) === 1 && (await note.inputValue()) === 'Legal says yes');
     await save.press('Enter');
-    await hasFocus(page, page.getByRole('button', { name: 'Lift the block' }));
+    await hasFocus(page, page.getByRole('button', { name: 'Unblock' }));
     await page.keyboard.press('Enter');
-    await hasFocus(page, page.getByRole('button', { name: 'Say what blocks it' }));
+    await hasFocus(page, page.getByRole('button', { name: 'Mark as blocked' }));
   });
 
   journey('goes on beside a story that is taken out of a group, or comes first in it', async () => {
     const page = await open(people.chloe.me.token, '/p/WEB/epics');
-    await page.getByRole('button', { name: 'Make a delivery group' }).click();
+    await page.getByRole('button', { name: 'New delivery group' }).click();
     const add = page.getByRole('combobox', { name: 'Add a story' });
     for (const key of ['WEB-1', 'WEB-2', 'WEB-3']) {
       await add.fill(key);
       await add.press('Enter');
-      await page.getByRole('button', { name: `Take ${key} out` }).waitFor();
+      await page.getByRole('button', { name: `Remove ${key}` }).waitFor();
     }
     const up = page.getByRole('button', { name: 'Move WEB-3 up' });
     await up.press('Enter');
     await hasFocus(page, up);
     await page.keyboard.press('Enter');
     await hasFocus(page, add);
-    const out = page.getByRole('button', { name: 'Take WEB-1 out' });
+    const out = page.getByRole('button', { name: 'Remove WEB-1' });
     await out.press('Enter');
     await out.waitFor({ state: 'detached' });
     await hasFocus(page, add);

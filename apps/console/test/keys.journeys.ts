@@ -165,7 +165,7 @@ export function keysJourneys(house: House): void {
       expect(await menu(page).count()).toBe(0);
       await page.getByRole('searchbox', { name: 'Filter stories' }).fill('');
       await press(page, 'Escape', '?');
-      await page.getByRole('checkbox', { name: 'Keys without Ctrl or ⌘' }).uncheck();
+      await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck();
       await press(page, 'Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByRole('link', { name: 'Alpha' }).focus();
@@ -274,7 +274,7 @@ export function keysJourneys(house: House): void {
     await intercept(page, '**/api/stories/list', (route) => route.abort(), { times: 1 });
     await house.client(people.ben.me.token).stories.update({ storyId: 'WEB-1', priority: 'low' });
     await press(page, 'u', 'Enter');
-    const notice = page.locator('.notice', { hasText: 'WEB-1 was changed meanwhile' });
+    const notice = page.locator('.notice', { hasText: 'Someone else just changed WEB-1' });
     await notice.getByText('Theirs: Low · Yours: Urgent').waitFor();
     expect((await story()).priority).toBe('low');
     await notice.getByRole('button', { name: 'Keep theirs' }).click();

@@ -38,7 +38,7 @@ export function offersJourneys(house: House): void {
     await offered.getByText('The rest is yours').waitFor();
     await offered.getByText(/^\d+m left/).waitFor();
     await offered.getByRole('button', { name: 'Accept WEB-1' }).click();
-    await page.locator('.notice', { hasText: 'You hold WEB-1 now' }).waitFor();
+    await page.locator('.notice', { hasText: 'You now hold WEB-1' }).waitFor();
     await offered.waitFor({ state: 'detached' });
     expect(await holder()).toBe('Chloé');
     await page.getByText('1 unread').waitFor({ state: 'detached' });
@@ -52,13 +52,13 @@ export function offersJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/agents');
     await page.getByText(/^to Chloé · .+ left/).waitFor();
     await page.getByRole('button', { name: 'Take it WEB-1' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Take WEB-1?' });
+    const dialog = page.getByRole('dialog', { name: 'Take over WEB-1?' });
     await dialog.getByText('It is reserved for Chloé').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await holder()).toBeUndefined();
     await page.getByRole('button', { name: 'Take it WEB-1' }).click();
-    await dialog.getByRole('button', { name: 'Take it' }).click();
-    await page.locator('.notice', { hasText: 'You hold WEB-1 now' }).waitFor();
+    await dialog.getByRole('button', { name: 'Take over' }).click();
+    await page.locator('.notice', { hasText: 'You now hold WEB-1' }).waitFor();
     await page.getByRole('button', { name: 'Let go WEB-1' }).waitFor();
     expect(await holder()).toBe('Ana');
   });

@@ -17,9 +17,9 @@ export function pagesJourneys(house: House): void {
   journey('begins with what waits for one, as it comes and goes', async () => {
     const ben = house.client(people.ben.me.token);
     const page = await open(people.ana.me.token, '/');
-    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+    await page.getByRole('heading', { name: 'You’re all caught up' }).waitFor();
     await ben.comments.create({ storyId: 'WEB-2', body: `@${people.ana.me.handle} which one?` });
-    const told = page.getByRole('region', { name: 'Said to you' });
+    const told = page.getByRole('region', { name: 'Mentions' });
     await told.getByText('WEB-2', { exact: true }).first().waitFor();
     const { notifications } = house.client(people.ana.me.token);
     await notifications.markRead({
@@ -27,18 +27,18 @@ export function pagesJourneys(house: House): void {
     });
     await told.waitFor({ state: 'detached' });
     await ben.reviewers.add({ storyId: 'WEB-1', memberId: people.ana.me.memberId });
-    await page.getByRole('region', { name: 'For you to review' }).getByText('Alpha').waitFor();
+    await page.getByRole('region', { name: 'Review requests' }).getByText('Alpha').waitFor();
     await page.getByRole('link', { name: 'Review WEB-1' }).click();
     await page.getByRole('heading', { name: 'Alpha' }).waitFor();
     await house.client(people.ana.me.token).reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
     await page.getByRole('link', { name: 'Now', exact: true }).click();
-    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+    await page.getByRole('heading', { name: 'You’re all caught up' }).waitFor();
   });
 
   journey('shows who is at work, how far, and passes a stop on to them', async () => {
     const robo = house.client(people.robo.me.token);
     const page = await open(people.ana.me.token, '/agents');
-    await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
+    await page.getByRole('heading', { name: 'No work in progress' }).waitFor();
     const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
       ...{ targetType: 'story', targetId: 'WEB-2', runId: 'run-1' },
     });
@@ -46,22 +46,22 @@ export function pagesJourneys(house: House): void {
     await robo.deliveryExecutions.update({ ...held, phase: 'testing', progress: 40 });
     await robo.deliveryExecutions.checkpoint({ ...held, summary: 'Two tests are red' });
     await page.getByText('Two tests are red').waitFor();
-    await page.getByText(/Robo · testing · 40 % done · epoch 1/).waitFor();
+    await page.getByText(/Robo · testing · 40 % done · /).waitFor();
     await page.getByRole('button', { name: 'Ask to stop WEB-2' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
-    await page.locator('.state', { hasText: 'asked to stop' }).waitFor();
+    await page.locator('.state', { hasText: 'stopping' }).waitFor();
     expect(await page.getByRole('button', { name: 'Ask to stop WEB-2' }).count()).toBe(0);
     await until(async () =>
       (await robo.deliveryExecutions.renew(held)).signals.some(({ kind }) => kind === 'stop_requested'),
     );
     await robo.deliveryExecutions.release(held);
-    await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
+    await page.getByRole('heading', { name: 'No work in progress' }).waitFor();
     // The member who asked is told, and everyone sees what was stopped until another takes it.
     await page
       .locator('.notice', { hasText: 'WEB-2 has stopped' })
       .getByText(/^Robo let go of it/)
       .waitFor();
-    expect(await page.locator('.notice', { hasText: 'a stop is requested' }).count()).toBe(0);
+    expect(await page.locator('.notice', { hasText: 'Stop requested for' }).count()).toBe(0);
     const stopped = page.getByRole('region', { name: 'Stopped' });
     await stopped.getByText('Two tests are red').waitFor();
     await house.client(people.ben.me.token).deliveryExecutions.acquire({
@@ -104,9 +104,9 @@ export function pagesJourneys(house: House): void {
     await page.getByText('Ben has it locked').waitFor();
     const locks = page.getByRole('region', { name: 'Locks in Web shop' });
     await locks.getByText('src/auth/**/*.ts', { exact: true }).waitFor();
-    await locks.getByLabel('A path, a glob or a name').fill('src/**/token.*');
-    await locks.getByRole('button', { name: 'Is it free?' }).click();
-    await locks.getByText('src/**/token.* is not free').waitFor();
+    await locks.getByLabel('Path, glob or name').fill('src/**/token.*');
+    await locks.getByRole('button', { name: 'Check' }).click();
+    await locks.getByText('src/**/token.* is locked').waitFor();
     await locks
       .getByRole('listitem')
       .filter({ hasText: /Robo has src\/auth\/token\.\S* by src/ })
@@ -119,12 +119,12 @@ export function pagesJourneys(house: House): void {
   journey('puts what needs one before what is good to know, and is done by a key', async () => {
     const ben = house.client(people.ben.me.token);
     const page = await open(people.ana.me.token, '/inbox');
-    await page.getByRole('heading', { name: 'The inbox is empty' }).waitFor();
+    await page.getByRole('heading', { name: 'Your inbox is empty' }).waitFor();
     await ben.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId: people.ana.me.memberId });
     await ben.comments.create({ storyId: 'WEB-2', body: `@${people.ana.me.handle} which one?` });
     const needs = page.getByRole('region', { name: 'Needs you' });
     await needs.getByText('Delta').waitFor();
-    await page.getByRole('region', { name: 'Good to know' }).getByText('Alpha').waitFor();
+    await page.getByRole('region', { name: 'For your information' }).getByText('Alpha').waitFor();
     await page
       .getByRole('link', { name: 'Inbox 2 2 unread' })
       .or(page.getByText('2 unread'))
@@ -136,8 +136,8 @@ export function pagesJourneys(house: House): void {
     await until(
       async () => (await house.client(people.ana.me.token).notifications.unreadCount()).unread === 1,
     );
-    await page.getByRole('button', { name: 'All done' }).click();
-    await page.getByRole('region', { name: 'Good to know' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Mark all as done' }).click();
+    await page.getByRole('region', { name: 'For your information' }).waitFor({ state: 'detached' });
   });
 
   journey('marks as read what a story was opened for, and a request once it is decided', async () => {
@@ -160,7 +160,7 @@ export function pagesJourneys(house: House): void {
 
   journey('leads anywhere by keys, which can be switched off', async () => {
     const page = await open(people.ana.me.token, '/');
-    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+    await page.getByRole('heading', { name: 'You’re all caught up' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).fill('delt');
     await page.getByRole('option', { name: /Delta/ }).waitFor();
@@ -172,7 +172,7 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await page.locator('main').getByText('created').first().waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('checkbox', { name: 'Keys without Ctrl or ⌘' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await pressBoth(page, 'g', 'w');
@@ -195,10 +195,10 @@ export function pagesJourneys(house: House): void {
 
   journey('adds epics up, and shows the stories of one', async () => {
     const page = await open(people.ana.me.token, '/p/WEB');
-    await page.getByRole('button', { name: 'More of the project' }).click();
+    await page.getByRole('button', { name: 'Project menu' }).click();
     await page.getByRole('menuitem', { name: 'Epics and groups' }).click();
     await page.getByRole('textbox', { name: 'Title' }).fill('Sign up');
-    await page.getByRole('button', { name: 'Make an epic' }).click();
+    await page.getByRole('button', { name: 'Create epic' }).click();
     const ana = house.client(people.ana.me.token);
     await page.getByRole('link', { name: 'Sign up' }).waitFor();
     const { items } = await ana.epics.list({ projectId: 'WEB' });
@@ -254,7 +254,7 @@ export function pagesJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/audit?operation=connections.consent');
     const says = (words: RegExp) =>
       page.getByRole('row', { name: /^Chloé connections\.consent/ }).filter({ hasText: words });
-    const as = 'as the agent Robo · reads and writes';
+    const as = 'as agent Robo · read and write';
     const ends = String.raw`until \w{3} \d+, 20\d\d`;
     await says(
       new RegExp(`Editor of editor\\.example · ${as} · Web shop, 1 other project · ${ends}`),
@@ -272,7 +272,7 @@ export function pagesJourneys(house: House): void {
     await locks.getByRole('link', { name: 'Story' }).click();
     await page.getByRole('heading', { name: 'Delta' }).waitFor();
     await page.waitForURL(/\/s\/WEB-2$/);
-    await page.getByRole('button', { name: 'Change the title' }).waitFor();
+    await page.getByRole('button', { name: 'Edit title' }).waitFor();
     // It replaces the address that the link had.
     await page.goBack();
     await locks.waitFor();

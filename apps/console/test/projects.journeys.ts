@@ -24,16 +24,16 @@ export function projectsJourneys(house: House): void {
     await page.keyboard.type('Éditions Straße');
     const key = page.getByLabel('Key', { exact: true });
     expect(await key.inputValue()).toBe('ES');
-    await page.getByText('Its stories are called ES-1').waitFor();
+    await page.getByText('Stories will be named ES-1').waitFor();
     await key.fill('shop9');
     expect(await key.inputValue()).toBe('SHOP9');
     // Left empty, it follows the name again.
     await key.fill('');
     expect(await key.inputValue()).toBe('ES');
     await page.getByLabel('Description').fill('What we print');
-    await page.getByLabel('Who may see it').selectOption('private');
+    await page.getByLabel('Visibility').selectOption('private');
     await page.getByLabel('Description').press('Tab');
-    await page.getByRole('button', { name: 'Make the project' }).press('Enter');
+    await page.getByRole('button', { name: 'Create project' }).press('Enter');
     await page.getByRole('heading', { name: 'Éditions Straße' }).waitFor();
     await page.getByRole('region', { name: 'In review', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Éditions Straße' }).waitFor();
@@ -55,10 +55,11 @@ export function projectsJourneys(house: House): void {
     await page.getByLabel('Name').fill('Web shop');
     const key = page.getByLabel('Key', { exact: true });
     expect(await key.inputValue()).toBe('WEB');
+    await page.getByText('WS has the same name').waitFor();
     await key.fill('WS');
     await page.getByRole('alert').getByText('Another project has the key WS').waitFor();
     await key.fill('HIDE');
-    const make = page.getByRole('button', { name: 'Make the project' });
+    const make = page.getByRole('button', { name: 'Create project' });
     await make.click();
     await page.getByRole('alert').getByText('Another project has the key HIDE').waitFor();
     await page.locator(':focus').and(key).waitFor();
@@ -75,8 +76,8 @@ export function projectsJourneys(house: House): void {
     await Promise.all(['A1', 'A2', 'A3', 'A4', 'A5'].map((key) => projects.create({ key, name: key })));
     const page = await open(chloe.me.token, '/new-project');
     await page.getByLabel('Name').fill('Web shop');
-    await page.getByRole('button', { name: 'Make the project' }).click();
-    const alert = page.getByRole('alert').filter({ hasText: 'The project could not be made' });
+    await page.getByRole('button', { name: 'Create project' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'The project could not be created' });
     await alert.getByText(/limit|plan/i).waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('Web shop');
     expect((await projects.list({})).items).toHaveLength(5);
@@ -85,11 +86,11 @@ export function projectsJourneys(house: House): void {
   journey('offers no new project to those who may make none', async () => {
     const viewer = people.dan.me.token;
     const page = await open(viewer, '/new-project');
-    await page.getByRole('heading', { name: 'You may not see this' }).waitFor();
+    await page.getByRole('heading', { name: 'You don’t have access to this' }).waitFor();
     expect(await page.getByRole('link', { name: 'New project' }).count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).fill('new pro');
-    await page.getByText('Nothing fits.').waitFor();
+    await page.getByText('No results.').waitFor();
   });
 
   journey('makes a delivery group, changes what is in it, and ends it', async () => {
@@ -101,18 +102,18 @@ export function projectsJourneys(house: House): void {
       return ((await group())?.storyIds ?? []).map((id) => items.find((one) => one.id === id)?.key ?? '');
     };
     const page = await open(people.chloe.me.token, '/p/WEB/epics');
-    await page.getByRole('button', { name: 'Make a delivery group' }).click();
+    await page.getByRole('button', { name: 'New delivery group' }).click();
     await page.getByLabel('Name of the group').fill('Passkeys');
     const add = page.getByRole('combobox', { name: 'Add a story' });
-    const make = page.getByRole('button', { name: 'Make a delivery group' });
+    const make = page.getByRole('button', { name: 'New delivery group' });
     expect(await make.isDisabled()).toBe(true);
     await add.fill('WEB-99');
     await add.press('Enter');
-    await page.getByRole('alert').getByText('No story of this project is WEB-99').waitFor();
+    await page.getByRole('alert').getByText('No story in this project matches “WEB-99”').waitFor();
     for (const key of ['web-1', 'WEB-2']) {
       await add.fill(key);
       await add.press('Enter');
-      await page.getByRole('button', { name: `Take ${key.toUpperCase()} out` }).waitFor();
+      await page.getByRole('button', { name: `Remove ${key.toUpperCase()}` }).waitFor();
     }
     await page.getByRole('button', { name: 'Move WEB-2 up' }).click();
     await make.click();
@@ -121,7 +122,7 @@ export function projectsJourneys(house: House): void {
     expect(await keys()).toEqual(['WEB-2', 'WEB-1']);
     // Another renames it while one takes a story out: neither is lost.
     await row.getByRole('button', { name: 'Edit Passkeys' }).click();
-    await page.getByRole('button', { name: 'Take WEB-2 out' }).click();
+    await page.getByRole('button', { name: 'Remove WEB-2' }).click();
     await house
       .client(people.ben.me.token)
       .deliveryGroups.update({ groupId: (await group())?.id ?? '', name: 'Keys' });
@@ -130,7 +131,7 @@ export function projectsJourneys(house: House): void {
     await page.getByRole('button', { name: 'Edit Keys' }).waitFor();
     expect(await keys()).toEqual(['WEB-1']);
     const state = page.getByLabel('State of Keys');
-    for (const to of ['under way', 'in review']) {
+    for (const to of ['active', 'in review']) {
       await state.selectOption(to);
       await page.locator('.row-fact .state', { hasText: to }).waitFor();
     }
@@ -140,6 +141,6 @@ export function projectsJourneys(house: House): void {
     expect(await page.getByRole('button', { name: 'Edit Keys' }).count()).toBe(0);
     const theirs = await open(people.dan.me.token, '/p/WEB/epics');
     await theirs.getByText('Keys').waitFor();
-    expect(await theirs.getByRole('button', { name: 'Make a delivery group' }).count()).toBe(0);
+    expect(await theirs.getByRole('button', { name: 'New delivery group' }).count()).toBe(0);
   });
 }

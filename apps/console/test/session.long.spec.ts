@@ -31,7 +31,7 @@ journey('leads to the sign-in and back to the page that was asked for, with its 
 
 journey('signs out of the whole browser', async () => {
   const { page } = kept(await house.signIn(email, at('/')));
-  await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  await page.getByRole('heading', { name: 'You’re all caught up' }).waitFor();
   const other = await page.context().newPage();
   await goTo(other, `${house.url()}/console/p/WEB`);
   await other.getByRole('link', { name: 'Alpha' }).waitFor();
@@ -75,7 +75,7 @@ journey('asks for a fresh proof in a window beside, and goes on with what was ty
   await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByLabel('Name').fill('Build server');
   await page.getByLabel('For').selectOption({ label: 'A new agent…' });
-  await page.getByLabel('Name of the agent').fill('Builder');
+  await page.getByLabel('Agent name').fill('Builder');
   await page.getByRole('button', { name: 'Create token' }).click();
   const [beside] = await Promise.all([
     page.waitForEvent('popup'),
@@ -124,11 +124,11 @@ journey('asks to sign in again when the session has expired, and saves what was 
 journey('shows the browsers in which one is signed in, and ends another', async () => {
   const { page } = kept(await house.signIn('ben@example.com', at('/settings/sessions')));
   const other = kept(await house.signIn('ben@example.com', at('/'))).page;
-  await other.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  await other.getByRole('heading', { name: 'You’re all caught up' }).waitFor();
   await goTo(page, page.url());
   await page.getByText('this browser').waitFor();
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
-  await page.locator('.notice', { hasText: 'ended' }).waitFor();
+  await page.locator('.notice', { hasText: '1 session signed out' }).waitFor();
   // Its stream of events may have told it by now, or tells it while its next page is asked for.
   const signIn = other.getByRole('heading', { name: 'Sign in' });
   await other.getByRole('link', { name: 'Activity' }).or(signIn).first().click();
@@ -137,8 +137,8 @@ journey('shows the browsers in which one is signed in, and ends another', async 
 
 journey('shows one’s passkeys, names one anew and removes it', async () => {
   const { page } = kept(await house.signIn('ben@example.com', at('/settings/passkeys')));
-  await page.getByRole('heading', { name: 'No passkey yet' }).waitFor();
-  await page.getByRole('link', { name: 'Make a passkey' }).waitFor();
+  await page.getByRole('heading', { name: 'No passkeys yet' }).waitFor();
+  await page.getByRole('link', { name: 'Create passkey' }).waitFor();
   await house.world.rows(
     `insert into sign_in.passkeys (id, account_id, credential_id, public_key, name)
      select $1, id, '\\x01', '\\x02', 'Laptop' from sign_in.accounts where email = 'ben@example.com'`,
@@ -154,7 +154,7 @@ journey('shows one’s passkeys, names one anew and removes it', async () => {
     .waitFor();
   await page.getByRole('button', { name: 'Remove Desk' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await page.getByRole('heading', { name: 'No passkey yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No passkeys yet' }).waitFor();
 });
 
 journey('leads to the proof that the organization asks for, and says where to go on', async () => {

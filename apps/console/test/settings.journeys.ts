@@ -24,12 +24,12 @@ export function settingsJourneys(house: House): void {
       await open(people.ana.me.token, '/settings/members'),
       await open(people.ben.me.token, '/settings/members'),
     ];
-    await mine.getByRole('button', { name: 'Invite a colleague' }).click();
+    await mine.getByRole('button', { name: 'Invite member' }).click();
     await mine.getByLabel('E-mail address').fill('noor@example.com');
     await mine.getByLabel('Role', { exact: true }).selectOption('viewer');
-    await mine.getByRole('button', { name: 'Send the invitation' }).click();
-    await mine.locator('.notice', { hasText: 'noor@example.com is invited' }).waitFor();
-    await theirs.getByRole('button', { name: 'Take back noor@example.com' }).click();
+    await mine.getByRole('button', { name: 'Send invitation' }).click();
+    await mine.locator('.notice', { hasText: 'noor@example.com was invited' }).waitFor();
+    await theirs.getByRole('button', { name: 'Revoke noor@example.com' }).click();
     await mine.getByRole('heading', { name: 'Invitations' }).waitFor({ state: 'detached' });
     const { items } = await house.client(people.ana.me.token).invitations.list();
     expect(items.map(({ email, role, state }) => [email, role, state])).toEqual([
@@ -58,7 +58,7 @@ export function settingsJourneys(house: House): void {
     expect((await ana.policy.get()).policy).toMatchObject({ requiredApprovals: 2, wipLimits: 'block' });
     await page.getByRole('link', { name: 'Seats' }).click();
     await page.getByRole('spinbutton', { name: 'Seats' }).fill('30');
-    await page.getByRole('button', { name: 'Show what it costs' }).click();
+    await page.getByRole('button', { name: 'Preview cost' }).click();
     await page.getByText(/^Charge for 30 seats/).waitFor();
     expect((await ana.billing.seatUsage()).usage.purchased).toBe(25);
     await page.getByRole('button', { name: 'Change now' }).click();
@@ -70,7 +70,7 @@ export function settingsJourneys(house: House): void {
     const of = async (kind: string) =>
       (await notifications.listPreferences({})).items.find((one) => one.kind === kind)?.channels;
     const page = await open(people.chloe.me.token, '/inbox');
-    await page.getByRole('link', { name: 'Choose what you are told of' }).click();
+    await page.getByRole('link', { name: 'Notification settings' }).click();
     const replies = page.getByRole('row', { name: /someone replies to you/ });
     const box = (channel: string) => replies.getByRole('checkbox', { name: channel });
     expect(await box('E-mail').isChecked()).toBe(false);
@@ -90,7 +90,7 @@ export function settingsJourneys(house: House): void {
       .getByRole('row', { name: /someone mentions you/ })
       .getByRole('checkbox', { name: 'Push' })
       .press(' ');
-    await replies.getByText('you are not told').waitFor();
+    await replies.getByText('off', { exact: true }).waitFor();
     // Taken back where it is refused.
     await intercept(page, '**/api/notifications/setPreference', (route) =>
       route.fulfill(refusal(403, 'forbidden')),
@@ -105,7 +105,7 @@ export function settingsJourneys(house: House): void {
       .client(people.ana.me.token)
       .tokens.create({ name: 'Look', scopes: ['read'] });
     const page = await open(secret, '/settings/notifications');
-    await page.getByText('This token may read alone').waitFor();
+    await page.getByText('This token is read-only').waitFor();
     expect(await page.getByRole('checkbox', { disabled: false }).count()).toBe(0);
   });
 
@@ -118,7 +118,7 @@ export function settingsJourneys(house: House): void {
     await settings.getByRole('spinbutton', { name: 'Limit: Ready' }).fill('3');
     await settings.getByRole('button', { name: 'Save Ready' }).click();
     await board.getByRole('region', { name: 'Up next', exact: true }).getByText('0 of 3').waitFor();
-    await settings.getByRole('button', { name: 'Move Up next to the right' }).click();
+    await settings.getByRole('button', { name: 'Move Up next right' }).click();
     const order = ['Backlog', 'In progress', 'Up next', 'In review', 'Done'];
     await until(async () => {
       const names = await board.locator('.column h2').allTextContents();
@@ -136,23 +136,23 @@ export function settingsJourneys(house: House): void {
       await open(people.ana.me.token, '/p/WEB/settings/import'),
       await open(people.ben.me.token, '/p/WEB'),
     ];
-    await settings.getByLabel('Where it comes from').selectOption('csv');
+    await settings.getByLabel('Source').selectOption('csv');
     await settings
       .getByLabel('File')
       .setInputFiles(tableOf(['ENG-1,First import,Todo', 'ENG-2,Second import,Paired']));
-    await settings.getByText('1 status has no place on the board yet: choose one.').waitFor();
+    await settings.getByText('Choose a column for 1 more status.').waitFor();
     expect(await settings.getByRole('button', { name: /^Bring in/ }).isDisabled()).toBe(true);
     await settings.getByLabel('Column for Paired').selectOption('In progress');
-    await settings.getByRole('button', { name: 'Bring in 2 stories' }).click();
-    await settings.getByRole('heading', { name: 'table.csv is in' }).waitFor();
+    await settings.getByRole('button', { name: 'Import 2 stories' }).click();
+    await settings.getByRole('heading', { name: 'table.csv was imported' }).waitFor();
     await board.getByRole('region', { name: 'Ready', exact: true }).getByText('First import').waitFor();
     await board
       .getByRole('region', { name: 'In progress', exact: true })
       .getByText('Second import')
       .waitFor();
-    await settings.getByRole('button', { name: 'Take back csv: table.csv' }).click();
-    await settings.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
-    await settings.locator('.notice', { hasText: '2 stories are gone' }).waitFor();
+    await settings.getByRole('button', { name: 'Undo csv: table.csv' }).click();
+    await settings.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+    await settings.locator('.notice', { hasText: '2 stories were deleted' }).waitFor();
     await board.getByText('First import').waitFor({ state: 'detached' });
     const { items } = await house.client(people.ana.me.token).imports.list({ projectId: 'WEB' });
     expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([['reverted', 2]]);
@@ -169,18 +169,18 @@ export function settingsJourneys(house: House): void {
       await route.continue();
     });
     const rows = Array.from({ length: 250 }, (_, at) => `ENG-${at},Story ${at},Todo`);
-    await page.getByLabel('Where it comes from').selectOption('csv');
+    await page.getByLabel('Source').selectOption('csv');
     await page.getByLabel('File').setInputFiles(tableOf(rows));
     const asked = page.waitForRequest('**/api/imports/put');
-    await page.getByRole('button', { name: 'Bring in 250 stories' }).click();
+    await page.getByRole('button', { name: 'Import 250 stories' }).click();
     await asked;
     await page.getByRole('button', { name: 'Stop' }).click();
     letGo();
-    await page.getByText('Stopped. What was brought in stays.').waitFor();
+    await page.getByText('Stopped. Stories imported so far are kept.').waitFor();
     await page.getByText('not finished').waitFor();
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByText('It went on with an import that was not finished.').waitFor();
-    await page.getByText('50 made · 200 there already', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('An unfinished import was resumed.').waitFor();
+    await page.getByText('50 created · 200 unchanged', { exact: true }).waitFor();
     const { items } = await house.client(people.ana.me.token).imports.list({ projectId: 'WEB' });
     expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([['finished', 250]]);
   });
@@ -192,16 +192,16 @@ export function settingsJourneys(house: House): void {
       await ana.imports.begin({ projectId: 'WEB', provider: 'other', name: 'csv: other.csv' });
       const page = await open(people.ana.me.token, '/p/WEB/settings/import');
       await page.getByText('csv: other.csv').waitFor();
-      await page.getByLabel('Where it comes from').selectOption('csv');
+      await page.getByLabel('Source').selectOption('csv');
       const buffer = Buffer.from('Id,Title,Assignee\n1,By Ben,BEN\n2,By C. D.,C. D.\n3,By X,X\n');
       await page.getByLabel('File').setInputFiles({ name: 'table.csv', mimeType: 'text/csv', buffer });
       const of = (name: string) => page.getByLabel(`Member for ${name}`);
       await of('C. D.').selectOption({ label: 'Chloé, chloe@example.com' });
       expect(await of('BEN').inputValue()).toBe('ben@example.com');
       expect(await of('X').inputValue()).toBe('');
-      await page.getByRole('button', { name: 'Bring in 3 stories' }).click();
-      await page.getByRole('heading', { name: 'table.csv is in' }).waitFor();
-      expect(await page.getByText('It went on with an import').count()).toBe(0);
+      await page.getByRole('button', { name: 'Import 3 stories' }).click();
+      await page.getByRole('heading', { name: 'table.csv was imported' }).waitFor();
+      expect(await page.getByText('An unfinished import was resumed').count()).toBe(0);
       const cards = await ana.stories.list({ projectId: 'WEB', view: 'card', limit: 100 });
       const whose = cards.items.map(({ title, assignees }) => [title, assignees.member?.name]);
       expect(whose).toEqual(
@@ -230,8 +230,8 @@ export function settingsJourneys(house: House): void {
     };
     const buffer = Buffer.from(JSON.stringify(board));
     await page.getByLabel('File').setInputFiles({ name: 'board.json', mimeType: 'application/json', buffer });
-    await page.getByRole('button', { name: 'Bring in 2 stories' }).click();
-    await page.getByRole('heading', { name: 'board.json is in' }).waitFor();
+    await page.getByRole('button', { name: 'Import 2 stories' }).click();
+    await page.getByRole('heading', { name: 'board.json was imported' }).waitFor();
     const ana = house.client(people.ana.me.token);
     const { items } = await ana.stories.list({ projectId: 'WEB', status: ['ready', 'in_progress'] });
     expect(items.map(({ title, status, labels }) => [title, status, labels])).toEqual(
@@ -244,14 +244,14 @@ export function settingsJourneys(house: House): void {
 
   journey('asks which column is the title, and which comes first in a date', async () => {
     const page = await open(people.ana.me.token, '/p/WEB/settings/import');
-    await page.getByLabel('Where it comes from').selectOption('csv');
+    await page.getByLabel('Source').selectOption('csv');
     const buffer = Buffer.from('What;Created\nFrom a table;03/04/2024\n');
     await page.getByLabel('File').setInputFiles({ name: 'table.csv', mimeType: 'text/csv', buffer });
     await page.getByRole('alert').getByText('no column is the title').waitFor();
     await page.getByLabel('Title').selectOption('What');
-    await page.getByLabel('Dates such as 01/02/2024').selectOption('dmy');
-    await page.getByRole('button', { name: 'Bring in 1 story' }).click();
-    await page.getByRole('heading', { name: 'table.csv is in' }).waitFor();
+    await page.getByLabel('Date order (01/02/2024)').selectOption('dmy');
+    await page.getByRole('button', { name: 'Import 1 story' }).click();
+    await page.getByRole('heading', { name: 'table.csv was imported' }).waitFor();
     const ana = house.client(people.ana.me.token);
     const { items } = await ana.stories.list({ projectId: 'WEB', status: ['backlog'] });
     expect(items.find(({ title }) => title === 'From a table')?.createdAt).toBe('2024-04-03T00:00:00.000Z');
@@ -271,11 +271,11 @@ export function settingsJourneys(house: House): void {
       ...[people.orgId, id, people.chloe.me.memberId, agentId],
     );
     const page = await open(people.ana.me.token, '/settings/connections');
-    await page.getByText('Desk, an agent of Chloé').waitFor();
+    await page.getByText('Desk, agent of Chloé').waitFor();
     await page.getByText('a.example').waitFor();
     await page.getByRole('button', { name: 'Disconnect Editor' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
-    await page.getByRole('heading', { name: 'No program is let in' }).waitFor();
+    await page.getByRole('heading', { name: 'No connected programs' }).waitFor();
     const { items } = await house.client(people.ana.me.token).connections.list({ includeEnded: true });
     expect(items.map((one) => [one.client.name, one.revokedAt !== null])).toEqual([['Editor', true]]);
   });
@@ -284,7 +284,7 @@ export function settingsJourneys(house: House): void {
     await house.client(people.ben.me.token).tokens.create({ name: 'Laptop', scopes: ['write'] });
     const page = await open(people.ana.me.token, '/settings/tokens');
     await page.getByRole('listitem').filter({ hasText: 'Laptop' }).getByText('of Ben').waitFor();
-    await page.getByText('Robo, an agent of Chloé').waitFor();
+    await page.getByText('Robo, agent of Chloé').waitFor();
     await page.getByText('yours').waitFor();
     await house.go(page, '/settings/teams');
     const theirs = await open(people.ben.me.token, '/settings/tokens');
@@ -293,33 +293,33 @@ export function settingsJourneys(house: House): void {
 
   journey('adds an identity provider, with the record that proves its domain, and changes it', async () => {
     const page = await open(people.ana.me.token, '/settings/providers');
-    await page.getByRole('heading', { name: 'No identity provider yet' }).waitFor();
-    await page.getByRole('button', { name: 'Add an identity provider' }).click();
+    await page.getByRole('heading', { name: 'No identity providers yet' }).waitFor();
+    await page.getByRole('button', { name: 'Add identity provider' }).click();
     // The first field has the focus; a form that is closed gives it back to the button that opened it.
     await page.locator(':focus').and(page.getByLabel('Issuer')).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).press('Enter');
     await page
       .locator(':focus')
-      .and(page.getByRole('button', { name: 'Add an identity provider' }))
+      .and(page.getByRole('button', { name: 'Add identity provider' }))
       .waitFor();
     await page.keyboard.press('Enter');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Copy the address' }).click();
-    await page.getByRole('button', { name: 'Copied the address' }).waitFor();
+    await page.getByRole('button', { name: 'Copy the redirect URI' }).click();
+    await page.getByRole('button', { name: 'Copied the redirect URI' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`${house.url()}/auth/issuer/`);
     await page.getByLabel('Issuer').fill('https://login.acme.example');
-    await page.getByLabel('Client id').fill('muster');
-    await page.getByLabel('Domains of the addresses').fill('acme.example');
-    await page.getByRole('button', { name: 'Add an identity provider' }).click();
+    await page.getByLabel('Client ID').fill('muster');
+    await page.getByLabel('E-mail domains').fill('acme.example');
+    await page.getByRole('button', { name: 'Add identity provider' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'https://login.acme.example' });
-    await row.getByText('not proven').waitFor();
-    await row.getByText('Needs a TXT record').waitFor();
+    await row.getByText('not verified').waitFor();
+    await row.getByText('Add this TXT record').waitFor();
     await row.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Name').fill('Acme');
     await page.getByRole('button', { name: 'Save' }).click();
     await page
       .locator(':focus')
-      .and(page.getByRole('button', { name: 'Add an identity provider' }))
+      .and(page.getByRole('button', { name: 'Add identity provider' }))
       .waitFor();
     await page.getByRole('button', { name: 'Edit Acme' }).waitFor();
     await house.go(page, '/settings/policy');
@@ -345,7 +345,7 @@ export function settingsJourneys(house: House): void {
       ...{ name: 'Acme Works', slug: people.slug, description: 'Makers of everything' },
     });
     await house.go(mine, '/settings/teams');
-    await mine.getByRole('button', { name: 'Make a team' }).waitFor();
+    await mine.getByRole('button', { name: 'Create team' }).waitFor();
     await house.go(mine, '/settings/general');
     expect(await mine.getByLabel('Name', { exact: true }).inputValue()).toBe('Acme Works');
     // Of a page that is old nothing is saved over what it does not show.
@@ -359,14 +359,14 @@ export function settingsJourneys(house: House): void {
 
   journey('marks what it cannot copy, for a reader who copies it by hand', async () => {
     const page = await open(people.ana.me.token, '/settings/providers');
-    await page.getByRole('button', { name: 'Add an identity provider' }).click();
+    await page.getByRole('button', { name: 'Add identity provider' }).click();
     const selected = () => page.evaluate('getSelection().toString()');
     // As on plain http, and as where the reader's browser asks and hears no.
     for (const clipboard of ['undefined', '{ writeText: () => Promise.reject(new Error()) }']) {
       await page.evaluate(
         `getSelection().empty(); Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`,
       );
-      await page.getByRole('button', { name: 'Copy the address' }).click();
+      await page.getByRole('button', { name: 'Copy the redirect URI' }).click();
       await until(async () => String(await selected()).includes('/auth/issuer/'));
     }
     await page.locator('.notice', { hasText: 'This could not be copied' }).first().waitFor();

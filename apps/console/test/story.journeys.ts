@@ -21,7 +21,7 @@ export function storyJourneys(house: House): void {
     await chloe.storySpec.update({ storyId, content: 'Guests pay by card.\n' });
     await chloe.storySpec.update({ storyId, content: 'Guests pay by invoice.\n' });
     const page = await open(people.ana.me.token, `/s/${storyId}`);
-    await page.getByRole('button', { name: 'What changed last' }).click();
+    await page.getByRole('button', { name: 'Show last change' }).click();
     await page.locator('del', { hasText: 'card' }).waitFor();
     await page.locator('ins', { hasText: 'invoice' }).waitFor();
     await page.waitForURL(/from=1&to=2/);
@@ -102,7 +102,7 @@ export function storyJourneys(house: House): void {
       ...{ targetType: 'story', targetId: storyId, runId: 'run-1' },
     });
     const page = await open(people.ana.me.token, `/s/${storyId}`);
-    await page.getByText('at work').first().waitFor();
+    await page.getByText('working').first().waitFor();
     await robo.deliveryExecutions.checkpoint({
       ...{ executionId: execution.id, leaseToken, summary: 'The form is there', nextSteps: ['Check it'] },
     });
@@ -112,7 +112,7 @@ export function storyJourneys(house: House): void {
     expect(await page.getByRole('heading', { name: 'Readiness' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
-    await page.locator('.state', { hasText: 'asked to stop' }).waitFor();
+    await page.locator('.state', { hasText: 'stopping' }).waitFor();
     await until(async () => {
       const { signals } = await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken });
       return signals.some(({ kind }) => kind === 'stop_requested');
@@ -188,8 +188,8 @@ export function storyJourneys(house: House): void {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await writeSpec(page, 'Guests pay by card, at once.\n');
     await ben.storySpec.update({ storyId, content: 'Guests pay by invoice.\n' });
-    await page.getByRole('button', { name: 'Save as a version' }).click();
-    await page.getByText('Ben wrote version 2 while you were writing').waitFor();
+    await page.getByRole('button', { name: 'Save version' }).click();
+    await page.getByText('Ben saved version 2 while you were editing').waitFor();
     await page.locator('ins', { hasText: 'invoice' }).waitFor();
     await editor(page).getByText('at once').waitFor();
     expect((await ben.storySpec.get({ storyId })).spec.content).toBe('Guests pay by invoice.\n');
@@ -208,7 +208,7 @@ export function storyJourneys(house: House): void {
     const chloe = house.client(people.chloe.me.token);
     await chloe.storySpec.update({ storyId, content: 'One\nTwo\nThree\n' });
     const page = await open(people.ana.me.token, `/s/${storyId}`);
-    await page.getByRole('button', { name: 'By lines' }).click();
+    await page.getByRole('button', { name: 'Show lines' }).click();
     await page.getByRole('button', { name: 'Comment on line 2' }).click();
     await page.getByRole('textbox', { name: 'Comment on line 2' }).fill('Why two?');
     await page.locator('.line-talk').getByRole('button', { name: 'Comment', exact: true }).click();
@@ -217,12 +217,12 @@ export function storyJourneys(house: House): void {
     expect(items.map(({ body, anchor }) => [body, anchor])).toEqual([
       ['Why two?', { specVersion: 1, line: 2 }],
     ]);
-    await page.getByRole('combobox', { name: 'Ask for a review' }).selectOption({ label: 'Ana' });
-    await page.getByRole('textbox', { name: 'A note' }).fill('Say why.');
-    await page.getByRole('button', { name: 'Ask for changes' }).click();
-    await page.getByText('wants changes').waitFor();
+    await page.getByRole('combobox', { name: 'Request a review' }).selectOption({ label: 'Ana' });
+    await page.getByRole('textbox', { name: 'Note (optional)' }).fill('Say why.');
+    await page.getByRole('button', { name: 'Request changes' }).click();
+    await page.getByText('requested changes').waitFor();
     await chloe.storySpec.update({ storyId, content: 'One\nTwo, since it is a pair\nThree\n' });
-    await page.getByText('stale: the work has moved on').waitFor();
+    await page.getByText('outdated: the work has changed since').waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('approved', { exact: true }).waitFor();
   });
@@ -234,12 +234,12 @@ export function storyJourneys(house: House): void {
     });
     await robo.deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'Half done' });
     const page = await open(people.ana.me.token, `/s/${storyId}`);
-    await page.getByRole('combobox', { name: 'Assigned to' }).selectOption({ label: 'Ben' });
+    await page.getByRole('combobox', { name: 'Assignee' }).selectOption({ label: 'Ben' });
     await page.getByRole('button', { name: 'Hand off WEB-1' }).click();
     await page.getByRole('dialog').getByLabel('To').selectOption({ label: 'Ben' });
     await page.getByRole('dialog').getByLabel('What they should know').fill('The rest is yours');
     await page.getByRole('dialog').getByRole('button', { name: 'Hand off' }).click();
-    await page.locator('.notice', { hasText: 'WEB-1 is offered to Ben' }).waitFor();
+    await page.locator('.notice', { hasText: 'WEB-1 was offered to Ben' }).waitFor();
     const ben = await open(people.ben.me.token, '/');
     await ben.getByRole('region', { name: 'Offered to you' }).getByText('The rest is yours').waitFor();
     await expect(
@@ -266,10 +266,7 @@ export function storyJourneys(house: House): void {
     const held = { executionId: execution.id, leaseToken };
     await robo.deliveryExecutions.checkpoint({ ...held, summary: 'The form is there' });
     const page = await open(people.ana.me.token, `/s/${storyId}`);
-    const newest = page
-      .getByRole('list', { name: 'What happened in this work' })
-      .getByRole('listitem')
-      .first();
+    const newest = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').first();
     await newest.getByText('checkpointed').waitFor();
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await newest.getByText('stop requested').waitFor();
@@ -322,11 +319,11 @@ export function storyJourneys(house: House): void {
       { times: 1 },
     );
     await ben.storySpec.update({ storyId, content: 'Guests pay by invoice.\n' });
-    const save = page.getByRole('button', { name: 'Save as a version' });
+    const save = page.getByRole('button', { name: 'Save version' });
     await save.click();
     await page.locator('.notice', { hasText: 'could not be saved' }).waitFor();
     await save.click();
-    await page.getByText('Ben wrote version 2 while you were writing').waitFor();
+    await page.getByText('Ben saved version 2 while you were editing').waitFor();
     await editor(page).getByText('at once').waitFor();
   });
 }

@@ -41,13 +41,13 @@ export function trailsJourneys(house: House): void {
     // Whoever is sent the address sees the same.
     const theirs = await open(people.ben.me.token, `/activity${new URL(page.url()).search}`);
     expect(await lines(theirs, 1)).toEqual([expect.stringMatching(/^Chloé commented on WEB-1 Alpha/)]);
-    expect(await theirs.getByLabel('Who').locator('option:checked').textContent()).toBe('Chloé');
-    expect(await theirs.getByLabel('What').locator('option:checked').textContent()).toBe(
+    expect(await theirs.getByLabel('Actor').locator('option:checked').textContent()).toBe('Chloé');
+    expect(await theirs.getByLabel('Action').locator('option:checked').textContent()).toBe(
       'Only “commented on”',
     );
-    await theirs.getByRole('link', { name: 'Not only WEB-1' }).click();
+    await theirs.getByRole('link', { name: 'Remove the filter WEB-1' }).click();
     await until(() => !addressOf(theirs).includes('story'));
-    await theirs.getByRole('link', { name: 'Show all' }).click();
+    await theirs.getByRole('link', { name: 'Clear filters' }).click();
     await lines(theirs, 5);
     expect(addressOf(theirs)).toBe('');
     // One step back is the filter before.
@@ -63,26 +63,26 @@ export function trailsJourneys(house: House): void {
       people.orgId,
     );
     const page = await open(people.ana.me.token, '/p/WEB');
-    await page.getByRole('button', { name: 'More of the project' }).click();
+    await page.getByRole('button', { name: 'Project menu' }).click();
     await page.getByRole('menuitem', { name: 'Activity' }).click();
     await lines(page, 5);
     expect(addressOf(page)).toBe('?project=WEB');
-    await page.getByLabel('What').selectOption('Comments');
+    await page.getByLabel('Action').selectOption('Comments');
     expect(await lines(page, 1)).toEqual([expect.stringMatching(/commented on/)]);
-    await page.getByLabel('Since').selectOption('The last day');
-    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+    await page.getByLabel('Since').selectOption('Past day');
+    await page.getByRole('heading', { name: 'No matching activity' }).waitFor();
     expect(addressOf(page)).toBe('?project=WEB&kind=comments&since=day');
-    await page.getByLabel('Since').selectOption('The last week');
+    await page.getByLabel('Since').selectOption('Past week');
     await lines(page, 1);
-    await page.getByLabel('Where').selectOption('App');
-    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
-    await page.locator('.empty').getByRole('link', { name: 'Show all' }).click();
+    await page.getByLabel('Project').selectOption('App');
+    await page.getByRole('heading', { name: 'No matching activity' }).waitFor();
+    await page.locator('.empty').getByRole('link', { name: 'Clear filters' }).click();
     await lines(page, 6);
   });
 
   journey('leads from a story to all that happened to it', async () => {
     const page = await open(people.ana.me.token, '/s/WEB-1');
-    await page.getByRole('link', { name: 'All that happened' }).click();
+    await page.getByRole('link', { name: 'View history' }).click();
     const shown = await lines(page, 2);
     expect(shown.every((line) => line.includes('WEB-1'))).toBe(true);
   });
@@ -95,18 +95,18 @@ export function trailsJourneys(house: House): void {
     await until(async () => (await rows.count()) === 2);
     await page.getByRole('link', { name: 'comments.create' }).click();
     await until(async () => (await rows.count()) === 1);
-    await page.getByLabel('To the day').fill('2020-01-01');
-    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01');
+    await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
     expect(addressOf(page)).toBe(
       `?actor=${people.chloe.me.memberId}&operation=comments.create&to=2020-01-01`,
     );
-    await page.getByLabel('To the day').fill('');
-    await page.getByLabel('From the day').fill('2020-01-01');
+    await page.getByLabel('To', { exact: true }).fill('');
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01');
     await until(async () => (await rows.count()) === 1);
     await page.getByRole('link', { name: 'Denied' }).click();
-    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
     expect(addressOf(page)).toContain('from=2020-01-01');
-    await page.getByRole('link', { name: 'Show all' }).first().click();
+    await page.getByRole('link', { name: 'Clear filters' }).first().click();
     await until(async () => (await rows.count()) >= 5);
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
   });

@@ -9,9 +9,11 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { useQuery } from '@tanstack/react-query';
+import { type Epic, type StoryCard } from '@muster/registry';
 import { type Board, type BoardView as BoardState } from '../data/boards.ts';
-import { useConsole } from '../data/context.ts';
+import { useClient, useConsole } from '../data/context.ts';
+import { epicsQuery } from '../data/queries.ts';
 import { useRoleIn } from '../data/roles.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
 import { type Choosing } from '../parts/choosing.ts';
@@ -34,6 +36,7 @@ import { useMoving } from './moving.ts';
 import { cardOf, useWalking } from './walking.ts';
 
 const SelectionBar = lazily(() => import('./selection-bar.tsx'));
+const BoardStart = lazily(() => import('./board-start.tsx'));
 const route = getRouteApi('/p/$projectKey');
 
 export function BoardPage() {
@@ -94,6 +97,11 @@ function useAdding(board: Board) {
   return { addingIn, setAddingIn, add };
 }
 
+function useEpics(projectKey: string): ReadonlyMap<string, Epic> | undefined {
+  const { data } = useQuery(epicsQuery(useClient(), projectKey));
+  return useMemo(() => data && new Map(data.map((epic) => [epic.id, epic])), [data]);
+}
+
 function BoardView({ board }: { readonly board: Board }) {
   const view = useSyncExternalStore(board.subscribe, board.view);
   const search = route.useSearch();
@@ -109,6 +117,7 @@ function BoardView({ board }: { readonly board: Board }) {
   const walking = useWalking(lanes, area, moving !== null);
   const { activeId, activeLane, reachedId, focusCard, walkIn } = walking;
   const choosing = useChoosing(board, move, focusCard, setSelected);
+  const epics = useEpics(board.projectId);
   useTitle(project?.name ?? t.board.title);
   useLeasesKept(board);
   useSaidFresh(board, view);
@@ -150,6 +159,8 @@ function BoardView({ board }: { readonly board: Board }) {
     ...{ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn },
   });
 
+  const isEmpty =
+    isWhole && canWrite && addingIn === null && lanes.every(({ cards }) => cards.length === 0) && !filtered;
   if (view.state === 'failed') return <Failed error={view.failure} again={() => void board.read()} isPage />;
   return (
     <>
@@ -160,6 +171,11 @@ function BoardView({ board }: { readonly board: Board }) {
         </Suspense>
       )}
       {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}
+      {isEmpty && (
+        <Suspense fallback={null}>
+          <BoardStart projectKey={board.projectId} onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)} />
+        </Suspense>
+      )}
       {view.state === 'loading' ? (
         <Placeholders />
       ) : (
@@ -174,7 +190,7 @@ function BoardView({ board }: { readonly board: Board }) {
           {lanes.map((lane) => (
             <Column
               key={lane.column.id}
-              {...{ lane, isWhole, canWrite, selected, menuOf }}
+              {...{ lane, isWhole, canWrite, selected, menuOf, epics }}
               count={counts.get(lane.column.id) ?? 0}
               isFiltered={filtered}
               activeId={lane === activeLane ? activeId : null}

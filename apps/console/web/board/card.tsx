@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type Epic, type StoryCard } from '@muster/registry';
 import { LeaseClock } from '../parts/clock.tsx';
 import { Icon, PriorityIcon } from '../parts/icons.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
@@ -75,7 +75,7 @@ function Facts({ card }: { readonly card: StoryCard }) {
         {estimate !== null && (
           <span title={t.board.estimate(estimate)}>
             <span className="sr-only">{t.board.estimate(estimate)}</span>
-            <span aria-hidden="true">{estimate.toLocaleString()}</span>
+            <span aria-hidden="true">{t.board.points(estimate)}</span>
           </span>
         )}
       </span>
@@ -85,6 +85,7 @@ function Facts({ card }: { readonly card: StoryCard }) {
 
 interface CardProps {
   readonly card: StoryCard;
+  readonly epic: Epic | undefined;
   readonly isActive: boolean;
   readonly isMoving: boolean;
   readonly isFresh: boolean;
@@ -92,7 +93,7 @@ interface CardProps {
 }
 
 /** The whole card is a link to its story. */
-export const Card = memo(function Card({ card, isActive, isMoving, isFresh, isSelected }: CardProps) {
+export const Card = memo(function Card({ card, epic, isActive, isMoving, isFresh, isSelected }: CardProps) {
   const { member, agent } = card.assignees;
   return (
     <Link
@@ -116,6 +117,12 @@ export const Card = memo(function Card({ card, isActive, isMoving, isFresh, isSe
         )}
         <PriorityIcon priority={card.priority} />
         {card.priority !== 'none' && <span className="sr-only">{t.priority[card.priority]}</span>}
+        {epic !== undefined && (
+          <span className="card-epic" title={epic.title}>
+            {epic.color !== null && <span className="epic-mark" style={{ background: epic.color }} />}
+            <span className="cut">{epic.title}</span>
+          </span>
+        )}
         <span className="card-people">
           {agent !== null && <Avatar name={agent.name} kind="agent" />}
           {member !== null && <Avatar name={member.name} kind="member" />}

@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
-import { type StoryCard } from '@muster/registry';
+import { type Epic, type StoryCard } from '@muster/registry';
 import { type Lane, type Place } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
@@ -27,6 +27,8 @@ export interface ColumnProps {
   readonly movingId: string | null;
   readonly selected: ReadonlySet<string>;
   readonly fresh: ReadonlySet<string>;
+  /** By id; undefined while they are loading. */
+  readonly epics: ReadonlyMap<string, Epic> | undefined;
   /** Where a dragged card would go. */
   readonly over: Place | null;
   readonly menuOf: (card: StoryCard) => readonly MenuItem[];
@@ -128,7 +130,7 @@ function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: Re
 
 /** Drawn again where something of its own changed: what it is given stays the same otherwise. */
 export const Column = memo(function Column(props: ColumnProps) {
-  const { lane, isWhole, isFiltered, canWrite, movingId, selected, fresh, over, menuOf } = props;
+  const { lane, isWhole, isFiltered, canWrite, movingId, selected, fresh, epics, over, menuOf } = props;
   const { column, cards } = lane;
   const section = useRef<HTMLElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -186,6 +188,7 @@ export const Column = memo(function Column(props: ColumnProps) {
                 <Entry card={card} isLocked={!canWrite} menuOf={menuOf}>
                   <Card
                     card={card}
+                    epic={card.epicId === null ? undefined : epics?.get(card.epicId)}
                     isActive={index === stop}
                     isMoving={card.id === movingId}
                     isFresh={fresh.has(card.id)}

@@ -151,3 +151,9 @@ export const unreadQuery = (client: Client) =>
     queryKey: ['unread'],
     queryFn: async () => (await client.notifications.unreadCount()).unread,
   });
+
+export const epicsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['epics', projectId, 'epics'],
+    queryFn: () => Array.fromAsync(client.epics.list.all({ projectId, limit: 200 })),
+  });

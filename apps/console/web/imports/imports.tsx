@@ -85,7 +85,7 @@ export function Imports({
         )}
       </Section>
       <Section id="imports" title={i.list} intro={i.listIntro}>
-        <Listed query={imports} empty={i.empty}>
+        <Listed query={imports} empty={i.empty} emptyWhy={i.emptyWhy}>
           {(one) => <One key={one.id} one={one} />}
         </Listed>
       </Section>

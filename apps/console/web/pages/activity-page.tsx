@@ -114,6 +114,7 @@ export function ActivityPage() {
           {activity.isPending && <Loading label={t.activity.loading} />}
           {activity.isSuccess && items.length === 0 && (
             <Empty title={isNarrowed ? a.none : t.activity.empty}>
+              {!isNarrowed && <p>{t.activity.emptyWhy}</p>}
               {isNarrowed && (
                 <>
                   <p>{a.noneWhy}</p>

@@ -15,8 +15,9 @@ import { Steer } from '../parts/steer.tsx';
 import { LiftStopButton, StopButton } from '../parts/stop.tsx';
 import { useTitle } from '../parts/title.ts';
 import { WorkState } from '../parts/work.tsx';
+import { agentsTexts } from '../texts/agents.ts';
 import { ago, t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { storyTexts, w } from '../texts/story.ts';
 import { Locks } from './locks-part.tsx';
 
 const route = getRouteApi('/agents');
@@ -34,13 +35,12 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
   const holder = lease?.holder ?? null;
   const facts = [
     holder === null ? undefined : nameOf(holder),
-    phase === null ? undefined : t.phases[phase],
+    phase === null ? undefined : storyTexts.phases[phase],
     progress > 0 ? t.board.progress(progress) : undefined,
-    lease === null ? undefined : t.story.epoch(lease.epoch),
     checkpoint === null
-      ? t.agents.noCheckpoint
-      : t.story.checkpoint(checkpoint.seq, ago(checkpoint.at, now), checkpoint.filesTouched.length),
-    stopRequested === null ? undefined : t.story.stopRequested(stopRequested.by.name),
+      ? agentsTexts.noCheckpoint
+      : storyTexts.checkpoint(checkpoint.seq, ago(checkpoint.at, now), checkpoint.filesTouched.length),
+    stopRequested === null ? undefined : storyTexts.stopRequested(stopRequested.by.name),
   ];
   return (
     <Row
@@ -113,13 +113,13 @@ export function AgentsPage() {
         {projects.length > 1 && (
           <select
             className="field health-span"
-            aria-label={t.agents.project}
+            aria-label={agentsTexts.project}
             value={chosen ?? ''}
             onChange={({ target }) =>
               void navigate({ search: target.value === '' ? {} : { project: target.value } })
             }
           >
-            <option value="">{t.agents.all}</option>
+            <option value="">{agentsTexts.all}</option>
             {projects.map(({ key, name }) => (
               <option key={key} value={key}>
                 {name}
@@ -131,10 +131,13 @@ export function AgentsPage() {
       <div className="page">
         <div className="page-column">
           {work.isError && <Failed error={work.error} again={() => void work.refetch()} />}
-          {work.isPending && <Loading label={t.agents.loading} />}
+          {work.isPending && <Loading label={agentsTexts.loading} />}
           {shown?.length === 0 && (
-            <Empty title={t.agents.empty}>
-              <p>{t.agents.emptyWhy}</p>
+            <Empty title={agentsTexts.empty}>
+              <p>{agentsTexts.emptyWhy}</p>
+              <Link to="/settings/$section" params={{ section: 'tokens' }} className="button">
+                {agentsTexts.connect}
+              </Link>
             </Empty>
           )}
           <ul className="rows group">
@@ -145,7 +148,7 @@ export function AgentsPage() {
           {stopped.isError && work.isSuccess && (
             <Failed error={stopped.error} again={() => void stopped.refetch()} />
           )}
-          <Group id="stopped" title={t.agents.stopped} items={ended}>
+          <Group id="stopped" title={agentsTexts.stopped} items={ended}>
             {(execution) => <Work key={execution.id} execution={execution} />}
           </Group>
           {(only === undefined ? locked : [only]).map((project) => (

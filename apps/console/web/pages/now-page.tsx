@@ -118,10 +118,11 @@ const ToReview = ({ review }: { readonly review: Reviewer }) => (
 function Nothing() {
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayMakeProjects();
+  const hasProjects = projects.data?.length !== 0;
   return (
     <Empty title={nowTexts.empty}>
-      <p>{nowTexts.emptyWhy}</p>
-      {projects.data?.length === 0 && mayMakeProjects && (
+      <p>{hasProjects ? nowTexts.emptyWhy : mayMakeProjects ? nowTexts.firstProject : nowTexts.noProject}</p>
+      {!hasProjects && mayMakeProjects && (
         <Link to="/new-project" className="button" data-kind="main">
           {t.nav.newProject}
         </Link>

@@ -91,6 +91,8 @@ export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
     for (const box of boxes) box.disabled = !isTickable;
     if (ticked.current !== undefined && document.activeElement === document.body)
       boxes[ticked.current]?.focus();
+    // The columns of a table run in the direction of its text.
+    for (const table of prose.current?.querySelectorAll('table') ?? []) table.dir = 'auto';
     // An element wider than the page can be scrolled with the keyboard.
     for (const block of prose.current?.querySelectorAll<HTMLElement>('table, pre') ?? [])
       if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;

@@ -93,6 +93,9 @@ function Make() {
   const [failure, setFailure] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const keyField = useRef<HTMLInputElement>(null);
+  const namesake = useQuery(projectsQuery(client)).data?.find(
+    (project) => project.name.toLowerCase() === name.trim().toLowerCase(),
+  );
   // While it is being made, and when it is, the key is its own.
   const isTaken = !isBusy && keys.isTaken;
 
@@ -123,7 +126,7 @@ function Make() {
     <Form act={n.make} isBusy={isBusy} onSubmit={() => void make()}>
       <p className="muted">{n.intro}</p>
       <div className="form-row">
-        <Label name={n.name} hint={n.nameHint}>
+        <Label name={n.name} hint={namesake === undefined ? n.nameHint : n.nameTaken(namesake.key)}>
           <input
             className="field"
             required

@@ -116,7 +116,7 @@ export function ProjectPeople({ projectId, mayLead }: Of & { readonly mayLead: b
         </Listed>
       </Section>
       <Section id="teams" title={s.people.teams}>
-        <Listed query={teams} empty={s.people.noTeams}>
+        <Listed query={teams} empty={s.people.noTeams} emptyWhy={s.people.noTeamsWhy}>
           {({ team, role }) => (
             <Item key={team.id} title={team.name} fact={s.projectRoles[role]}>
               {mayLead && (

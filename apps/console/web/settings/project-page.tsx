@@ -4,7 +4,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { Imports } from '../imports/imports.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
-import { t } from '../texts/index.ts';
+import { storyTexts } from '../texts/story.ts';
 import { s } from '../texts/settings.ts';
 import { Columns } from './columns.tsx';
 import { Contracts } from './contracts.tsx';
@@ -62,7 +62,7 @@ export function ProjectPage() {
           to="/p/$projectKey"
           params={{ projectKey }}
           className="icon-button"
-          aria-label={t.story.toBoard}
+          aria-label={storyTexts.toBoard}
         >
           <Icon name="back" />
         </Link>

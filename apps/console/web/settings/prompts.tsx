@@ -149,7 +149,7 @@ export function Prompts({ projectId, mayWrite }: Where) {
       act={mayWrite && !isMaking && <Opener name={s.prompts.make} onOpen={() => setMaking(true)} />}
     >
       {isMaking && <Editor prompt={null} projectId={projectId} onClose={() => setMaking(false)} />}
-      <Listed query={prompts} empty={s.prompts.empty}>
+      <Listed query={prompts} empty={s.prompts.empty} emptyWhy={s.prompts.emptyWhy}>
         {(prompt) => <One key={prompt.id} prompt={prompt} projectId={projectId} mayWrite={mayWrite} />}
       </Listed>
     </Section>

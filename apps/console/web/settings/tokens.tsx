@@ -260,12 +260,12 @@ export function Tokens() {
             <Connect tokenId={made.tokenId} secret={made.secret} />
           </>
         )}
-        <Listed query={{ ...tokens, data: listed }} empty={s.tokens.empty}>
+        <Listed query={{ ...tokens, data: listed }} empty={s.tokens.empty} emptyWhy={s.tokens.emptyWhy}>
           {(token) => <One key={token.id} token={token} owners={owners} />}
         </Listed>
       </Section>
       <Section id="agents" title={s.tokens.agents} intro={s.tokens.agentsIntro}>
-        <Listed query={agents} empty={s.tokens.noAgents}>
+        <Listed query={agents} empty={s.tokens.noAgents} emptyWhy={s.tokens.noAgentsWhy}>
           {(agent) => <OneAgent key={agent.id} agent={agent} of={other(agent)} />}
         </Listed>
       </Section>

@@ -4,9 +4,9 @@ import { useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
+import { epicsQuery } from '../data/queries.ts';
 import { t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
-import { epicsQuery } from '../views/queries.ts';
+import { storyTexts, w } from '../texts/story.ts';
 import { useAssign } from './assigning.ts';
 import { Blocked, Blockers } from './blocking.tsx';
 import { Fact, OwnFact } from './fact.tsx';
@@ -58,7 +58,7 @@ function Estimate({ edits }: { readonly edits: StoryEdits }) {
       min={0}
       max={10_000}
       step="any"
-      aria-label={t.story.estimate}
+      aria-label={storyTexts.estimate}
       placeholder={w.noEstimate}
       value={text ?? now}
       onChange={({ target }) => setText(target.value)}
@@ -95,9 +95,9 @@ function Assigned({ story, assignment }: { readonly story: Story; readonly assig
         />
       </Fact>
       {((agents.data?.length ?? 0) > 0 || agent !== null) && (
-        <Fact name={t.story.agent}>
+        <Fact name={storyTexts.agent}>
           <Choice
-            label={t.story.agent}
+            label={storyTexts.agent}
             value={agent?.id ?? ''}
             change={(id) => void assign({ agentId: id === '' ? null : id })}
             options={people(agents.data, agent)}
@@ -120,7 +120,7 @@ export function EditableFacts({
   const [projectKey = ''] = shown.key.split('-');
   const epics = useQuery(epicsQuery(client, projectKey));
   const epicName = (id: string | null): string =>
-    id === null ? w.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? t.story.epic);
+    id === null ? w.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? storyTexts.epic);
   const priorities = optionsOf(t.priority);
   return (
     <>
@@ -141,9 +141,9 @@ export function EditableFacts({
           options={priorities}
         />
       </OwnFact>
-      <OwnFact name={t.story.epic} field="epicId" edits={edits} say={epicName}>
+      <OwnFact name={storyTexts.epic} field="epicId" edits={edits} say={epicName}>
         <Choice
-          label={t.story.epic}
+          label={storyTexts.epic}
           value={shown.epicId ?? ''}
           change={(id) => void save({ epicId: id === '' ? null : id })}
           options={[
@@ -152,13 +152,13 @@ export function EditableFacts({
               .filter(({ id, status }) => status === 'open' || id === shown.epicId)
               .map(({ id, title }) => ({ id, name: title })),
             ...(epics.data === undefined && shown.epicId !== null
-              ? [{ id: shown.epicId, name: t.story.epic }]
+              ? [{ id: shown.epicId, name: storyTexts.epic }]
               : []),
           ]}
         />
       </OwnFact>
       <OwnFact
-        name={t.story.estimate}
+        name={storyTexts.estimate}
         field="estimate"
         edits={edits}
         say={(value) => value?.toLocaleString() ?? w.noEstimate}

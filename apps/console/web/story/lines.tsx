@@ -5,8 +5,7 @@ import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { Icon } from '../parts/icons.tsx';
-import { t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { storyTexts, w } from '../texts/story.ts';
 import { Talk, Write } from './threads.tsx';
 
 export function Lines({
@@ -63,8 +62,8 @@ export function Lines({
                   <Write
                     place={`line.${storyId}.${spec.version}.${line}`}
                     label={w.commentOn(line)}
-                    placeholder={t.story.commentHint}
-                    act={t.story.comment}
+                    placeholder={storyTexts.commentHint}
+                    act={storyTexts.comment}
                     send={async (body) => {
                       const anchor = { specVersion: spec.version, line };
                       await client.comments.create({ storyId: storyKey, body, anchor });

@@ -7,8 +7,7 @@ import { Icon } from '../parts/icons.tsx';
 import { Avatar } from '../parts/people.tsx';
 import { useWriteOf, type Write } from '../parts/write.ts';
 import { membersQuery } from '../data/people-queries.ts';
-import { t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { storyTexts, w } from '../texts/story.ts';
 
 type Reviewers = NonNullable<StoryContext['reviewers']>;
 type Given = keyof typeof w.verdicts;
@@ -70,9 +69,9 @@ function Reviewer({
       <span className="grow">
         {reviewer.name}{' '}
         <span className="state" data-tone={toneOf(one)}>
-          {t.verdicts[verdict]}
+          {storyTexts.verdicts[verdict]}
         </span>
-        {stale && <span className="muted side-note">{t.story.stale}</span>}
+        {stale && <span className="muted side-note">{storyTexts.stale}</span>}
         {note !== null && <span className="muted side-note">{note}</span>}
       </span>
       {onRemove !== undefined && (
@@ -153,8 +152,8 @@ export function Reviews({
     agent === null && reviewer.kind === 'member' && reviewer.memberId === member.id;
   return (
     <>
-      {all.length === 0 && <p className="muted">{t.story.noReviewers}</p>}
-      <ul ref={list} className="side-list" tabIndex={-1} aria-label={t.story.reviewers}>
+      {all.length === 0 && <p className="muted">{storyTexts.noReviewers}</p>}
+      <ul ref={list} className="side-list" tabIndex={-1} aria-label={storyTexts.reviewers}>
         {all.map((one) => (
           <Reviewer
             key={one.id}

@@ -13,7 +13,7 @@ import { Steer } from '../parts/steer.tsx';
 import { LiftStopButton, StopButton } from '../parts/stop.tsx';
 import { WorkState } from '../parts/work.tsx';
 import { ago, exactly, t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { storyTexts, w } from '../texts/story.ts';
 import { BlockersRead, Why } from './blocking.tsx';
 import { Fact } from './fact.tsx';
 import { EditableFacts } from './facts.tsx';
@@ -43,7 +43,7 @@ function Ready({
     return (
       <p className="state" data-tone="good">
         <Icon name="tick" size={14} />
-        {isStarted ? t.story.canContinue : t.story.canStart}
+        {isStarted ? storyTexts.canContinue : storyTexts.canStart}
       </p>
     );
   return (
@@ -71,10 +71,10 @@ function Ready({
 function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly execution: Execution }) {
   const events = useQuery(timelineQuery(useClient(), storyKey, execution));
   return (
-    <ol className="timeline" aria-label={t.story.timeline}>
+    <ol className="timeline" aria-label={storyTexts.timeline}>
       {events.data?.toReversed().map(({ seq, kind, actor, at }) => (
         <li key={seq}>
-          <span>{t.executionEvent(kind)}</span>
+          <span>{storyTexts.executionEvent(kind)}</span>
           <span className="muted cut">
             {nameOf(actor)} ·{' '}
             <time dateTime={at} title={exactly(at)}>
@@ -99,10 +99,10 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
         {[
           ...[
             lease === null ? undefined : nameOf(lease.holder),
-            phase === null ? undefined : t.phases[phase],
+            phase === null ? undefined : storyTexts.phases[phase],
           ],
-          ...[progress > 0 ? t.board.progress(progress) : undefined, t.story.attempt(attempt)],
-          lease === null ? undefined : t.story.epoch(lease.epoch),
+          progress > 0 ? t.board.progress(progress) : undefined,
+          attempt > 1 ? storyTexts.attempt(attempt) : undefined,
         ]
           .filter((part) => part !== undefined)
           .join(' · ')}
@@ -123,13 +123,13 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
             </ol>
           )}
           <p className="muted">
-            {t.story.checkpoint(checkpoint.seq, ago(checkpoint.at), checkpoint.filesTouched.length)}
+            {storyTexts.checkpoint(checkpoint.seq, ago(checkpoint.at), checkpoint.filesTouched.length)}
           </p>
         </div>
       )}
       {stopRequested !== null && (
         <p className="muted">
-          {t.story.stopRequested(stopRequested.by.name)}, {ago(stopRequested.at)}
+          {storyTexts.stopRequested(stopRequested.by.name)}, {ago(stopRequested.at)}
         </p>
       )}
       <div className="form-foot">
@@ -154,9 +154,9 @@ function ReadFacts({ story, context }: { readonly story: Story; readonly context
       <Fact name={t.filter.priority}>
         <PriorityIcon priority={priority} /> {t.priority[priority]}
       </Fact>
-      {epic !== null && <Fact name={t.story.epic}>{epic.title}</Fact>}
+      {epic !== null && <Fact name={storyTexts.epic}>{epic.title}</Fact>}
       {labels.length > 0 && <Fact name={w.labels}>{labels.join(', ')}</Fact>}
-      {estimate !== null && <Fact name={t.story.estimate}>{estimate.toLocaleString()}</Fact>}
+      {estimate !== null && <Fact name={storyTexts.estimate}>{estimate.toLocaleString()}</Fact>}
       <BlockersRead story={story} />
       {blocked !== null && (
         <Fact name={w.blocked}>
@@ -182,19 +182,19 @@ export function Side({
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const { git } = story;
   return (
-    <aside className="story-side" aria-label={t.story.about}>
+    <aside className="story-side" aria-label={storyTexts.about}>
       {isOpen && readiness !== null && !isUnderWay(story, execution) && (
-        <Part title={t.story.readiness}>
+        <Part title={storyTexts.readiness}>
           <Ready readiness={readiness} isStarted={story.status === 'in_progress'} />
         </Part>
       )}
       {execution !== null && (
-        <Part title={t.story.work}>
+        <Part title={storyTexts.work}>
           <Work story={story} execution={execution} />
         </Part>
       )}
       {reviewers !== null && (
-        <Part title={t.story.reviewers}>
+        <Part title={storyTexts.reviewers}>
           <Reviews storyKey={story.key} reviewers={reviewers} canWrite={canWrite} />
         </Part>
       )}
@@ -203,7 +203,7 @@ export function Side({
           <LockTree storyId={story.id} locks={locks} collisions={collisions} />
         </Part>
       )}
-      <Part title={t.story.facts}>
+      <Part title={storyTexts.facts}>
         <dl>
           {canWrite ? (
             <EditableFacts edits={edits} assignment={assignment} />
@@ -211,12 +211,12 @@ export function Side({
             <ReadFacts story={story} context={context} />
           )}
           {git?.branch != null && (
-            <Fact name={t.story.branch}>
+            <Fact name={storyTexts.branch}>
               <code>{git.branch}</code>
             </Fact>
           )}
-          {git?.checks != null && <Fact name={t.story.checks}>{git.checks}</Fact>}
-          <Fact name={t.story.created}>
+          {git?.checks != null && <Fact name={storyTexts.checks}>{git.checks}</Fact>}
+          <Fact name={storyTexts.created}>
             {nameOf(story.createdBy)}, {ago(story.createdAt)}
           </Fact>
           <Fact name={t.nav.activity}>

@@ -10,7 +10,7 @@ import { nameOf } from '../parts/people.tsx';
 import { Loading } from '../parts/states.tsx';
 import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { storyTexts, w } from '../texts/story.ts';
 
 const Editor = lazily(() => import('./editor.tsx'));
 const WordDiff = lazily(() => import('./word-diff.tsx'));
@@ -32,7 +32,7 @@ function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec
       <h3>
         {w.theirs(theirs.version)} <span className="muted">{w.theirChange}</span>
       </h3>
-      <Suspense fallback={<Loading label={t.story.loading} rows={2} />}>
+      <Suspense fallback={<Loading label={storyTexts.loading} rows={2} />}>
         <WordDiff before={base} after={theirs.content} />
       </Suspense>
     </div>
@@ -133,7 +133,7 @@ export function SpecEditor({
         {theirs !== null && <Theirs base={edited.base.content} theirs={theirs} />}
         <div className="beside">
           {theirs !== null && <h3>{w.mine}</h3>}
-          <Suspense fallback={<Loading label={t.story.loading} rows={4} />}>
+          <Suspense fallback={<Loading label={storyTexts.loading} rows={4} />}>
             <Editor
               label={w.editor}
               text={edited.text}

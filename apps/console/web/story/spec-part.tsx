@@ -9,8 +9,8 @@ import { lazily } from '../parts/lazily.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
-import { ago, t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { ago } from '../texts/index.ts';
+import { storyTexts, w } from '../texts/story.ts';
 import { Lines } from './lines.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
 import { useTicking } from './ticking.ts';
@@ -30,22 +30,34 @@ export function SpecPart({
   readonly canWrite: boolean;
 }) {
   const search = route.useSearch();
+  const show = useShowVersions();
   const hasDraft = useHasSpecDraft(storyId);
   const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft ? 'edit' : 'text');
   const now = spec ?? { version: 0, content: '', author: null, createdAt: null };
   const tick = useTicking(storyKey, now);
   const isWritten = now.version > 0;
-  const isComparing = search.from !== undefined && mode !== 'edit';
+  const compared = mode === 'edit' ? undefined : search.from;
+  const isComparing = compared !== undefined;
   return (
     <section className="story-part" aria-labelledby="spec">
       <div className="part-head">
-        <h2 id="spec">{t.story.spec}</h2>
+        <h2 id="spec">{storyTexts.spec}</h2>
         {isWritten && (
           <span className="muted grow">
-            {t.story.version(now.version)}
+            {storyTexts.version(now.version)}
             {now.author !== null && ` · ${now.author.name}`}
             {now.createdAt !== null && ` · ${ago(now.createdAt)}`}
           </span>
+        )}
+        {now.version > 1 && mode !== 'edit' && !isComparing && (
+          <button
+            type="button"
+            className="button"
+            data-kind="quiet"
+            onClick={() => show({ from: now.version - 1, to: now.version })}
+          >
+            {storyTexts.whatChanged}
+          </button>
         )}
         {isWritten && mode !== 'edit' && !isComparing && (
           <button
@@ -63,13 +75,13 @@ export function SpecPart({
           </button>
         )}
       </div>
-      {now.version > 1 && mode !== 'edit' && <Versions storyKey={storyKey} newest={now.version} />}
+      {isComparing && <Versions storyKey={storyKey} newest={now.version} from={compared} />}
       {mode === 'edit' ? (
         <SpecEditor storyId={storyId} storyKey={storyKey} spec={now} onClose={() => setMode('text')} />
       ) : isComparing ? (
-        <Changes storyKey={storyKey} from={search.from ?? 0} to={search.to ?? now.version} />
+        <Changes storyKey={storyKey} from={compared} to={search.to ?? now.version} />
       ) : !isWritten ? (
-        <p className="muted">{t.story.noSpec}</p>
+        <p className="muted">{storyTexts.noSpec}</p>
       ) : mode === 'lines' ? (
         <Lines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
@@ -79,23 +91,34 @@ export function SpecPart({
   );
 }
 
-function Versions({ storyKey, newest }: { readonly storyKey: string; readonly newest: number }) {
+function useShowVersions(): (versions: { readonly from?: number; readonly to?: number }) => void {
+  const navigate = useNavigate({ from: '/s/$storyKey' });
+  return (versions) => void navigate({ search: versions, replace: true });
+}
+
+function Versions({
+  storyKey,
+  newest,
+  from,
+}: {
+  readonly storyKey: string;
+  readonly newest: number;
+  readonly from: number;
+}) {
   const client = useClient();
   const queries = useQueryClient();
   const history = useQuery(historyQuery(client, storyKey));
-  const { from, to = newest } = route.useSearch();
-  const navigate = useNavigate({ from: '/s/$storyKey' });
+  const { to = newest } = route.useSearch();
+  const show = useShowVersions();
   const items = history.data?.items ?? [];
-  const show = (next: { readonly from?: number; readonly to?: number }): void =>
-    void navigate({ search: next, replace: true });
   const restore = async (version: number): Promise<void> => {
     try {
       await client.storySpec.restore({ storyId: storyKey, version });
       show({});
       await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-      notify({ tone: 'good', title: t.story.restored(version) });
+      notify({ tone: 'good', title: storyTexts.restored(version) });
     } catch (error) {
-      notify({ tone: 'bad', title: t.story.notRestored, body: reasonFor(error) });
+      notify({ tone: 'bad', title: storyTexts.notRestored, body: reasonFor(error) });
     }
   };
   const choice = (label: string, value: number, choose: (version: number) => void) => (
@@ -105,7 +128,7 @@ function Versions({ storyKey, newest }: { readonly storyKey: string; readonly ne
         {items.map(({ version, author, createdAt, linesAdded, linesRemoved }) => (
           <option key={version} value={version}>
             {[
-              ...[t.story.version(version), author?.name, createdAt === null ? undefined : ago(createdAt)],
+              ...[storyTexts.version(version), author?.name, createdAt === null ? undefined : ago(createdAt)],
               `+${linesAdded} −${linesRemoved}`,
             ]
               .filter((part) => part !== undefined)
@@ -115,25 +138,16 @@ function Versions({ storyKey, newest }: { readonly storyKey: string; readonly ne
       </select>
     </label>
   );
-  if (from === undefined) {
-    return (
-      <div className="versions">
-        <button type="button" className="button" onClick={() => show({ from: newest - 1, to: newest })}>
-          {t.story.whatChanged}
-        </button>
-      </div>
-    );
-  }
   return (
     <div className="versions">
-      {choice(t.story.from, from, (version) => show({ from: version, to }))}
-      {choice(t.story.to, to, (version) => show({ from, to: version }))}
+      {choice(storyTexts.from, from, (version) => show({ from: version, to }))}
+      {choice(storyTexts.to, to, (version) => show({ from, to: version }))}
       <button type="button" className="button" onClick={() => show({})}>
-        {t.story.asItIs}
+        {storyTexts.asItIs}
       </button>
       {from !== newest && (
         <button type="button" className="button" onClick={() => void restore(from)}>
-          {t.story.restore(from)}
+          {storyTexts.restore(from)}
         </button>
       )}
     </div>
@@ -155,9 +169,9 @@ function Changes({
   const error = before.error ?? after.error;
   if (error !== null) return <Failed error={error} />;
   if (before.data === undefined || after.data === undefined)
-    return <Loading label={t.story.loading} rows={2} />;
+    return <Loading label={storyTexts.loading} rows={2} />;
   return (
-    <Suspense fallback={<Loading label={t.story.loading} rows={2} />}>
+    <Suspense fallback={<Loading label={storyTexts.loading} rows={2} />}>
       <WordDiff before={before.data.content} after={after.data.content} />
     </Suspense>
   );

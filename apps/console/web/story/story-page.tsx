@@ -11,6 +11,7 @@ import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
 import { t } from '../texts/index.ts';
+import { storyTexts } from '../texts/story.ts';
 import { Side } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
 import { useStoryChooser } from './story-chooser.tsx';
@@ -36,7 +37,7 @@ export function StoryPage() {
       <>
         {isKey && <Head storyKey={storyKey} projectKey={projectKey} />}
         <div className="page">
-          <Loading label={t.story.loading} />
+          <Loading label={storyTexts.loading} />
         </div>
       </>
     );
@@ -59,7 +60,7 @@ const Head = ({
   readonly place?: RefObject<HTMLElement | null>;
 }) => (
   <header className="page-head">
-    <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={t.story.toBoard}>
+    <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={storyTexts.toBoard}>
       <Icon name="back" />
     </Link>
     <span className="key">{storyKey}</span>

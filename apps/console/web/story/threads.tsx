@@ -8,7 +8,8 @@ import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Failed, Loading, Waits } from '../parts/states.tsx';
 import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
-import { ago, exactly, t } from '../texts/index.ts';
+import { ago, exactly } from '../texts/index.ts';
+import { storyTexts } from '../texts/story.ts';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
 
@@ -20,22 +21,26 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
         <strong>{nameOf(comment.author)}</strong>
         {comment.kind !== 'comment' && (
           <span className="state" data-tone={comment.kind === 'question' ? 'wait' : 'look'}>
-            {t.story.kinds[comment.kind]}
+            {storyTexts.kinds[comment.kind]}
           </span>
         )}
         {comment.anchor !== null && (
-          <span className="chip">{t.story.onLine(comment.anchor.line, comment.anchor.specVersion)}</span>
+          <span className="chip">{storyTexts.onLine(comment.anchor.line, comment.anchor.specVersion)}</span>
         )}
         {comment.importedBy !== null && (
           <span className="chip">
-            {t.story.imported(comment.importedBy.name, comment.importedFrom ?? '')}
+            {storyTexts.imported(comment.importedBy.name, comment.importedFrom ?? '')}
           </span>
         )}
         <time className="muted" dateTime={comment.createdAt} title={exactly(comment.createdAt)}>
           {ago(comment.createdAt)}
         </time>
       </div>
-      {comment.body === null ? <p className="muted">{t.story.deleted}</p> : <Markdown text={comment.body} />}
+      {comment.body === null ? (
+        <p className="muted">{storyTexts.deleted}</p>
+      ) : (
+        <Markdown text={comment.body} />
+      )}
       {comment.reactions.length > 0 && (
         <p className="reactions">
           {comment.reactions.map(({ emoji, count }) => (
@@ -86,7 +91,7 @@ export function Write({
       await send(body);
       change(restOf(latest.current, body));
     } catch (error) {
-      notify({ tone: 'bad', title: t.story.notSaid, body: reasonFor(error) });
+      notify({ tone: 'bad', title: storyTexts.notSaid, body: reasonFor(error) });
     }
     setBusy(false);
   };
@@ -115,7 +120,7 @@ export function Write({
           }
         }}
       />
-      {isBusy && <Waits>{t.story.waits}</Waits>}
+      {isBusy && <Waits>{storyTexts.waits}</Waits>}
       {body.trim() !== '' && (
         <button type="submit" className="button" data-kind="main" disabled={isBusy}>
           {act}
@@ -133,7 +138,7 @@ export function Talk({ thread, again }: { readonly thread: Thread; readonly agai
       await comments.resolve({ commentId: thread.id, resolved: !isResolved });
       await again();
     } catch (error) {
-      notify({ tone: 'bad', title: t.story.notSaid, body: reasonFor(error) });
+      notify({ tone: 'bad', title: storyTexts.notSaid, body: reasonFor(error) });
     }
   };
   const all = (
@@ -142,20 +147,20 @@ export function Talk({ thread, again }: { readonly thread: Thread; readonly agai
       {thread.replies.map((reply) => (
         <Said key={reply.id} comment={reply} />
       ))}
-      {thread.repliesCursor !== null && <p className="muted">{t.story.moreReplies}</p>}
+      {thread.repliesCursor !== null && <p className="muted">{storyTexts.moreReplies}</p>}
       <div className="talk-foot">
         <Write
           place={`reply.${thread.id}`}
-          label={t.story.replyTo(nameOf(thread.author))}
-          placeholder={t.story.reply}
-          act={t.story.reply}
+          label={storyTexts.replyTo(nameOf(thread.author))}
+          placeholder={storyTexts.reply}
+          act={storyTexts.reply}
           send={async (body) => {
             await comments.create({ storyId: thread.storyId, parentId: thread.id, body });
             await again();
           }}
         />
         <button type="button" className="button" data-kind="quiet" onClick={() => void resolve()}>
-          {isResolved ? t.story.reopen : t.story.resolve}
+          {isResolved ? storyTexts.reopen : storyTexts.resolve}
         </button>
       </div>
     </>
@@ -165,7 +170,7 @@ export function Talk({ thread, again }: { readonly thread: Thread; readonly agai
     <li className="talk">
       <details>
         <summary className="muted">
-          {t.story.resolvedBy(thread.resolvedBy?.name ?? '', thread.body ?? '')}
+          {storyTexts.resolvedBy(thread.resolvedBy?.name ?? '', thread.body ?? '')}
         </summary>
         {all}
       </details>
@@ -180,9 +185,9 @@ export function Threads({ storyId, storyKey }: { readonly storyId: string; reado
   const again = () => queries.invalidateQueries({ queryKey: ['story', storyKey, 'threads'] });
   return (
     <section className="story-part" aria-labelledby="threads">
-      <h2 id="threads">{t.story.threads}</h2>
+      <h2 id="threads">{storyTexts.threads}</h2>
       {threads.isError && <Failed error={threads.error} again={() => void threads.refetch()} />}
-      {threads.isPending && <Loading label={t.story.loading} rows={2} />}
+      {threads.isPending && <Loading label={storyTexts.loading} rows={2} />}
       <ul className="talks">
         {threads.data?.items.map((thread) => (
           <Talk key={thread.id} thread={thread} again={again} />
@@ -190,9 +195,9 @@ export function Threads({ storyId, storyKey }: { readonly storyId: string; reado
       </ul>
       <Write
         place={`comment.${storyId}`}
-        label={t.story.comment}
-        placeholder={t.story.commentHint}
-        act={t.story.comment}
+        label={storyTexts.comment}
+        placeholder={storyTexts.commentHint}
+        act={storyTexts.comment}
         send={async (body) => {
           await client.comments.create({ storyId: storyKey, body });
           await again();

@@ -11,7 +11,7 @@ import { Met } from '../parts/met.tsx';
 import { Loading } from '../parts/states.tsx';
 import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { storyTexts, w } from '../texts/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
 const WordDiff = lazily(() => import('./word-diff.tsx'));
@@ -158,7 +158,7 @@ function DescriptionRead({
 }
 
 const Change = ({ before, after }: { readonly before: string | null; readonly after: string | null }) => (
-  <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
+  <Suspense fallback={<Loading label={storyTexts.loading} rows={1} />}>
     <WordDiff before={before ?? ''} after={after ?? ''} />
   </Suspense>
 );

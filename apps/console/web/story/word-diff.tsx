@@ -1,22 +1,23 @@
 import { diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
-import { t } from '../texts/index.ts';
+import { storyTexts } from '../texts/story.ts';
 
 /** What was taken out and what came, said as well as shown. */
 export default function WordDiff({ before, after }: { readonly before: string; readonly after: string }) {
   const parts = useMemo(() => diffWordsWithSpace(before, after), [before, after]);
-  if (parts.every(({ added, removed }) => !added && !removed)) return <p className="muted">{t.story.same}</p>;
+  if (parts.every(({ added, removed }) => !added && !removed))
+    return <p className="muted">{storyTexts.same}</p>;
   return (
     <div className="diff">
       {parts.map(({ value, added, removed }, index) =>
         added ? (
           <ins key={index}>
-            <span className="sr-only">{t.story.added} </span>
+            <span className="sr-only">{storyTexts.added} </span>
             {value}
           </ins>
         ) : removed ? (
           <del key={index}>
-            <span className="sr-only">{t.story.removed} </span>
+            <span className="sr-only">{storyTexts.removed} </span>
             {value}
           </del>
         ) : (

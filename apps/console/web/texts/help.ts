@@ -1,24 +1,24 @@
-/** Which keys do what, in English: loaded when it is asked for. */
+/** English texts of the keyboard shortcuts, loaded when they are opened. */
 
 export const help = {
   title: 'Keyboard shortcuts',
-  single: 'Keys without Ctrl or ⌘',
+  single: 'Single-key shortcuts',
   keys: [
-    ['mod k', 'Go to a page, a board or a story'],
-    ['?', 'These shortcuts'],
+    ['mod k', 'Go to a page, board or story'],
+    ['?', 'Show keyboard shortcuts'],
     ['g n', 'Now'],
     ['g i', 'Inbox'],
     ['g w', 'Agents at work'],
     ['g a', 'Activity'],
     ['g s', 'Settings'],
-    ['g b', 'The board; g e its epics and groups, g h its health'],
-    ['h j k l', 'Walk the board, as the arrows do'],
+    ['g b', 'Board (g e for epics and groups, g h for health)'],
+    ['h j k l', 'Move around the board, like the arrow keys'],
     ['Enter', 'Open the story'],
-    ['m', 'Move the card: arrows choose, Space drops, Esc returns'],
-    ['x', 'Select the card; Esc selects none'],
+    ['m', 'Move the card: arrows to move, Space to drop, Esc to cancel'],
+    ['x', 'Select the card; Esc clears the selection'],
     ['s a p r', 'On a card or a story: status, assignee, priority, reviewers'],
     ['c', 'Add a story'],
     ['/', 'Filter'],
-    ['e', 'On a story: change its title; in the inbox: done'],
+    ['e', 'On a story: edit the title; in the inbox: mark as done'],
   ] as readonly (readonly [string, string])[],
 };

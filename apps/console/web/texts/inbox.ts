@@ -1,14 +1,14 @@
-/** What the inbox says, in English: loaded with it. */
+/** English texts of the inbox, loaded with it. */
 
 export const b = {
   loading: 'Loading the inbox',
-  empty: 'The inbox is empty',
-  emptyWhy: 'You are told here when you are mentioned, assigned or asked, and when work of yours stalls.',
+  empty: 'Your inbox is empty',
+  emptyWhy: 'Mentions, assignments, review requests and stalled work of yours appear here.',
   needs: 'Needs you',
-  known: 'Good to know',
+  known: 'For your information',
   read: 'Done',
   done: 'Done',
-  allDone: 'All done',
+  allDone: 'Mark all as done',
   notDone: 'This could not be marked as done',
-  settings: 'Choose what you are told of',
+  settings: 'Notification settings',
 };

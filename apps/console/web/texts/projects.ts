@@ -1,18 +1,19 @@
-/** What the page of a new project says, in English: loaded with it. */
+/** English texts of the page for a new project, loaded with it. */
 
 export const n = {
-  intro: 'A board for one piece of work, with columns from Backlog to Done. You are its lead.',
+  intro: 'A project has a board with columns from Backlog to Done. You will be its lead.',
   name: 'Name',
-  nameHint: 'What people call it, such as Web shop',
+  nameTaken: (key: string) => `${key} has the same name.`,
+  nameHint: 'For example, Web shop',
   key: 'Key',
-  keyHint: (key: string) => `Its stories are called ${key}-1, ${key}-2 … It cannot be changed later.`,
-  keyRule: '2 to 10 of A to Z and 0 to 9, the first a letter',
+  keyHint: (key: string) => `Stories will be named ${key}-1, ${key}-2 … You can’t change the key later.`,
+  keyRule: '2 to 10 characters, A–Z and 0–9, starting with a letter',
   keyTaken: (key: string) => `Another project has the key ${key}. Choose another one.`,
   description: 'Description',
-  optional: 'If you like',
-  visibility: 'Who may see it',
-  visibilities: { org: 'Everyone in the organization', private: 'Only those who have a role in it' },
-  make: 'Make the project',
-  failed: 'The project could not be made',
-  made: (name: string) => `${name} is made`,
+  optional: 'Optional',
+  visibility: 'Visibility',
+  visibilities: { org: 'Everyone in the organization', private: 'Only people with a role in it' },
+  make: 'Create project',
+  failed: 'The project could not be created',
+  made: (name: string) => `${name} was created`,
 };

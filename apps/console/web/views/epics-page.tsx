@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { projectsQuery } from '../data/queries.ts';
+import { projectsQuery, epicsQuery } from '../data/queries.ts';
 import { useRoleIn } from '../data/roles.ts';
 import { useFocusBack } from '../parts/focus.ts';
 import { Met } from '../parts/met.tsx';
@@ -18,7 +18,7 @@ import { Bar } from './bar.tsx';
 import { type EpicEdits, EpicForm, useEpicEdits } from './epic-form.tsx';
 import { Groups } from './groups.tsx';
 import { ProjectHead } from './project-head.tsx';
-import { epicsQuery, groupsQuery } from './queries.ts';
+import { groupsQuery } from './queries.ts';
 
 const route = getRouteApi('/p/$projectKey/epics');
 

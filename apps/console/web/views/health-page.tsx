@@ -36,6 +36,8 @@ function Part({ measure, health }: { readonly measure: Measure; readonly health:
   );
   const total = totals[measure];
   const shown = weeks.filter((week) => week[measure].count > 0);
+  // A line needs two points.
+  const hasChart = data.most.filter((value) => value !== null).length > 1;
   return (
     <section className="health" aria-labelledby={measure}>
       <header>
@@ -46,15 +48,17 @@ function Part({ measure, health }: { readonly measure: Measure; readonly health:
         <p className="muted">{v.health.none}</p>
       ) : (
         <div className="health-two">
-          <div>
-            <Suspense fallback={<div className="chart skeleton" />}>
-              <Chart label={v.health.chart(name)} {...data} />
-            </Suspense>
-            <p className="chart-key">
-              <span data-line="half">{v.health.half}</span>
-              <span data-line="most">{v.health.most}</span>
-            </p>
-          </div>
+          {hasChart && (
+            <div>
+              <Suspense fallback={<div className="chart skeleton" />}>
+                <Chart label={v.health.chart(name)} {...data} />
+              </Suspense>
+              <p className="chart-key">
+                <span data-line="half">{v.health.half}</span>
+                <span data-line="most">{v.health.most}</span>
+              </p>
+            </div>
+          )}
           <div className="wide" tabIndex={0} role="region" aria-label={v.health.table(name)}>
             <table className="table table-slim">
               <thead>
@@ -64,10 +68,10 @@ function Part({ measure, health }: { readonly measure: Measure; readonly health:
                     {v.health.count}
                   </th>
                   <th scope="col" className="number">
-                    50 %
+                    {v.health.half}
                   </th>
                   <th scope="col" className="number">
-                    90 %
+                    {v.health.most}
                   </th>
                 </tr>
               </thead>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 import { Icon } from '../parts/icons.tsx';
-import { t } from '../texts/index.ts';
+import { storyTexts } from '../texts/story.ts';
 
 /** The head of a page that belongs to a project: the way back to its board, and what it is. */
 export const ProjectHead = ({
@@ -14,7 +14,7 @@ export const ProjectHead = ({
   readonly children?: ReactNode;
 }) => (
   <header className="page-head">
-    <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={t.story.toBoard}>
+    <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={storyTexts.toBoard}>
       <Icon name="back" />
     </Link>
     <span className="key">{projectKey}</span>

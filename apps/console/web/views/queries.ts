@@ -4,12 +4,6 @@ import { type AuditFilter, dayStart } from '../data/trail-filter.ts';
 
 const limit = 200;
 
-export const epicsQuery = (client: Client, projectId: string) =>
-  queryOptions({
-    queryKey: ['epics', projectId, 'epics'],
-    queryFn: () => Array.fromAsync(client.epics.list.all({ projectId, limit })),
-  });
-
 export const groupsQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['epics', projectId, 'groups'],

@@ -1,0 +1,12 @@
+/** English texts of the page Agents, loaded with it. */
+
+export const agentsTexts = {
+  loading: 'Loading work in progress',
+  empty: 'No work in progress',
+  emptyWhy: 'Stories that people or agents are working on appear here.',
+  connect: 'Connect an agent',
+  noCheckpoint: 'no checkpoint yet',
+  stopped: 'Stopped',
+  all: 'All projects',
+  project: 'Project',
+};

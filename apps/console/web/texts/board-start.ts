@@ -1,0 +1,10 @@
+/** English texts of the first steps on a board without stories, loaded with them. */
+
+export const f = {
+  title: 'This board is empty',
+  why: 'Add the first story, import stories from another tracker, or connect an agent.',
+  add: 'Add story',
+  bringIn: 'Import stories',
+  connect: 'Connect agent',
+  invite: 'Invite people',
+};
