@@ -62,7 +62,7 @@ export function boardJourneys(house: House): void {
     const start = mine.getByRole('region', { name: 'This board is empty' });
     await start.getByRole('link', { name: 'Import stories' }).waitFor();
     await start.getByRole('button', { name: 'Add story' }).click();
-    await mine.getByLabel('Title of the new story').fill('Alpha');
+    await mine.getByRole('textbox', { name: 'Add a story to Backlog' }).fill('Alpha');
     await mine.keyboard.press('Enter');
     await shows(mine, 'Backlog', ['Alpha']);
     await shows(viewer, 'Backlog', ['Alpha']);
