@@ -3,9 +3,15 @@ import { beforeEach, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
+import { type Reaction } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
 
-const world = useWorld({ ...handlers, insideBoard, insideHandlers }, reactions);
+/** A transaction that loses a deadlock is repeated by the server, so only the number of attempts shows it. */
+let attempts = 0;
+const countAttempts: Reaction = async () => {
+  attempts += 1;
+};
+const world = useWorld({ ...handlers, insideBoard, insideHandlers }, [countAttempts, ...reactions]);
 let people: People;
 
 const make = async (blockedBy: string[] = []) =>
@@ -70,4 +76,80 @@ it('comes once when the last two end at the same time', async () => {
   const outcomes = await world.contend(streams, ...calls);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   expect(await unblocked()).toEqual([story.key]);
+});
+
+const statuses = (outcomes: readonly PromiseSettledResult<unknown>[]): string[] =>
+  outcomes.map(({ status }) => status);
+
+it('comes for both of two stories whose blockers end at the same time, 30 times over, without a deadlock', async () => {
+  await people.ana.policy.update({ requireMergeProof: true, mergeProof: 'verified' });
+  const seen = {
+    ...({ kind: 'pr_merged', number: 7, url: 'https://example.com/pull/7' } as const),
+    observedAt: '2026-11-21T09:30:00.000Z',
+  };
+  const begin = async (projectId: string) => {
+    const { story } = await people.chloe.stories.create({ projectId, title: 'Land', status: 'in_progress' });
+    const { execution, leaseToken } = await people.chloe.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: story.id },
+    });
+    const report = (dedupeKey: string) =>
+      people.chloe.deliveryExecutions.recordForgeObservation({
+        ...{ executionId: execution.id, observation: { ...seen, dedupeKey } },
+      });
+    await report('before reports counted');
+    return { storyId: story.id, held: { executionId: execution.id, leaseToken }, report };
+  };
+  const rounds = Array.from({ length: 30 }, (_, index) => index);
+  const pairs = await Promise.all(
+    rounds.map(async (index) => {
+      const key = `R${index}X`;
+      await people.chloe.projects.create({ key, name: key, visibility: 'org' });
+      const [one, other] = [await begin(key), await begin(key)];
+      const blockedBy = [one.storyId, other.storyId];
+      const waiting = await Promise.all(
+        [blockedBy, blockedBy.toReversed()].map((ids) =>
+          people.chloe.stories.create({ projectId: key, title: 'Waits', status: 'ready', blockedBy: ids }),
+        ),
+      );
+      return { index, one, other, waiting: waiting.map(({ story }) => story.key) };
+    }),
+  );
+  await people.ana.policy.update({ mergeProof: 'reported' });
+  attempts = 0;
+  const outcomes = await Promise.allSettled(
+    pairs.flatMap(({ index, one, other }) => [
+      people.chloe.deliveryExecutions.complete({ ...one.held, outcome: 'succeeded' }),
+      index % 2 === 0 ? other.report('now') : move(other.storyId, 'canceled'),
+    ]),
+  );
+  expect(statuses(outcomes)).toEqual(outcomes.map(() => 'fulfilled'));
+  expect(attempts).toBe(outcomes.length);
+  const { items } = await people.ana.activity.list({ kinds: ['story.unblocked'], limit: 200 });
+  expect(items.map(({ subject }) => subject.key).toSorted()).toEqual(
+    pairs.flatMap(({ waiting }) => waiting).toSorted(),
+  );
+});
+
+it('comes without a deadlock where a blocker is deleted while a story that it blocks is done', async () => {
+  const deleted = (
+    await people.chloe.stories.create({ projectId: 'WEB', title: 'Dropped', status: 'backlog' })
+  ).story;
+  const done = await make([deleted.id]);
+  const last = await make([deleted.id, done.id]);
+  const { execution, leaseToken } = await people.chloe.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: done.id },
+  });
+  const held = { executionId: execution.id, leaseToken };
+  await people.chloe.deliveryExecutions.update({ ...held, git: { branch: 'topic' } });
+  await people.chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
+  attempts = 0;
+  // The one waits for the execution with its story locked, the other for that story.
+  const outcomes = await world.contend<unknown>(
+    { table: 'executions', id: execution.id },
+    () => move(done.id, 'done'),
+    () => people.chloe.stories.delete({ storyId: deleted.id }),
+  );
+  expect(statuses(outcomes)).toEqual(['fulfilled', 'fulfilled']);
+  expect(attempts).toBe(2);
+  expect(await unblocked()).toEqual([last.key]);
 });

@@ -1,5 +1,5 @@
 /** A story whose last open blocker is done, canceled or deleted is no longer blocked, which is an event of its own. */
-import { type DomainEvent, of, sql } from '@muster/database';
+import { type Db, type DomainEvent, of, sql } from '@muster/database';
 import { type StoryStatus, subjectOf } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { isFinished } from './rules/workflow.ts';
@@ -18,12 +18,21 @@ interface Unblocked {
   readonly title: string;
 }
 
+const lockWaiting = (db: Db, blockerIds: readonly string[]): Promise<unknown> =>
+  db.all(
+    sql`select s.id from stories s where ${of('s')} and s.id in (select b.story_id from story_blockers b
+        where ${of('b')} and b.blocker_id = any (${blockerIds}::uuid[]))
+      order by s.id for no key update of s`,
+  );
+
 export const unblockReactions: Reaction = async ({ db, domainEvents }) => {
   const ended = domainEvents.filter(endsBlocking);
   if (ended.length === 0) return [];
   const ids = ended.map(({ subject }) => subject.id);
   const deleted = ended.filter(({ kind }) => kind === 'story.deleted').map(({ subject }) => subject.id);
-  const [, unblocked] = await Promise.all([
+  const [, , unblocked] = await Promise.all([
+    // The deletion changes the rows of stories that waited. They are locked first: who ends such a story has its row, too.
+    deleted.length === 0 ? [] : lockWaiting(db, deleted),
     // Two last blockers that end at the same time take turns, so that one of them sees the other.
     db.all(
       sql`select pg_advisory_xact_lock(hashtextextended('unblock ' || w.story_id, 0))
