@@ -177,6 +177,15 @@ describe('under any other policy', () => {
   );
 });
 
+it('lets the report of an agent complete nothing where agents may not, and the next one of a person', async () => {
+  await begin({ agentsMayComplete: false });
+  await handIn();
+  await report(people.robo);
+  expect(await standing()).toEqual(['submitted', 'in_review']);
+  await report(people.ana, 'again');
+  expect(await standing()).toEqual(['completed', 'done']);
+});
+
 describe('in a project with a linked repository', () => {
   const link = async () => {
     const { connection } = await people.ana.forges.connect({ kind: 'github' });
