@@ -219,6 +219,16 @@ it('learns of another head of one that is open, and keeps nothing where there is
   expect((await executionNow()).needsRework).toBe(true);
 });
 
+it('is asked which of two heads of one second came last, also if the first to arrive did', async () => {
+  await begin();
+  answers(told(pullEvent(life, 'edited', b, 3), 'open'));
+  await deliver(world, people, connection, pullEvent(life, 'synchronize', b, 3));
+  await deliver(world, people, connection, pullEvent(life, 'synchronize', shaOf('c'), 3));
+  expect((await executionNow()).git?.headSha).toBe(shaOf('c'));
+  await jobs.settle(people.orgId);
+  expect((await executionNow()).git?.headSha).toBe(b);
+});
+
 it('asks whether anything changed, which costs the forge nothing', async () => {
   await begin();
   answers(told(pullEvent(life, 'edited', a, 3), 'open'), { etag: '"one"' });

@@ -16,6 +16,8 @@ export interface Placing {
   readonly perform: PerformAsSystem;
   readonly repository: LinkedRepository;
   readonly trust: Trust;
+  /** It is the forge's answer to a question, so the head that it names is the present one. */
+  readonly isAnswer: boolean;
   /** When it came: a forge's clock that is far ahead of ours is not believed. */
   readonly receivedAt: string;
 }
@@ -143,7 +145,8 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
   }
   // Of one that only names the story, the head is not that of its work.
   const observation: Observation = {
-    ...{ kind, at, dedupeKey: factKey(fact), number, url },
+    // An answer decides between heads of one time, also where the same was delivered before.
+    ...{ kind, at, dedupeKey: factKey(fact, placing.isAnswer && ofHead.has(kind)), number, url },
     ...(isLink ? {} : { ref, sha }),
   };
   try {

@@ -14,7 +14,7 @@ import { parseUntrustedJson } from '@muster/registry';
 import { z } from 'zod';
 import { type NamedAtForge, pullUrl, repositoryUrlAt } from './calls/api.ts';
 import { expectGood, type ForgeAnswer, ForgeRefusal, patienceOf } from './calls/call.ts';
-import { insertDelivery } from './data/deliveries.ts';
+import { askedId, insertDelivery } from './data/deliveries.ts';
 import { knownChecks } from './data/pulls.ts';
 import { askAbout, findAskedPull, noteEtag, quietPulls } from './data/quiet-pulls.ts';
 import { noteWorking } from './data/statuses.ts';
@@ -39,7 +39,7 @@ export async function reconcile(pool: Pool, signal: AbortSignal): Promise<void> 
 }
 
 const deliveryIdFor = (url: string, says: readonly unknown[]): string =>
-  `asked ${createHash('sha256')
+  `${askedId}${createHash('sha256')
     .update(JSON.stringify([url, ...says]))
     .digest('hex')
     .slice(0, 32)}`;

@@ -12,7 +12,7 @@ import {
 import { asSystem, type Environment } from '@muster/runtime';
 import { z } from 'zod';
 import { aboutConnection, getConnection, noteReadable, noteUnreadable } from './data/connections.ts';
-import { lockDelivery, setOutcome, type Unread } from './data/deliveries.ts';
+import { askedId, lockDelivery, setOutcome, type Unread } from './data/deliveries.ts';
 import { keysOfExecution } from './data/find-execution.ts';
 import { findParked, forgetParked } from './data/parked.ts';
 import { askAboutNumber } from './data/quiet-pulls.ts';
@@ -130,7 +130,8 @@ export async function translateDelivery(
   const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
   await asSystem(work, environment, async (perform, emit) => {
     for (const repository of linked) {
-      const placing = { db, perform, repository, trust, receivedAt };
+      const isAnswer = delivery.deliveryId.startsWith(askedId);
+      const placing = { db, perform, repository, trust, receivedAt, isAnswer };
       if (reading.reviewsOf !== undefined)
         outcome.push(await askForReviews(db, repository, reading.reviewsOf));
       for (const fact of reading.facts) {
@@ -170,7 +171,10 @@ export async function replayFacts({ db, orgId, environment }: ForgeWork, executi
       for (const { id, fact, trust, repositoryId } of facts) {
         const repository = linked.find((one) => one.id === repositoryId) as LinkedRepository;
         const receivedAt = new Date().toISOString();
-        const placed = await placeFact({ db, perform, repository, trust, receivedAt }, Fact.parse(fact));
+        const placed = await placeFact(
+          { db, perform, repository, trust, receivedAt, isAnswer: false },
+          Fact.parse(fact),
+        );
         if (placed.some(({ result }) => settled.has(result))) done.push(id);
       }
       if (done.length > 0) db.later(forgetParked(done));

@@ -58,9 +58,13 @@ export const insertDelivery = async (
     )
   )?.id;
 
+/** What the forge answered when Muster asked it is kept among its deliveries, by an id that begins so. */
+export const askedId = 'asked ';
+
 /** A delivery as it is read. */
 export interface Unread {
   readonly connectionId: string;
+  readonly deliveryId: string;
   readonly kind: ForgeKind;
   /** Of the app that the connection is called as. */
   readonly appId: string | null;
@@ -73,7 +77,7 @@ export interface Unread {
 /** Undefined where it is gone, or its connection is. */
 export const lockDelivery = (db: Db, id: string): Promise<Unread | undefined> =>
   db.find(
-    sql<Unread>`select d.connection_id as "connectionId", c.kind, c.app_id as "appId", d.event, d.trust, d.payload, d.received_at as "receivedAt"
+    sql<Unread>`select d.connection_id as "connectionId", d.delivery_id as "deliveryId", c.kind, c.app_id as "appId", d.event, d.trust, d.payload, d.received_at as "receivedAt"
        from forge_deliveries d
        join forge_connections c on ${of('c')} and c.id = d.connection_id and c.deleted_at is null
        where ${of('d')} and d.id = ${id} for no key update of d`,

@@ -75,9 +75,12 @@ export const words = (text: string): string[] => text.split(' ');
 export const ignored = (reason: string, ...events: readonly string[]): Translation =>
   Object.fromEntries(events.map((event) => [event, reason]));
 
-/** The same fact has the same key, whatever delivery it comes in. */
-export const factKey = ({ kind, number, branch, sha, at, reviewer }: Fact): string =>
-  [kind, number ?? branch ?? '', sha ?? '', at, ...(reviewer === null ? [] : [reviewer])]
+/** The same fact has the same key, whatever delivery it comes in. An answer that counts by itself has another. */
+export const factKey = ({ kind, number, branch, sha, at, reviewer }: Fact, countsByItself = false): string =>
+  [
+    ...[kind, ...(countsByItself ? ['asked'] : []), number ?? branch ?? '', sha ?? '', at],
+    ...(reviewer === null ? [] : [reviewer]),
+  ]
     .join(' ')
     .slice(0, 255);
 
