@@ -93,6 +93,11 @@ describe('a delivery', () => {
     for (const signature of ['', 'sha256=00', hmac('another', ping), hmac(secret, `${ping} `)]) {
       const answer = await deliver(ping, { signature });
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+      // GitHub shows this to the one who mistyped the secret.
+      expect(answer.body).toMatchObject({
+        message: 'The delivery is not signed with the secret of this connection.',
+        details: { reason: 'delivery_signature' },
+      });
     }
     expect(await kept()).toEqual([]);
   });
@@ -257,9 +262,9 @@ describe('deliveries that cannot be read', () => {
   /** A time in a form that no forge documents. */
   const broken = { ...recorded, pull_request: { ...recorded.pull_request, created_at: 'yesterday' } };
 
-  async function send(payload: unknown, event = 'pull_request'): Promise<void> {
-    expect((await deliver(JSON.stringify(payload), { event })).status).toBe(202);
-    const [delivery] = await kept();
+  async function send(payload: unknown, event = 'pull_request', id = randomUUID().slice(0)): Promise<void> {
+    expect((await deliver(JSON.stringify(payload), { event, id })).status).toBe(202);
+    const delivery = (await kept()).find(({ deliveryId }) => deliveryId === id);
     const environment = { handlers: performable(handlers), reactions };
     await inOrganizationAsSystem(api.world.database.app, people.orgId, (db) =>
       translateDelivery({ db, orgId: people.orgId, environment }, delivery?.id ?? ''),
@@ -294,6 +299,13 @@ describe('deliveries that cannot be read', () => {
     await send({ zen: 'Keep it simple' }, 'ping');
     expect(await health()).toEqual(failing);
     await send(recorded);
+    expect(await health()).toEqual(['active', null]);
+  });
+
+  it('are read again when the forge delivers them again, by the same id', async () => {
+    await send(broken, 'pull_request', 'one');
+    await send(recorded, 'pull_request', 'one');
+    expect(await kept()).toMatchObject([{ deliveryId: 'one', state: 'ignored' }]);
     expect(await health()).toEqual(['active', null]);
   });
 

@@ -166,6 +166,15 @@ describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {
     expect(answer.status).toBe(415);
     isDecent(answer);
   });
+
+  it('refuses a compressed body with 415', async () => {
+    const answer = await api.request(way === 'path' ? '/api/stories/get' : '/api/query', {
+      token: org.ana.me.token,
+      body: '{}',
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    });
+    expect([answer.status, answer.body.message]).toEqual([415, expect.stringContaining('Content-Encoding')]);
+  });
 });
 
 describe('the dispatcher', () => {

@@ -191,6 +191,11 @@ describe('HTTP', () => {
     expect(answer.status).toBe(415);
   });
 
+  it('refuses a compressed body with 415', async () => {
+    const headers = { ...headersFor(await tokenOf()), 'content-encoding': 'gzip' };
+    expect((await gateway.send({ headers, body: ping })).status).toBe(415);
+  });
+
   it('answers strangers’ pages, and strangers’ names for this machine, with 403', async () => {
     const headers = headersFor(await tokenOf());
     expect(await statusWith({ ...headers, origin: 'https://evil.example' }, ping)).toBe(403);

@@ -55,7 +55,7 @@ export async function receiveDelivery(
   const secret = seals.open(secretOwner(door.organizationKey, connectionId), door.secret);
   // What is not UTF-8 has other bytes than its text, so no signature fits it.
   const trust = secret === undefined ? null : await trustOf(kind, secret, headers, body.toString('utf8'));
-  if (trust === null) throw unauthorized();
+  if (trust === null) throw unauthorized('delivery_signature');
   await admit?.();
   const payload = textOf(body);
   const stated = statedOf(kind, headers);

@@ -4,7 +4,15 @@
  * the stack when written out again, and values by the million, each of which takes many times the bytes that it came in.
  */
 import { isUtf8 } from 'node:buffer';
-import { type ApiError, exceededJsonLimit, isCleanText, malformed, tooLarge } from '@muster/registry';
+import { type IncomingHttpHeaders } from 'node:http';
+import {
+  type ApiError,
+  exceededJsonLimit,
+  isCleanText,
+  malformed,
+  tooLarge,
+  unsupportedMediaType,
+} from '@muster/registry';
 
 /** Deeper than any parameter of the contract; 500,000 levels parse and then overflow JSON.stringify. */
 export const deepest = 32;
@@ -57,6 +65,12 @@ export function parseJsonBody(bytes: Buffer, mostValues: MostValues = usualMostV
   if (text.includes('\\u') && !isClean(value))
     throw badJson('The body has NUL or a lone surrogate in a text.');
   return value;
+}
+
+/** Throws 415 for a compressed body: its size says nothing of what it becomes. */
+export function requireUncompressed({ 'content-encoding': encoding }: IncomingHttpHeaders): void {
+  if (encoding !== undefined && !/^(?:identity)?$/i.test(encoding.trim()))
+    throw unsupportedMediaType('The body is compressed. Send it without Content-Encoding.');
 }
 
 const jsonInUtf8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;

@@ -9,7 +9,7 @@ import { noteArrivals } from './elapsed.ts';
 import { createErrorHandler, type ErrorPage, refuseRaw, sendError } from './error-answers.ts';
 import { noteError } from './error-notes.ts';
 import { addHealth, type Check, refuseFaultsForGood } from './health.ts';
-import { isJsonContentType, type MostValues, parseJsonBody } from './json-body.ts';
+import { isJsonContentType, type MostValues, parseJsonBody, requireUncompressed } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { RequestPlaces } from './request-places.ts';
@@ -156,6 +156,7 @@ function parseJson(app: FastifyInstance, mostValues: MostValues | undefined): vo
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       if (!isJsonContentType(request.headers['content-type'] ?? '')) throw unsupportedMediaType();
+      requireUncompressed(request.headers);
       request.bodyBytes = bytes.length;
       done(null, parseJsonBody(bytes as Buffer, mostValues));
     } catch (error) {

@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/errors': {
-    sha256: 'bc58ea27ee8489b26b013dd9b47376d7622c940ab628742f98b21e0a33d02fb7',
+    sha256: '7a58a5ad93dca53adc5f3889de0ce6ce35f270bb9967de74e52c260c580c3db4',
     since: '2026-11-29',
   },
   'reference/event-kinds': {

@@ -114,7 +114,8 @@ export const tooLarge = (
 /** The path exists, and answers POST alone. */
 export const methodNotAllowed = (): ApiError => because('method_not_allowed', 'method_not_allowed');
 
-export const unsupportedMediaType = (): ApiError => because('unsupported_media_type', 'content_type');
+export const unsupportedMediaType = (message?: string): ApiError =>
+  because('unsupported_media_type', 'content_type', { message });
 
 /** Of a path or a license; a record that is not there is `notFound`. */
 export const missing = (

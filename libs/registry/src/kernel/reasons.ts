@@ -48,6 +48,11 @@ const catalogue = {
       meaning: 'The bearer token, or the session, is missing, unknown, revoked or expired.',
       remedy: 'Call with a token that is good, or sign in; members make tokens of their own.',
     },
+    delivery_signature: {
+      meaning: 'The delivery is not signed with the secret of this connection.',
+      remedy:
+        'Enter the secret of the connection at the webhook; forges.update with rotateSecret makes another.',
+    },
     other_resource: {
       meaning: 'The token was granted for /api/mcp alone, and this call did not come through it.',
       remedy: 'Call the tools of /api/mcp, or ask for a token of the resource /api, or use an API token.',
@@ -196,8 +201,8 @@ const catalogue = {
   },
   unsupported_media_type: {
     content_type: {
-      meaning: 'The body is not application/json in UTF-8.',
-      remedy: 'Send it with Content-Type: application/json.',
+      meaning: 'The body is not application/json in UTF-8, or it is compressed.',
+      remedy: 'Send it with Content-Type: application/json and without Content-Encoding.',
       also: 'bad_request',
     },
   },
