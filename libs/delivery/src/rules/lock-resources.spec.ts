@@ -100,6 +100,11 @@ describe('a resource as it is stored', () => {
       '.',
       'a/../b',
       'a/./b',
+      'src\\!x',
+      'src\\-x',
+      'src\\,x',
+      'src\\**',
+      'src\\!x/{a,b}',
     ],
     ...[
       ' a',

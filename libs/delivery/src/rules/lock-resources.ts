@@ -49,12 +49,19 @@ export function problemOf(text: string): string | undefined {
     if (error instanceof MalformedGlob) return error.message;
     throw error;
   }
-  return text.replaceAll(escapedGlobCharacter, '').includes('\\')
+  return problemOfBackslashes(text);
+}
+
+/** Windows separates folders by backslashes: `src\**` and `src\-x` are more likely that than literal characters. */
+function problemOfBackslashes(text: string): string | undefined {
+  if (text.replaceAll('\\\\', '').includes('\\**')) return 'must have no * after \\*';
+  const unescaped = text.replaceAll(/\\[*?[\]{}\\]/g, '');
+  const inClasses = unescaped.includes('[') ? unescaped.replaceAll(/\\[!-]/g, '') : unescaped;
+  const inBraces = unescaped.includes('{') ? inClasses.replaceAll('\\,', '') : inClasses;
+  return inBraces.includes('\\')
     ? 'must separate folders by /; a backslash only escapes a glob character'
     : undefined;
 }
-
-const escapedGlobCharacter = /\\[*?[\]{}\\,!-]/g;
 
 function problemOfCharacters(text: string): string | undefined {
   if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return 'must have no control or invisible format characters';

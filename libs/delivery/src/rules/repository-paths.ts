@@ -15,6 +15,8 @@ export const hasDriveLetter = (path: string): boolean => /^[a-z]:/i.test(path);
 
 function problemOfFile(path: string): string | undefined {
   if (path === '') return 'must name a file';
+  if (/\p{Cc}/u.test(path)) return 'must have no control characters';
+  if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return 'must have no . or .. between slashes';
   if (path.startsWith('/') || hasDriveLetter(path)) return relativeToRoot;
   return path.includes('\\') ? 'must separate folders by /' : undefined;
 }
