@@ -73,8 +73,8 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
-    // Receivers of webhooks on this machine.
-    WEBHOOK_NETWORKS: '127.0.0.0/8:*',
+    // The receivers of the guides on this machine; at other ports are databases.
+    WEBHOOK_NETWORKS: '127.0.0.0/8:3000',
     ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
     // The services of one start share it.
     ...(gatewayUrl !== null && {
