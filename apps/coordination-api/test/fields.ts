@@ -1,5 +1,5 @@
 /** The fields of parameters that name records, found in the contract itself so that a new one is met by itself. */
-import { type Operation } from '@muster/registry';
+import { type Operation, type PersonKind } from '@muster/registry';
 import { type Records } from '@muster/testing/examples';
 import { z } from 'zod';
 
@@ -8,6 +8,8 @@ type Path = readonly (string | number)[];
 export interface RefField {
   readonly path: Path;
   readonly kind: keyof Records;
+  /** True for members and agents that a handle or a slug names as well. */
+  readonly takesName: boolean;
 }
 
 interface Json {
@@ -16,7 +18,7 @@ interface Json {
   readonly properties?: Record<string, Json>;
   readonly items?: Json;
   readonly anyOf?: readonly Json[];
-  readonly 'x-muster-ref'?: 'story' | 'project';
+  readonly 'x-muster-ref'?: 'story' | 'project' | PersonKind;
 }
 
 /** Which kind of record a field of ids names, in one operation or in all. A field that is missing here fails the loop that meets it. */
@@ -28,18 +30,11 @@ const kindOfIdField: Record<string, keyof Records> = {
   epicId: 'epic',
   commentId: 'comment',
   parentId: 'comment',
-  memberId: 'member',
   teamId: 'team',
-  directedTo: 'member',
-  unblockerMemberId: 'member',
-  assigneeId: 'member',
-  agentId: 'agent',
-  holderId: 'member',
   'agents.catalog.get agentId': 'catalogAgent',
   'agents.catalog.download agentId': 'catalogAgent',
   'forges.deliveries.redeliver deliveryId': 'forgeDelivery',
   connectionId: 'forgeConnection',
-  actorId: 'member',
   accessRequestId: 'accessRequest',
   notificationIds: 'notification',
   invitationId: 'invitation',
@@ -48,8 +43,6 @@ const kindOfIdField: Record<string, keyof Records> = {
   lockId: 'lock',
   groupId: 'group',
   importId: 'import',
-  toMemberId: 'member',
-  toAgentId: 'agent',
   questionId: 'comment',
   threadId: 'comment',
   tokenId: 'token',
@@ -64,12 +57,14 @@ const kindOfIdField: Record<string, keyof Records> = {
 
 function* walk(operation: string, schema: Json, path: Path): Generator<RefField> {
   for (const option of schema.anyOf ?? []) yield* walk(operation, option, path);
-  if (schema['x-muster-ref'] !== undefined) yield { path, kind: schema['x-muster-ref'] };
+  const ref = schema['x-muster-ref'];
+  if (ref === 'story' || ref === 'project') yield { path, kind: ref, takesName: false };
+  else if (ref !== undefined) yield { path, kind: ref === 'actor' ? 'member' : ref, takesName: true };
   else if (schema.format === 'uuid') {
     const word = path.filter((part): part is string => typeof part === 'string').at(-1) ?? '';
     const kind = kindOfIdField[`${operation} ${word}`] ?? kindOfIdField[word];
     if (kind === undefined) throw new Error(`teach this test which kind of record ${word} names`);
-    yield { path, kind };
+    yield { path, kind, takesName: false };
   }
   if (schema.items !== undefined) yield* walk(operation, schema.items, [...path, 0]);
   for (const [key, property] of Object.entries(schema.properties ?? {}))

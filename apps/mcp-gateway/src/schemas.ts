@@ -118,11 +118,17 @@ const isEmptyDefault = (value: unknown): boolean =>
 /** The first clause of the contract's words; `describe_operation` tells the rest. */
 const firstClause = (words: string): string => /^.{4,}?(?=; |\. |$)/.exec(words)?.[0] ?? words;
 
+/** How each kind of record is named, besides by its id. */
+const refWords: Readonly<Record<string, string>> = {
+  ...{ story: 'Id or key', project: 'Id or key' },
+  ...{ member: 'Id or handle', agent: 'Id or slug', actor: 'Id, handle or slug' },
+};
+
 /** What the contract says of the value itself, where that is more than what any value of its kind is. */
 function meaningOf(schema: JsonSchema): string | undefined {
   const { description, format } = schema;
   const ref = schema['x-muster-ref'];
-  if (ref !== undefined) return 'Id or key';
+  if (typeof ref === 'string') return refWords[ref];
   // The contract's own words for any id say nothing of which one is meant.
   if (format === 'uuid' && description?.startsWith('UUID') === true) return undefined;
   return description === undefined ? undefined : firstClause(description);

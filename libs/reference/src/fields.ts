@@ -94,8 +94,16 @@ function typeOf(json: Json): string {
   }
 }
 
+/** How a parameter names a member or an agent, in the schema's words; undefined for everything else. */
+export function personForm({ anyOf = [], ...json }: Json): string | undefined {
+  const named = [json, ...anyOf].find(({ 'x-muster-ref': ref }) => ref !== undefined && personKinds.has(ref));
+  return named?.description;
+}
+
 /** What it means, and then its limits, where its meaning does not say them. */
 function wordsOf(json: Json, otherwise: string | undefined): string {
+  const form = personForm(json);
+  if (form !== undefined) return otherwise === undefined ? form : `${otherwise}. ${form}`;
   const meaning = (meaningOf(json) ?? otherwise)?.replace(/[.;]$/, '');
   const limits = limitsOf(json);
   if (meaning === undefined || limits === undefined) return capital(meaning ?? limits ?? '');
@@ -118,6 +126,8 @@ function stringOf(format: string | undefined): string {
   if (format === 'uri') return 'url';
   return 'string';
 }
+
+const personKinds: ReadonlySet<string> = new Set(['member', 'agent', 'actor']);
 
 /** The type says already what every id is. */
 const meaningOf = ({ description, format }: Json): string | undefined =>

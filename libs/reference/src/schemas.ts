@@ -1,6 +1,7 @@
 /** The contract's schemas as a document of OpenAPI has them: records stand under `components` and are named elsewhere. */
 import { Id, meaningOfParameter, type Operation } from '@muster/registry';
 import { z } from 'zod';
+import { personForm } from './fields.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -36,10 +37,13 @@ export function paramsIn(components: Json, operation: Operation): Json {
 }
 
 /** A meaning of its own stays; that of every id says nothing of this one. */
-const described = (json: Json, meaning: string | undefined): Json =>
-  meaning === undefined || ![undefined, Id.meta()?.description].includes(json['description'] as string)
+function described(json: Json, meaning: string | undefined): Json {
+  const form = personForm(json);
+  if (meaning !== undefined && form !== undefined) return { ...json, description: `${meaning}. ${form}` };
+  return meaning === undefined || ![undefined, Id.meta()?.description].includes(json['description'] as string)
     ? json
     : { ...json, description: meaning };
+}
 
 function relink(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(relink);

@@ -122,6 +122,25 @@ describe('every operation', () => {
     expect(unbounded).toEqual([]);
   });
 
+  law('takes the handle or slug of a member or agent wherever it takes the id', (operation) => {
+    // An agent of the catalog has a slug of its own, in another parameter.
+    const isPerson =
+      /(^|\.)(directedTo|\w*(member|agent|actor|holder|assignee|reviewer|author)Ids?)(\[\])?$/i;
+    const idsAlone =
+      operation.namespace === 'agents.catalog'
+        ? []
+        : paramsOf(operation)
+            .filter(([at, { format }]) => format === 'uuid' && isPerson.test(at))
+            .map(([at]) => at);
+    expect(idsAlone).toEqual([]);
+    const named = paramsOf(operation).filter(([, part]) =>
+      ['member', 'agent', 'actor'].includes(part['x-muster-ref'] as string),
+    );
+    expect(operation.personPaths.map(({ path }) => `.${path.join('.').replaceAll('.[]', '[]')}`)).toEqual(
+      named.map(([at]) => at),
+    );
+  });
+
   law('takes a body large enough for its longest texts', (operation) => {
     const longest = paramsOf(operation).map(([, part]) =>
       typeof part['maxLength'] === 'number' ? part['maxLength'] : 0,

@@ -42,6 +42,7 @@ import { mayReadAtStandby } from './at-standby.ts';
 import { requireOneOf, requireToken } from './grounds.ts';
 import { parseParams } from './parse.ts';
 import { getProjectRank } from './project-rank.ts';
+import { replaceNames } from './references.ts';
 import { targetIdOf, targetOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
@@ -234,12 +235,15 @@ async function transact(
   { target }: Visit,
   key: Key | null,
 ): Promise<Outcome> {
-  const { handler, caller, call, params, environment } = admitted;
+  const { handler, caller, call, environment } = admitted;
   const { operation } = handler;
   const domainEvents: DomainEvent[] = [];
   // 5. A write into an archived project is refused, unless the contract lets the handler decide. It is asked before
   //    anything of the handler and holds until COMMIT: nothing is written behind the archiving.
   const archived = isBarred(operation) ? holdOpen(session) : undefined;
+  // Members and agents that are named by handle or slug are found behind the way in, all in one statement.
+  const replaced = replaceNames(session, caller.memberId, operation, admitted.params);
+  const params = replaced === undefined ? admitted.params : await replaced;
   // 6. The handler runs. Its first statements ride with steps 3 to 5, so it may start before they are answered; if they
   //    say no, that is the answer, and nothing of the handler stays.
   let awaits: Awaited | null = null;
@@ -260,12 +264,14 @@ async function transact(
   if ((await archived) === true) throw refusal('archived');
   // 7. The kept answer, what follows from the events, and the trail go out with COMMIT, in one burst.
   if (key !== null)
-    session.later(keepAnswer(caller, operation, key.value, params, withoutSecret(operation, result)));
+    session.later(
+      keepAnswer(caller, operation, key.value, admitted.params, withoutSecret(operation, result)),
+    );
   if (said.isUnchanged && domainEvents.length > 0)
     throw new Error(`${operation.name} said an event, and that nothing changed`);
   if (!said.isUnchanged) {
     const { orgId, actor } = caller;
-    const facts = auditFacts(operation, call, { result, domainEvents });
+    const facts = auditFacts(operation, { ...call, params }, { result, domainEvents });
     await conclude(session, { orgId, actor, domainEvents, facts }, environment.reactions);
   }
   return { json, replayed: false, awaits: null };

@@ -3,6 +3,7 @@ import { type z } from 'zod';
 import { type Access, type Ground, orgRank, type Scope, type TargetParam, targetKinds } from './access.ts';
 
 import { type EventKind } from './events.ts';
+import { type PersonPath, personPathsIn } from './person-params.ts';
 import { type RuleReason } from './reasons.ts';
 
 export type Effect = 'read' | 'write';
@@ -98,6 +99,8 @@ export interface Operation<
   readonly scope: Scope;
   /** The parameter whose record's project decides the caller's role; null where no project is involved. */
   readonly target: TargetParam | null;
+  /** The parameters that name members and agents, which may do so by handle or slug. */
+  readonly personPaths: readonly PersonPath[];
 }
 
 /** 256 KiB, the largest body unless an operation says otherwise. */
@@ -162,6 +165,7 @@ export function operation<
     namespace: statement.name.slice(0, statement.name.lastIndexOf('.')),
     scope: scopeOf(statement.access, statement.effect),
     target: target ?? null,
+    personPaths: personPathsIn(statement.params),
   };
 }
 

@@ -8,6 +8,9 @@ const storyKey = /^[A-Za-z][A-Za-z0-9]{1,9}-[0-9]{1,25}$/;
 const storyNumber = /-[1-9][0-9]{0,8}$/;
 const projectKey = /^[A-Za-z][A-Za-z0-9]{1,9}$/;
 
+/** The kinds of records that parameters name by a handle or a slug. */
+export type PersonKind = 'member' | 'agent' | 'actor';
+
 export const isUuid = (text: string): boolean => uuid.test(text);
 
 export const Id = z
@@ -54,6 +57,39 @@ export const ProjectRef = z
     maxLength: 36,
     'x-muster-ref': 'project',
   });
+
+/** A handle of a member or a slug of an agent, with or without the `@` of a mention. */
+const handle = /^@?[a-z0-9][a-z0-9-]{0,39}$/;
+const uuidInAnyCase = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An id, or a name that the runtime replaces by the id before the handler runs (libs/runtime/src/references.ts). */
+const personParam = (kind: PersonKind, wanted: string, description: string) =>
+  z
+    .string()
+    .overwrite((text) => (uuidInAnyCase.test(text) ? text : text.trim().toLowerCase()))
+    .refine((text) => uuid.test(text) || (handle.test(text) && !uuidInAnyCase.test(text)), wanted)
+    .meta({ description, maxLength: 41, 'x-muster-ref': kind });
+
+/** A member in parameters: the id, or the handle. */
+export const MemberParam = personParam(
+  'member',
+  'must be a member id or a handle such as @ana',
+  'Id or handle, such as @ana',
+);
+
+/** An agent in parameters: the id, or the slug. */
+export const AgentParam = personParam(
+  'agent',
+  'must be an agent id or a slug such as claude',
+  'Id or slug, such as claude',
+);
+
+/** A member or an agent in parameters. A name that both have means the member. */
+export const ActorParam = personParam(
+  'actor',
+  'must be an id, a handle or a slug such as @ana',
+  'Id, handle or slug, such as @ana',
+);
 
 function codePoints(text: string): number {
   let count = 0;

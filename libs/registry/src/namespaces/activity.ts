@@ -3,7 +3,7 @@ import { org } from '../kernel/access.ts';
 import { eventKinds } from '../kernel/events.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Id, Instant, ProjectRef, StoryRef } from '../kernel/values.ts';
+import { ActorParam, Instant, ProjectRef, StoryRef } from '../kernel/values.ts';
 import { ActivityItem } from '../records/trail.ts';
 
 export const activity = {
@@ -17,7 +17,7 @@ export const activity = {
     params: z.strictObject({
       projectId: ProjectRef.optional(),
       storyId: StoryRef.optional(),
-      actorId: Id.optional(),
+      actorId: ActorParam.optional(),
       kinds: z.array(z.enum(eventKinds)).min(1).max(eventKinds.length).optional(),
       since: Instant.optional(),
       ...page,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { notAsTool, operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Id, jsonObject, ProjectRef, StoryRef, text } from '../kernel/values.ts';
+import { AgentParam, Id, jsonObject, MemberParam, ProjectRef, StoryRef, text } from '../kernel/values.ts';
 import { RunId } from '../records/execution.ts';
 import { AgentName } from '../records/member.ts';
 import { ActiveRun, mostRunDataBytes, Run, RunEventKind, RunMessage } from '../records/run.ts';
@@ -21,10 +21,7 @@ export const agents = {
       projectId: ProjectRef,
       runId: RunId,
       kind: RunEventKind,
-      agentId: Id.optional().meta({
-        format: 'uuid',
-        description: "An agent of yours that the run is; absent: the token's agent, or yourself",
-      }),
+      agentId: AgentParam.optional(),
       storyId: StoryRef.optional(),
       executionId: Id.optional(),
       message: RunMessage.optional(),
@@ -43,7 +40,7 @@ export const agents = {
     keywords: 'who is working right now busy agents running online',
     description: `Runs that have not ended, and live leases whose run sent nothing, newest first; derived from events and leases at the moment of asking. A run is stalled after 90 seconds without an event and without a live lease; after 24 hours of that it is not listed any more. Only of projects that you may see; of an archived one where it is named.`,
     access: org('viewer'),
-    params: z.strictObject({ projectId: ProjectRef.optional(), agentId: Id.optional(), ...page }),
+    params: z.strictObject({ projectId: ProjectRef.optional(), agentId: AgentParam.optional(), ...page }),
     result: pageOf(ActiveRun),
     example: { projectId: 'WEB' },
   }),
@@ -72,7 +69,7 @@ export const agents = {
     byMemberOnly: true,
     surfaces: notAsTool,
     params: z.strictObject({
-      memberId: Id.optional(),
+      memberId: MemberParam.optional(),
       includeRetired: z.boolean().default(false),
       ...page,
     }),
@@ -91,7 +88,7 @@ export const agents = {
     byMemberOnly: true,
     surfaces: notAsTool,
     auditsRefusal: true,
-    params: z.strictObject({ agentId: Id }),
+    params: z.strictObject({ agentId: AgentParam }),
     result: z.object({ agent: Agent }),
     emits: ['agent.retired'],
     example: { agentId: '01936d5c-0000-7000-8000-0000000000b1' },

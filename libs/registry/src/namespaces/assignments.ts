@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, Id, ProjectRef } from '../kernel/values.ts';
+import { AgentParam, Deleted, MemberParam, ProjectRef } from '../kernel/values.ts';
 import { Assignment } from '../records/assignment.ts';
 import { isTargetRef, noTargetRef, TargetRef, TargetType } from '../records/target.ts';
 
@@ -20,8 +20,8 @@ export const assignments = {
       .strictObject({
         targetType: TargetType,
         targetId: TargetRef,
-        memberId: Id.nullable().optional(),
-        agentId: Id.nullable().optional(),
+        memberId: MemberParam.nullable().optional(),
+        agentId: AgentParam.nullable().optional(),
       })
       .refine(isTargetRef, noTargetRef)
       .refine(({ memberId, agentId }) => memberId !== undefined || agentId !== undefined, {
@@ -71,7 +71,7 @@ export const assignments = {
     keywords: 'my tasks work assigned to me what is on my plate',
     description: `In the projects that you may see; of one member or one agent where named. Stories first, then epics, then delivery groups; the newest of each first.`,
     access: org('viewer'),
-    params: z.strictObject({ memberId: Id.optional(), agentId: Id.optional(), ...page }),
+    params: z.strictObject({ memberId: MemberParam.optional(), agentId: AgentParam.optional(), ...page }),
     result: pageOf(Assignment),
     example: { memberId: '01936d5c-0000-7000-8000-000000000050' },
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Id, Instant, text } from '../kernel/values.ts';
+import { ActorParam, Instant, text } from '../kernel/values.ts';
 import { AuditEntry } from '../records/trail.ts';
 
 export const audit = {
@@ -14,7 +14,7 @@ export const audit = {
     description: `Every write that happened, and refused attempts at sensitive ones, newest first. Entries cannot be changed or removed, also not by the service itself.`,
     access: org('admin'),
     params: z.strictObject({
-      actorId: Id.optional(),
+      actorId: ActorParam.optional(),
       operation: text(100, 1).optional(),
       outcome: z.enum(['allowed', 'denied']).optional(),
       from: Instant.optional(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { notAsTool, operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, StoryRef } from '../kernel/values.ts';
+import { Deleted, ExpectedVersion, Id, MemberParam, StoryRef } from '../kernel/values.ts';
 import { Anchor, Comment, CommentBody, Emoji, Thread } from '../records/comment.ts';
 
 const example = { commentId: '01936d5c-0000-7000-8000-000000000003' };
@@ -19,7 +19,7 @@ export const comments = {
       storyId: StoryRef,
       body: CommentBody,
       kind: z.enum(['comment', 'question', 'decision']).default('comment'),
-      directedTo: Id.optional(),
+      directedTo: MemberParam.optional(),
       parentId: Id.optional(),
       anchor: Anchor.optional(),
     }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { self } from '../kernel/access.ts';
 import { notAsTool, operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Id } from '../kernel/values.ts';
+import { AgentParam, Id, MemberParam } from '../kernel/values.ts';
 import { Connection } from '../records/connection.ts';
 
 export const connections = {
@@ -16,8 +16,8 @@ export const connections = {
     byMemberOnly: true,
     surfaces: notAsTool,
     params: z.strictObject({
-      memberId: Id.optional(),
-      agentId: Id.optional(),
+      memberId: MemberParam.optional(),
+      agentId: AgentParam.optional(),
       includeEnded: z.boolean().default(false),
       ...page,
     }),

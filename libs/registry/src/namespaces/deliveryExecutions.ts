@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Id, ProjectRef, text } from '../kernel/values.ts';
+import { ActorParam, AgentParam, Id, MemberParam, ProjectRef, text } from '../kernel/values.ts';
 import { PassedOver } from '../records/context.ts';
 import {
   checkpointParams,
@@ -203,8 +203,8 @@ export const deliveryExecutions = {
       .strictObject({
         executionId,
         leaseToken: LeaseToken,
-        toMemberId: Id.optional(),
-        toAgentId: Id.optional(),
+        toMemberId: MemberParam.optional(),
+        toAgentId: AgentParam.optional(),
         note: Note.optional(),
         offerTtlSeconds: z.int().min(5).max(86_400).default(900),
       })
@@ -317,7 +317,7 @@ export const deliveryExecutions = {
     params: z.strictObject({
       projectId: ProjectRef.optional(),
       state: z.union([ExecutionState, z.array(ExecutionState).min(1).max(executionStates.length)]).optional(),
-      holderId: Id.optional(),
+      holderId: ActorParam.optional(),
       needsRework: z.boolean().optional(),
       branch: text(255, 1).optional(),
       pullRequest: PullRequestRef.optional(),

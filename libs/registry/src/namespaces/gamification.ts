@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Id, ProjectRef } from '../kernel/values.ts';
+import { Id, MemberParam, ProjectRef } from '../kernel/values.ts';
 import { LeaderboardEntry, PointsProfile, PointsSync } from '../records/points.ts';
 
 export const gamification = {
@@ -13,7 +13,7 @@ export const gamification = {
     keywords: 'score level badges streak',
     description: `Your own where no member is named. What a member's agents did counts for the member. Level n begins at 25·n·(n−1) points. As it was counted last: syncedAt says when. Where the policy switches gamification off, no member has points.`,
     access: org('viewer'),
-    params: z.strictObject({ memberId: Id.optional() }),
+    params: z.strictObject({ memberId: MemberParam.optional() }),
     result: z.object({ profile: PointsProfile }),
     example: {},
   }),
@@ -54,7 +54,7 @@ export const gamification = {
     description: `Of one member or of everybody. What happened before counts no more, also where it was not counted yet. reset is how many members had points.`,
     access: org('admin'),
     auditsRefusal: true,
-    params: z.strictObject({ memberId: Id.optional(), confirm: z.literal(true) }),
+    params: z.strictObject({ memberId: MemberParam.optional(), confirm: z.literal(true) }),
     result: z.object({ reset: z.int() }),
     emits: ['points.cleared'],
     example: { confirm: true },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org, orgRoles, projectRoles, self } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, Id, ProjectRef, SearchText } from '../kernel/values.ts';
+import { Deleted, Id, MemberParam, ProjectRef, SearchText } from '../kernel/values.ts';
 import { Invitation } from '../records/invitation.ts';
 import { EmailAddress, GivenRole, Member, memberStatuses } from '../records/member.ts';
 import { ProjectShort } from '../records/project.ts';
@@ -54,7 +54,7 @@ export const members = {
     keywords: 'user person details statistics about colleague agents of bots hand over to',
     description: `Without memberId, yourself. Agents are those that are not retired, to whom work can be handed. Of the member's projects, and of what they did, only what is in projects that you may see too, with the role that the member has there; at most 200 teams and 200 projects that are not archived.`,
     access: org('viewer'),
-    params: z.strictObject({ memberId: Id.optional() }),
+    params: z.strictObject({ memberId: MemberParam.optional() }),
     result: z.object({
       member: Member,
       agents: z.array(Agent.pick({ id: true, name: true, slug: true })),
@@ -77,7 +77,7 @@ export const members = {
     keywords: 'make admin promote demote permissions user viewer',
     description: `Only the owner makes or unmakes an admin, and no one changes the owner's role. A viewer who becomes more takes a seat; who becomes a viewer leads no team any more. The role one has succeeds and changes nothing.`,
     access: org('admin'),
-    params: z.strictObject({ memberId: Id, role: GivenRole }),
+    params: z.strictObject({ memberId: MemberParam, role: GivenRole }),
     result: z.object({ member: Member }),
     refusals: ['owner_required', 'seats_exhausted'],
     emits: ['member.roleChanged'],
@@ -93,7 +93,7 @@ export const members = {
     keywords: 'kick delete user person fire deactivate rid off',
     description: `At once: tokens are revoked and agents retired, with theirs; leases, locks, runs, assignments, memberships, devices, offers of work and the invitations they sent end. What the member did stays. Only the owner removes an admin.`,
     access: org('admin'),
-    params: z.strictObject({ memberId: Id }),
+    params: z.strictObject({ memberId: MemberParam }),
     result: Deleted,
     refusals: ['owner_required'],
     emits: ['member.removed'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { Deleted, ExpectedVersion, Id, text, Time } from '../kernel/values.ts';
+import { Deleted, ExpectedVersion, MemberParam, text, Time } from '../kernel/values.ts';
 import { Member } from '../records/member.ts';
 import { Org, OrgDescription, OrgName, OrgSlug } from '../records/org.ts';
 
@@ -35,7 +35,7 @@ export const orgs = {
     description: `The old owner becomes an admin in the same moment, so there is always exactly one owner. A viewer holds no seat and is made a member first. To whom owns it already, nothing changes.`,
     access: org('owner'),
     needsProof: true,
-    params: z.strictObject({ memberId: Id }),
+    params: z.strictObject({ memberId: MemberParam }),
     result: z.object({ org: Org, previousOwner: Member, newOwner: Member }),
     refusals: ['seat_required'],
     emits: ['org.ownershipTransferred'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, Id, ProjectRef } from '../kernel/values.ts';
+import { Deleted, Id, MemberParam, ProjectRef } from '../kernel/values.ts';
 import {
   AccessDecision,
   AccessMessage,
@@ -30,7 +30,7 @@ export const projectAccess = {
       keywords: 'grant access permission share user person',
       description: `Again, it changes the role; the role they have changes nothing. What counts is the highest of this, their teams and what the organization gives. Viewers of the organization can only be viewers here. The last lead of a private project keeps the role.`,
       access: project('lead'),
-      params: z.strictObject({ projectId: ProjectRef, memberId: Id, role: RoleInProject }),
+      params: z.strictObject({ projectId: ProjectRef, memberId: MemberParam, role: RoleInProject }),
       result: z.object({ projectMember: ProjectMember }),
       refusals: ['policy', 'lead_required', 'archived'],
       emits: ['project.memberAdded'],
@@ -45,7 +45,7 @@ export const projectAccess = {
       keywords: 'revoke access kick person people user permission take away off',
       description: `What their teams and the organization give stays. The last lead of a private project cannot go.`,
       access: project('lead'),
-      params: z.strictObject({ projectId: ProjectRef, memberId: Id }),
+      params: z.strictObject({ projectId: ProjectRef, memberId: MemberParam }),
       result: Deleted,
       refusals: ['lead_required', 'archived'],
       emits: ['project.memberRemoved'],

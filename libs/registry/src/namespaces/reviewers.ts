@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, Id, StoryRef } from '../kernel/values.ts';
+import { AgentParam, Deleted, MemberParam, StoryRef } from '../kernel/values.ts';
 import { Reviewer, ReviewNote, Verdict } from '../records/review.ts';
 import { DiffHash, Sha } from '../records/story.ts';
 
-const party = { memberId: Id.optional(), agentId: Id.optional() };
+const party = { memberId: MemberParam.optional(), agentId: AgentParam.optional() };
 type Party = { readonly memberId?: string | undefined; readonly agentId?: string | undefined };
 
 const isOne = ({ memberId, agentId }: Party): boolean => (memberId === undefined) !== (agentId === undefined);

@@ -3,10 +3,12 @@ import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { defaultLimit, maxLimit, mostSmallItems, page, pageOf } from '../kernel/pagination.ts';
 import {
+  AgentParam,
   Deleted,
   ExpectedVersion,
   Id,
   Instant,
+  MemberParam,
   ProjectRef,
   SearchText,
   StoryRef,
@@ -97,8 +99,8 @@ export const stories = {
         columnId: Id.optional(),
         status: z.union([StoryStatus, z.array(StoryStatus).min(1).max(6)]).optional(),
         epicId: Id.optional(),
-        assigneeId: Id.optional(),
-        agentId: Id.optional(),
+        assigneeId: MemberParam.optional(),
+        agentId: AgentParam.optional(),
         label: Label.optional(),
         query: SearchText.optional(),
         storyIds: z.array(Id).min(1).max(200).optional().meta({ description: 'Only these' }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { org } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, SearchText } from '../kernel/values.ts';
+import { Deleted, ExpectedVersion, Id, MemberParam, SearchText } from '../kernel/values.ts';
 import { Team, TeamDescription, TeamMember, TeamName, TeamRole } from '../records/team.ts';
 import { teamProjects } from './teams-projects.ts';
 
@@ -86,7 +86,7 @@ export const teams = {
       keywords: 'join put person user into team',
       description: `Who is in it already is refused; setRole changes a role. A viewer of the organization leads no team.`,
       access: org('member', 'admin', 'teamLead'),
-      params: z.strictObject({ teamId: Id, memberId: Id, role: TeamRole.default('member') }),
+      params: z.strictObject({ teamId: Id, memberId: MemberParam, role: TeamRole.default('member') }),
       result: z.object({ teamMember: TeamMember }),
       refusals: ['already_exists', 'policy'],
       emits: ['team.memberAdded'],
@@ -100,7 +100,7 @@ export const teams = {
       keywords: 'squad crew make lead promote demote',
       description: `The role one has succeeds and changes nothing. A viewer of the organization leads no team.`,
       access: org('member', 'admin', 'teamLead'),
-      params: z.strictObject({ teamId: Id, memberId: Id, role: TeamRole }),
+      params: z.strictObject({ teamId: Id, memberId: MemberParam, role: TeamRole }),
       result: z.object({ teamMember: TeamMember }),
       refusals: ['policy'],
       emits: ['team.memberRoleChanged'],
@@ -115,7 +115,7 @@ export const teams = {
       keywords: 'kick drop person people user from squad crew',
       description: `It loses the roles in projects that it had through the team alone.`,
       access: org('member', 'admin', 'teamLead'),
-      params: z.strictObject({ teamId: Id, memberId: Id }),
+      params: z.strictObject({ teamId: Id, memberId: MemberParam }),
       result: Deleted,
       emits: ['team.memberRemoved'],
       example: inTeam,

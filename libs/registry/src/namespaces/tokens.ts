@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { self } from '../kernel/access.ts';
 import { notAsTool, operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Id, ProjectRef } from '../kernel/values.ts';
+import { AgentParam, Id, MemberParam, ProjectRef } from '../kernel/values.ts';
 import { TokenName } from '../records/member.ts';
 import { AccessToken, GivenScope, tokenDays } from '../records/token.ts';
 
@@ -24,7 +24,7 @@ export const tokens = {
         name: TokenName,
         scopes: z.array(GivenScope).min(1).max(3),
         projectIds: z.array(ProjectRef).min(1).max(100).optional(),
-        agentId: Id.optional(),
+        agentId: AgentParam.optional(),
         expiresInDays: z.int().min(1).max(tokenDays.most).default(tokenDays.usual),
         mayReadInbox: z
           .boolean()
@@ -54,8 +54,8 @@ export const tokens = {
     byMemberOnly: true,
     surfaces: notAsTool,
     params: z.strictObject({
-      memberId: Id.optional(),
-      agentId: Id.optional(),
+      memberId: MemberParam.optional(),
+      agentId: AgentParam.optional(),
       includeEnded: z.boolean().default(false),
       ...page,
     }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   Id,
   Instant,
+  MemberParam,
   name,
   prose,
   stamps,
@@ -44,7 +45,7 @@ export const BlockedBy = z.array(StoryRef).max(100);
 export const Blocked = z.strictObject({
   kind: z.enum(['dependency', 'needs_input', 'external']),
   note: text(2000),
-  unblockerMemberId: Id,
+  unblockerMemberId: MemberParam,
 });
 
 /** A commit's name, whole or cut as Git cuts it (core.abbrev: 4 digits at least); in any case, and kept in lower. */

@@ -19,7 +19,7 @@ export interface Json {
   readonly anyOf?: readonly Json[];
   readonly oneOf?: readonly Json[];
   readonly allOf?: readonly Json[];
-  readonly 'x-muster-ref'?: 'story' | 'project';
+  readonly 'x-muster-ref'?: 'story' | 'project' | 'member' | 'agent' | 'actor';
 }
 
 /** What is there to be named; it grows with what answers say. */
@@ -32,6 +32,7 @@ export interface Known {
 
 export const unknownId = '01936d5c-ffff-7000-8000-00000000ffff';
 
+const personNames = ['ana', '@ben', 'robo', '@Chloe', '@nobody', '@', '-'];
 const storyKeys = [
   'WEB-1',
   'web-2',
@@ -136,6 +137,7 @@ function textLike(schema: Json, name: string, known: Known): Arbitrary<unknown> 
   if (name === 'cursor') return cursors(known);
   if (schema['x-muster-ref'] === 'story') return fc.oneof(ids, fc.constantFrom(...storyKeys));
   if (schema['x-muster-ref'] === 'project') return fc.oneof(ids, fc.constantFrom(...projectKeys));
+  if (schema['x-muster-ref'] !== undefined) return fc.oneof(ids, fc.constantFrom(...personNames));
   switch (schema.format) {
     case 'uuid':
       return fc.oneof(ids, fc.uuid());
