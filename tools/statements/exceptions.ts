@@ -36,6 +36,7 @@ export const unreached: Readonly<Record<string, readonly [number, string]>> = {
   'libs/organizations/src/operators/tokens.ts': [6, 'what an operator gives is parsed first'],
   'libs/runtime/src/as-system.ts': [1, 'it is asked in a transaction of the system'],
   'libs/runtime/src/attempt.ts': [2, 'they are asked of a call in its transaction'],
+  'libs/runtime/src/references.ts': [1, 'only a call that has a name in place of an id asks it'],
   'libs/runtime/src/execute.ts': [2, 'they are asked of a call in its transaction'],
 };
 

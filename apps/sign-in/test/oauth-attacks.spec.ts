@@ -355,12 +355,12 @@ describe('a client', () => {
   });
 
   it.each([
-    { token_endpoint_auth_method: 'client_secret_basic' },
     { redirect_uris: ['http://evil.example/callback'] },
     { redirect_uris: ['javascript:alert(1)'] },
     { redirect_uris: [] },
     { grant_types: ['client_credentials'] },
-    { scope: 'platform' },
+    { response_types: ['token'] },
+    { client_name: 7 },
   ])('does not register with %j', async (metadata) => {
     await expect(register(installation, metadata)).rejects.toThrow(/invalid_(client_metadata|redirect_uri)/);
   });

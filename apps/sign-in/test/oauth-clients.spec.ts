@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { gatewayKeyHeader } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
+import { request } from 'undici';
 import { certificate, key } from './certificate.ts';
 import { useInstallation } from './installation.ts';
 import {
@@ -176,6 +177,45 @@ it('a client that sends what no text is hears that its request is at fault', asy
   const client = clientOf(installation, await register(installation));
   const { location } = await openRequest(browser, client.authorizeUrl({ state: 'a\0b' }));
   expect(new URL(location).searchParams.get('error')).toBe('invalid_request');
+});
+
+describe('a client that registers itself', () => {
+  it.each([
+    { scope: 'write' },
+    { scope: 'read' },
+    { scope: 'openid email profile mcp:tools platform' },
+    { scope: '', client_uri: '', logo_uri: '', policy_uri: '', tos_uri: null, contacts: null },
+    { token_endpoint_auth_method: 'client_secret_post', application_type: 'web' },
+    { token_endpoint_auth_method: 'client_secret_basic', grant_types: ['authorization_code', 'implicit'] },
+    {
+      client_uri: 'no address',
+      jwks_uri: 7,
+      software_id: {},
+      anything: [null],
+      id_token_signed_response_alg: 'x',
+    },
+  ])('connects after registering %j, and is told what was registered', async (metadata) => {
+    const answer = await request(new URL('/oauth/register', installation.url()), {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      body: JSON.stringify({ client_name: 'Odd', redirect_uris: [redirectUri], ...metadata }),
+    });
+    const body = (await answer.body.json()) as Record<string, unknown>;
+    expect([answer.statusCode, body]).toMatchObject([
+      201,
+      {
+        ...{ client_name: 'Odd', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' },
+        grant_types: expect.arrayContaining(['authorization_code']),
+      },
+    ]);
+    expect(Object.keys(body).filter((name) => /secret|scope|uri$|contacts|anything/.test(name))).toEqual([]);
+    const client = clientOf(installation, String(body['client_id']));
+    const asked = metadata.scope === undefined ? {} : { scope: `${metadata.scope} offline_access`.trim() };
+    const back = await consentTo(browser, client.authorizeUrl(asked), {
+      ...form,
+      ...(metadata.scope === 'read' && { scope: 'read' }),
+    });
+    expect((await client.exchange(back.get('code') ?? '')).status).toBe(200);
+  });
 });
 
 describe('a client with a document of its own', () => {

@@ -46,6 +46,34 @@ function tidied(text: string): string | undefined {
   }
 }
 
+/** Fields of a registration that the server understands. */
+const registered = ['client_name', 'redirect_uris', 'grant_types', 'response_types'] as const;
+
+/** The values that the server knows; all of them if it knows none, so that the server refuses them. */
+function knownOf(value: unknown, own: readonly string[]): unknown {
+  const known = Array.isArray(value) ? value.filter((one) => own.includes(one as string)) : [];
+  return known.length > 0 ? known : value;
+}
+
+/**
+ * A registration as the server takes it (RFC 7591, sections 2 and 3.2.1): fields that it does not understand, nulls and empty
+ * texts are left out, and every client is public and native. Scopes are not registered: a person consents to them each time,
+ * and a client may ask for more later.
+ */
+export function registrationOf(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const fields = registered.flatMap((name) => {
+    const value = metadata[name];
+    return value === null || value === undefined || value === '' ? [] : [[name, value] as const];
+  });
+  const { grant_types: grants, response_types: responses, ...named } = Object.fromEntries(fields);
+  return {
+    ...named,
+    ...(grants !== undefined && { grant_types: knownOf(grants, grantTypes) }),
+    ...(responses !== undefined && { response_types: knownOf(responses, ['code']) }),
+    ...{ application_type: 'native', token_endpoint_auth_method: 'none' },
+  };
+}
+
 /**
  * How the server fetches a document: over connections that are guarded as those of webhooks are, quickly, once, and nothing
  * is followed.

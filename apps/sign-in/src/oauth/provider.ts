@@ -2,13 +2,13 @@
  * The authorization server: oidc-provider, as MCP and RFC 9700 want it. Public clients with PKCE (S256), our own resources
  * alone, tokens of our own shape in our own table, consent each time. It signs nothing: there are no ID tokens.
  */
-import { type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/database';
 import { userAgentOf } from '@muster/http';
 import { newTokenSecret } from '@muster/runtime';
 import { type Configuration, errors, interactionPolicy, type JWK, Provider } from 'oidc-provider';
 import { renderPage } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
-import { commandLine } from './clients.ts';
+import { commandLine, registrationOf } from './clients.ts';
 import { tokenSeconds } from './connections.ts';
 import { createRecords } from './records.ts';
 
@@ -111,7 +111,14 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
       // A client ends its own connections alone.
       allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
     },
-    registration: { enabled: allowsRegistration, issueRegistrationAccessToken: false },
+    registration: {
+      ...{ enabled: allowsRegistration, issueRegistrationAccessToken: false },
+      // The server refuses what it does not know; this hook runs between reading the body and checking it.
+      idFactory: ({ oidc }) => {
+        Object.assign(oidc, { body: registrationOf(oidc.body ?? {}) });
+        return newId();
+      },
+    },
     clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
     deviceFlow: {
       ...{ enabled: true, charset: 'base-20', mask: '****-****' },
