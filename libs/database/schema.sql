@@ -659,7 +659,8 @@ create table public.notifications (
   read_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   sent_with uuid,
-  sends_at timestamp(3) with time zone
+  sends_at timestamp(3) with time zone,
+  comment_id uuid
 );
 create table public.orgs (
   id uuid not null,
@@ -1547,6 +1548,7 @@ CREATE INDEX members_of_account ON public.members USING btree (account_id) WHERE
 CREATE INDEX members_role ON public.members USING btree (org_id, status, role, name, id);
 CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX notifications_ages ON public.notifications USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX notifications_comment ON public.notifications USING btree (org_id, comment_id) WHERE (comment_id IS NOT NULL);
 CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, member_id, id DESC) WHERE in_inbox;
 CREATE INDEX notifications_kind ON public.notifications USING btree (org_id, member_id, kind, id DESC);
 CREATE INDEX notifications_over ON public.notifications USING btree (COALESCE(read_at, created_at)) WHERE ((read_at IS NOT NULL) OR (NOT in_inbox));

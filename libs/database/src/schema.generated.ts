@@ -147,7 +147,7 @@ export interface NotificationCounts { changes: Generated<number>; kind: Notifica
 
 export interface NotificationPreferences { channel: NotificationChannel; enabled: boolean; kind: NotificationKind; member_id: string; org_id: string; updated_at: Generated<string>; }
 
-export interface Notifications { actor: Actor; body: Generated<string>; created_at: string; id: string; in_inbox: Generated<boolean>; kind: NotificationKind; member_id: string; org_id: string; project_id: string | null; read_at: string | null; sends_at: string | null; sent_with: string | null; subject: { type: string; id: string; key: string | null; title: string } | null; title: string; }
+export interface Notifications { actor: Actor; body: Generated<string>; comment_id: string | null; created_at: string; id: string; in_inbox: Generated<boolean>; kind: NotificationKind; member_id: string; org_id: string; project_id: string | null; read_at: string | null; sends_at: string | null; sent_with: string | null; subject: { type: string; id: string; key: string | null; title: string } | null; title: string; }
 
 export interface Orgs { created_at: Generated<string>; deleted_at: string | null; description: Generated<string>; id: string; name: string; policy: Generated<Record<string, unknown>>; policy_version: Generated<number>; slug: string; updated_at: Generated<string>; version: Generated<number>; }
 

@@ -106,6 +106,38 @@ describe('a mention', () => {
     ]);
   });
 
+  it('leaves the inbox and its counts with its comment, read or not, and with its story', async () => {
+    const { ana, chloe, dan } = people;
+    const commentIds = [newId(), newId(), newId()];
+    for (const commentId of commentIds)
+      await happen(ana, comment({ commentId, mentions: [chloe, dan].map(idOf) }));
+    const [, , oldest] = (await chloe.notifications.list()).items;
+    await chloe.notifications.markRead({ notificationIds: [oldest?.id ?? ''] });
+    const shown = async (who: Person) => [
+      (await who.notifications.list()).items.length,
+      (await who.notifications.unreadCount()).unread,
+    ];
+    expect([await shown(chloe), await shown(dan)]).toEqual([
+      [3, 2],
+      [3, 3],
+    ]);
+    const deleted = (commentId: string | undefined): EmittedEvent => ({
+      kind: 'comment.deleted',
+      subject: place.story,
+      data: { commentId: commentId ?? '' },
+    });
+    await happen(ana, deleted(commentIds[0]), deleted(commentIds[1]));
+    expect([await shown(chloe), await shown(dan)]).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+    await happen(ana, { kind: 'story.deleted', subject: place.story, data: {} });
+    expect([await shown(chloe), await shown(dan)]).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+
   it('in a private project tells only who has a role there', async () => {
     place = await arrangeStory(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
     await arrangeRole(world, people.orgId, place.projectId, idOf(people.dan), 'viewer');

@@ -1,15 +1,20 @@
 import { type Db } from '@muster/database';
-import { type Actor, type Subject } from '@muster/registry';
+import { type Actor, type EventData, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { withdrawComment, withdrawStory } from './data/withdraw.ts';
 import { writeNotifications } from './data/write-notifications.ts';
 import { draftsOf, outOfSeats } from './rules/notification-rules.ts';
 
-/** The reaction that notifies members, by their inboxes. It goes out with COMMIT, so it costs no round trip. */
+/** The reaction that notifies members, by their inboxes, and takes back what leads to something deleted. It goes out with COMMIT, so it costs no round trip. */
 export const notify: Reaction = ({ db, actor, domainEvents }) => {
   const events = domainEvents
     .map((domainEvent) => draftsOf(domainEvent, actor))
     .filter((drafts) => drafts.length > 0);
   if (events.length > 0) db.later(writeNotifications(actor, events));
+  for (const { kind, subject, data } of domainEvents) {
+    if (kind === 'comment.deleted') withdrawComment(db, (data as EventData<'comment.deleted'>).commentId);
+    if (kind === 'story.deleted') withdrawStory(db, subject);
+  }
   return Promise.resolve(undefined);
 };
 

@@ -10,7 +10,7 @@ import { countsByHand } from './unread-counts.ts';
 export type OfEvent = readonly NotificationDraft[];
 
 const wantedColumns = sql.part`event int, nth int, recipients text, ids uuid[], kind text, project_id uuid, subject jsonb,
-  title text, body text, inbox boolean, email boolean, push boolean`;
+  title text, body text, comment_id uuid, inbox boolean, email boolean, push boolean`;
 
 /** What a member chose for a channel of the draft's kind, else the default that came with the draft. */
 const chosen = (channel: 'inbox' | 'email' | 'push'): Part =>
@@ -29,12 +29,13 @@ const words = sql.part`coalesce((
  */
 export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
   const wanted = events.flatMap((drafts, event) =>
-    drafts.map(({ to, projectId, ...draft }, nth) => ({
+    drafts.map(({ to, projectId, commentId, ...draft }, nth) => ({
       ...draft,
       event,
       nth,
       recipients: to,
       project_id: projectId,
+      ...(commentId !== undefined && { comment_id: commentId }),
       ...defaultChannels(draft.kind),
     })),
   );
@@ -46,7 +47,7 @@ export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Qu
   return sql`with wanted as materialized (select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(${wantedColumns})),
      reached as (${sql.join(reached, ' union all ')}),
      told as (
-       select distinct on (w.event, m.id) w.event, w.kind, w.project_id, w.subject, w.title, ${words} as body,
+       select distinct on (w.event, m.id) w.event, w.kind, w.project_id, w.comment_id, w.subject, w.title, ${words} as body,
          m.id as member_id, ${chosen('inbox')} as in_inbox,
          ${chosen('email')} or ${chosen('push')} as goes_out
        from reached r
@@ -65,8 +66,8 @@ export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Qu
      by_hand as materialized (${countsByHand}),
      numbered as materialized (select t.*, app.new_id(t.at) as id from timed t),
      written as (
-       insert into notifications (org_id, id, member_id, project_id, kind, title, body, subject, actor, in_inbox, created_at)
-       select ${organization}, n.id, n.member_id, n.project_id, n.kind, n.title, n.body, n.subject, ${actor}::jsonb, n.in_inbox, n.at
+       insert into notifications (org_id, id, member_id, project_id, comment_id, kind, title, body, subject, actor, in_inbox, created_at)
+       select ${organization}, n.id, n.member_id, n.project_id, n.comment_id, n.kind, n.title, n.body, n.subject, ${actor}::jsonb, n.in_inbox, n.at
        from numbered n, by_hand),
      counted as (
        insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)

@@ -50,6 +50,8 @@ export interface NotificationDraft {
   readonly subject: Omit<Subject, 'projectId'> | null;
   /** Only members who may see this project are notified, and only while they may. Null: it is no secret of a project. */
   readonly projectId: string | null;
+  /** The comment that it is about; with the comment it is withdrawn. */
+  readonly commentId?: string;
 }
 
 interface What<Kind extends EventKind> {
@@ -95,6 +97,9 @@ function askedOfAll({ subject, actor }: What<EventKind>): NotificationDraft[] {
     ...tell('mention', 'assigned', [subject.id], subject, words),
   ];
 }
+
+const about = (commentId: string, drafts: readonly NotificationDraft[]): NotificationDraft[] =>
+  drafts.map((draft) => ({ ...draft, commentId }));
 
 /** Tells the owner and the admins that no seat is left, unless they have an unread notification that says so. */
 export const outOfSeats = ({ subject }: { readonly subject: Subject }): NotificationDraft[] =>
@@ -181,7 +186,7 @@ const rules: Rules = {
   'comment.created': (what) => {
     const { subject, data, actor } = what;
     const asks = data.kind === 'question' ? 'has a question for you' : 'addressed you';
-    return [
+    return about(data.commentId, [
       ...tell('mention', 'members', [data.directedTo], subject, {
         title: `${actor.name} ${asks} on ${nameOf(subject)}`,
         body: detailOf(subject),
@@ -194,10 +199,10 @@ const rules: Rules = {
         title: `${actor.name} replied on ${nameOf(subject)}`,
         body: detailOf(subject),
       }),
-    ];
+    ]);
   },
   // Its mentions are the new ones alone.
-  'comment.updated': (what) => mentioned(what, what.data.mentions),
+  'comment.updated': (what) => about(what.data.commentId, mentioned(what, what.data.mentions)),
 
   'assignment.changed': ({ subject, data, actor }) => {
     const fresh = (id: string | null, previous: string | null) => [id === previous ? null : id];
