@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'de6ebbd6992fa9a22b938742c549d60c1f3f725484d56e4a949a80d0b0a36ca0',
+    sha256: 'f1824efb49d6e5213aee1c8140ea9434b9aaeb61c0a53fd442406dc652905084',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
@@ -12,12 +12,12 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/agents': {
-    sha256: 'd0f74b9a87b2f31b87b1bfaa64efcdc38729e9daf03bda6a9dc023b4614068b4',
+    sha256: 'baa175e0e3421f5b2a4b2e82ddce488a5f656350709b6b5206299a3e3a18399c',
     since: '2026-11-29',
   },
   'reference/agents.catalog': {
-    sha256: '2941ab1096fa87bec1e56a31202118456b9347b436283608be93265459226552',
-    since: '2026-11-26',
+    sha256: '1df883d34da2001b61e47301b3a9ae18e0a4fc1c17569144c03343f5721fc971',
+    since: '2026-11-29',
   },
   'reference/locks': {
     sha256: '5cc5f9910fbf0151a53fa49d2a90abc8c25e0df88dc19d82920ba2f1f63875d7',
@@ -32,12 +32,12 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/tokens': {
-    sha256: '6dd1939afd93f8860c3f28135d83c2a1b18f90e2b0d9a71ee960e30db3b8ff7c',
+    sha256: '8a6078380b04cb108b24da77db012dc240d9a6ad24319fc869be88a8ee6cbc45',
     since: '2026-11-29',
   },
   'reference/connections': {
-    sha256: 'a4e15170f4962022d191c0e7a2a5f8159a431ebd4d4e29295f87e2890581cad6',
-    since: '2026-11-26',
+    sha256: 'fc0ab85cc90d8b0f135a9682d74822d6d19abef70a0bfc49a298a4eadad4cf31',
+    since: '2026-11-29',
   },
   'reference/passkeys': {
     sha256: '82e038e87b59b3631a11cf4628509fd7f425440e700fb9b29f9b435ab1608a4c',
@@ -48,12 +48,12 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/orgs': {
-    sha256: '7fd5e1810d78bdc1b85151586579093d51d9af697390742535df9eb24048e80a',
-    since: '2026-11-26',
+    sha256: '35204127726b7107d199756d825559e6660d4bdd6f5626427a03b6886e9f6a65',
+    since: '2026-11-29',
   },
   'reference/members': {
-    sha256: '5aab01d94398ccf7233c3bdf0fa0d794c6cb92738cad3796840fda4a3d8be7b5',
-    since: '2026-11-27',
+    sha256: '006179e3fcc80f246e9c90e24545500619ac9dbfc928bb2c9af2a985ed1df369',
+    since: '2026-11-29',
   },
   'reference/invitations': {
     sha256: 'cb351ad1581109f3ab3343883bcfe90f9f2970b4bd234627ab654838fda9ae83',
@@ -68,8 +68,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/teams.members': {
-    sha256: '4ef31e8ae3ba294d29b9a7b6f97e7bca24bee48c11980547c0e9de43060c40c3',
-    since: '2026-11-26',
+    sha256: 'c5ad32088ece2a74dc3613d7bbcc1e50be5b32d91f4936939449c8bdb6b43617',
+    since: '2026-11-29',
   },
   'reference/teams.projects': {
     sha256: '246f79bf9efdd17985a7d74bc2a6544b75485e96dbbf058bb66bea0770a2728a',
@@ -84,8 +84,8 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/projects.members': {
-    sha256: 'ef52101798e616acc4a312036fc45e914a31ab74bfb63f7dd9aff4a6ee245d4c',
-    since: '2026-11-26',
+    sha256: 'acf576ce34c466c71f62fb9a58f64132a6a441668b6c8dffee5a5fb62772ef24',
+    since: '2026-11-29',
   },
   'reference/projects.teams': {
     sha256: '48eadd6b7e4579f475c8ea345dec25d3b50bb5d413ff84107dcbf3348f5dbd33',
@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: 'fffd58f337f5e35ada0f80d868a98d01a4f78bf6824be6534220a35df48f1011',
+    sha256: 'b2a126e88fc15e4049c94673ad9df8ffe2fa03710a253f0a81bd4808a48073e0',
     since: '2026-11-29',
   },
   'reference/storySpec': {
@@ -116,15 +116,15 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/comments': {
-    sha256: 'adbc878fbe41880d89a9a17efd78c81e8da28d0d6389f823b0c21126b300fe13',
+    sha256: 'ed4323896730596d72fa50af0ce874188661d551a5478785f074b54f01f55986',
     since: '2026-11-29',
   },
   'reference/assignments': {
-    sha256: '1de4f2f56954c55b80bc6e2b515db2cef6b59f529c2d47e21a892c0418f1184e',
+    sha256: 'b7bff9622b84cd192b75659dcb0ca6e0d4a6bbfabd4667e56de54f1724642727',
     since: '2026-11-29',
   },
   'reference/reviewers': {
-    sha256: 'c7aa005c6e6eeffbb5f42fc57d324722f78951bfbb5df405de20fc42ea2329b3',
+    sha256: '294c559db785f75b8468e365daf32cf4b0455c2602200b4463245ff4f30216ac',
     since: '2026-11-29',
   },
   'reference/prompts.org': {
@@ -148,7 +148,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/activity': {
-    sha256: '9e45a9f978669de397933cfaaed41a839bd8ac577f9ff02a2e6e5bb5ee893d6f',
+    sha256: 'a42db8aa95923aa7ef4bac874471110289f4ead43288b9fabad4c7dd2b1adc95',
     since: '2026-11-29',
   },
   'reference/events': {
@@ -168,8 +168,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/audit': {
-    sha256: 'f02f1cafb0afb07021ffae628dffd55ef62176565b158bdbe0a953d71ff56bce',
-    since: '2026-11-26',
+    sha256: '08a5c060c6ae42316ec47b4ee28efe93ec418057fe23b54fd70334c43ccba224',
+    since: '2026-11-29',
   },
   'reference/broadcasts': {
     sha256: '0221c94e6fa8e833eb7d16efdb7fea5fff942baac2e9925a953b5c5be3a5a779',
@@ -188,8 +188,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/gamification': {
-    sha256: '86bacff5d6570f368637e1959da942827651854d81c5fa64976a6fe002e58a5c',
-    since: '2026-11-26',
+    sha256: '0eeb52b0da4b382ac2c1dbc249289ba2db193eac4ae1a963d8f2c986be3885e3',
+    since: '2026-11-29',
   },
   'reference/billing': {
     sha256: '674fa257d816899bd35f4a640871f74d30c7338e7479444e29ac50366b61089b',
