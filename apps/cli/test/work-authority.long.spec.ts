@@ -156,7 +156,8 @@ describe('an agent', () => {
   it('that a signal from outside killed is started once more, and then the story is given back', async () => {
     await project('KIL');
     const clone = await runner.clone();
-    const once = 'if [ -e first ]; then echo good > answer.txt; else touch first; kill -KILL $$; fi';
+    const once =
+      'if [ -e first ]; then echo good > answer.txt; else touch first; sh -c "kill -KILL \\$\\$"; exit $?; fi';
     expect(await start(clone, ['KIL-1', ...sh(once)]).ended).toBe(0);
     expect(await stateIn('KIL')).toMatchObject({ state: 'submitted' });
     await project('KIM');

@@ -17,7 +17,7 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk';
 import { productVersion } from '@muster/registry';
-import { type Driver, isQuestionOpen, type Over, type Told } from './driver.ts';
+import { type Driver, isQuestionOpen, type Over, type Told, wasKilled } from './driver.ts';
 import { openEar } from './ear.ts';
 import { credentialOf } from './environment.ts';
 import { type Group } from './group.ts';
@@ -129,7 +129,7 @@ class ProtocolDriver implements Driver {
       });
     });
     this.#died = group.exited.then(({ code }) => {
-      this.#isKilled = code === null;
+      this.#isKilled = wasKilled(code);
       throw new Error(`it ended with ${code ?? 'a signal'}`);
     });
     this.#died.catch(() => undefined);

@@ -8,8 +8,7 @@ const mostFiles = 500;
 const mostSummary = 2_000;
 
 /** Muster refuses other names, and a checkpoint must not be lost because of one file. */
-export const canBeNamed = (file: string): boolean =>
-  file.length <= 512 && !file.includes('\\') && !/^[a-z]:/i.test(file);
+export const canBeNamed = (file: string): boolean => file.length <= 512 && !/[\\\p{Cc}]|^[a-z]:/iu.test(file);
 
 /** What the runner writes beside a checkpoint; `spoken` where the words are the agent's own. */
 interface RunnerData {

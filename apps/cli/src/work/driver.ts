@@ -44,10 +44,13 @@ interface HeldWork {
 /** The agent's own question waits for an answer. */
 export const isQuestionOpen = (lease: HeldWork): boolean => lease.execution().state === 'waiting_input';
 
+/** Whether a signal ended it, or a command in its shell, which then ends with 128 and the number of the signal. */
+export const wasKilled = (code: number | null): boolean => code === null || (code > 128 && code <= 128 + 64);
+
 /** A command was told all by its start, and ends by itself. */
 export const driveCommand = (group: Group, lease: HeldWork): Driver => ({
   over: group.exited.then(({ code }) =>
-    code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.`, isKilled: code === null },
+    code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.`, isKilled: wasKilled(code) },
   ),
   isWaiting: () => isQuestionOpen(lease),
   leaveOff: () => Promise.resolve(),
