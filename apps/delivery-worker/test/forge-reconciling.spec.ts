@@ -441,11 +441,14 @@ describe('nothing is asked', () => {
   });
 });
 
-it('is told of by its error where what came back is no pull request', async () => {
+it.each([
+  ['is no pull request', { hello: 'world' }, 'does not document: number'],
+  ['nests too deep', JSON.parse('['.repeat(100) + ']'.repeat(100)), 'does not document: no JSON'],
+])('is told of by its error where what came back %s', async (_what, answer, words) => {
   await begin();
-  answers({ hello: 'world' });
+  answers(answer);
   await turn();
   const { lastError } = (await people.ana.forges.get({ connectionId: connection.id })).connection;
   expect(lastError).toMatchObject({ doing: 'reconcile' });
-  expect(lastError?.message).toContain('does not document: number');
+  expect(lastError?.message).toContain(words);
 });
