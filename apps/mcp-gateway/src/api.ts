@@ -139,8 +139,7 @@ export function createApi({ url, connections, key }: ApiOptions): Api {
       return (options) =>
         followStream({
           ...options,
-          ...{ baseUrl: origin, token, fetch: through },
-          ...{ personal: false, forSeconds: Infinity, reopensReplaced: true },
+          ...{ baseUrl: origin, token, fetch: through, personal: false, forSeconds: Infinity },
         });
     },
     isReady: async () => {
