@@ -306,6 +306,14 @@ describe('nothing changes by', () => {
     expect((await send(merged)).outcome[0]?.reason).toBe('the work is in another repository');
   });
 
+  it('a delivery that failed, until it comes again with the same id', async () => {
+    await handIn();
+    const broken = { event: 'pull_request', payload: { action: 'closed' }, deliveryId: 'again' };
+    expect((await send(broken)).state).toBe('failed');
+    const again = await send({ ...mergedEvent(life, a, 5), deliveryId: 'again' });
+    expect([again.state, ...(await standing())]).toEqual(['recorded', 'completed', false, 'done']);
+  });
+
   it('a delivery that comes again, by its id or by what it says', async () => {
     await handIn();
     const merged = mergedEvent(life, a, 5);

@@ -48,7 +48,7 @@ it('passes on the request id, and what the gateway says of the request, in every
   const { headers } = ping(ana.me.token);
   const broken = await forwarded({ headers: headers ?? {}, body: '{' });
   expect([broken.status, await broken.json()]).toEqual([400, expect.objectContaining({ jsonrpc: '2.0' })]);
-  for (const path of ['/core', '/readonly', '/core/readonly'])
+  for (const path of ['/', '/core', '/core/', '/readonly', '/core/readonly'])
     expect((await forwarded(ping(ana.me.token), path)).status).toBe(200);
   const typo = await forwarded(ping(ana.me.token), '?mod=core');
   expect(typo.status).toBe(400);

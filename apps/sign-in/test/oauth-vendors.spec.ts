@@ -88,6 +88,8 @@ describe('VS Code', () => {
     '/api/mcp?mode=core&project=WEB',
     '/api/mcp/core',
     '/api/mcp/core/readonly',
+    '/api/mcp/',
+    '/api/mcp/core/',
     '/api/mcp?exclude=%22\\x"',
   ])('finds who gives tokens for the very address that it was given: %s', async (path) => {
     const address = new URL(path, installation.url());

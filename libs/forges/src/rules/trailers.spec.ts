@@ -75,6 +75,7 @@ describe('the text of a pull request', () => {
     ['in a comment', `<!--\n${line}\n-->`],
     ['in a comment of many paragraphs', `<!--\n\n${line}\n\n-->`],
     ['in a comment that is open', `<!-- as in\n\n${line}`],
+    ['behind a comment before code', `<!-- \`x\` as in\n\n${line}`],
     ['behind a comment after code', `Drop \`x\` <!-- as in \`\n\n${line}`],
     ['behind a mark that no code holds', `Drop \`\`<!--\` here.\n\n${line}`],
     ['in a fence within a quote', `> \`\`\`\n> a\n>\n> ${line}`],

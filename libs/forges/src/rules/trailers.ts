@@ -50,24 +50,23 @@ const filler = 'x';
 
 /** The line with all code spans replaced: each is between two runs of as many backticks. */
 function maskCode(line: string): string {
+  if (!line.includes('`')) return line;
   // Every other part is a run.
   const parts = line.split(/(`+)/);
-  const closers = new Map<number, number>();
-  const nextOf = new Map<string, number>();
+  const closers = new Int32Array(parts.length).fill(-1);
+  const nextOfLength = new Map<number, number>();
   for (let at = parts.length - 2; at > 0; at -= 2) {
-    const run = parts[at] ?? '';
-    const closer = nextOf.get(run);
-    if (closer !== undefined) closers.set(at, closer);
-    nextOf.set(run, at);
+    const { length } = parts[at] ?? '';
+    closers[at] = nextOfLength.get(length) ?? -1;
+    nextOfLength.set(length, at);
   }
-  let masked = '';
-  for (let at = 0; at < parts.length; at += 1) {
-    const closer = closers.get(at) ?? at;
-    const part = parts.slice(at, closer + 1).join('');
-    masked += closer === at ? part : filler.repeat(part.length);
-    at = closer;
-  }
-  return masked;
+  let codeEnd = -1;
+  return parts
+    .map((part, at) => {
+      if (at > codeEnd) codeEnd = closers[at] ?? -1;
+      return at <= codeEnd ? filler.repeat(part.length) : part;
+    })
+    .join('');
 }
 
 /** What a text shows of itself: all but comments, and of that what is no code. */
