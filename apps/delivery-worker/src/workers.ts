@@ -1,7 +1,7 @@
 /** Every job and who does it, on one page. One that is missing does not compile. */
 import { atEachNode } from '@muster/database';
 import {
-  askAboutPull,
+  askForge,
   type AskForge,
   createForgeCalls,
   lookAtHeads,
@@ -80,7 +80,7 @@ export function createWorkers(context: WorkerContext): Workers {
     },
     'forge.status': ({ payload, ...job }) => sendStatus(forges, job, payload),
     'forge.statuses': (work) => lookAtHeads(forges, work),
-    'forge.ask': ({ payload: { executionId }, ...job }) => askAboutPull(forges, job, executionId),
+    'forge.ask': ({ payload, ...job }) => askForge(forges, job, payload),
     'forge.app': ({ payload, ...job }) => makeApp(forges, job, payload),
     'forge.reconcile': (signal) => atEachNode(pool, (at) => reconcile(at.pool, signal)),
 

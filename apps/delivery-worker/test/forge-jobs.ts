@@ -1,6 +1,6 @@
 /** For specs: the jobs about forges, done as the worker does them, one row of the outbox after the other. */
 import { lookAtHeads, reconcile, replayFacts, sendStatus, translateDelivery } from '@muster/forges';
-import { askAboutPull, createForgeCalls, makeApp } from '@muster/forges';
+import { askForge, createForgeCalls, makeApp } from '@muster/forges';
 import { type OutboxJobName } from '@muster/jobs';
 import { parseNetworks } from '@muster/outbound';
 import { type World } from '@muster/testing';
@@ -53,7 +53,7 @@ export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJo
       'forge.status': ({ payload, ...job }) => sendStatus(calls, job, payload),
       'forge.statuses': (work) => lookAtHeads(calls, work),
       'forge.app': ({ payload, ...job }) => makeApp(calls, job, payload),
-      'forge.ask': ({ payload, ...job }) => askAboutPull(calls, job, payload.executionId),
+      'forge.ask': ({ payload, ...job }) => askForge(calls, job, payload),
     }),
   );
   const waiting = (orgId: string) =>

@@ -171,6 +171,51 @@ describe('reviews, which Gitea and Forgejo deliver without the right of the revi
   });
 });
 
+describe('a repository that was linked by its address', () => {
+  /** As all forges answer: GitLab has other names for the address. */
+  const repository = (name: string) => ({
+    ...{ id: acmeApi.id, html_url: `${forge.url}/acme/${name}`, full_name: `acme/${name}` },
+    ...{ web_url: `${forge.url}/acme/${name}`, path_with_namespace: `acme/${name}`, default_branch: 'main' },
+  });
+  const link = (connectionId: string, url: string) =>
+    people.ana.forges.repositories.link({ projectId: 'WEB', connectionId, url });
+  const linked = async () =>
+    (await people.ana.forges.repositories.list({ projectId: 'WEB' })).items.map(
+      ({ externalId }) => externalId,
+    );
+
+  it.each([
+    ['github', '/api/v3/repos/acme/api'],
+    ['gitlab', '/api/v4/projects/acme%2Fapi'],
+    ['forgejo', '/api/v1/repos/acme/api'],
+  ] as const)('is known by the id that %s answers with, also once it is renamed', async (kind, path) => {
+    const { connection: made, setup } = await people.ana.forges.connect({ kind, baseUrl: forge.url });
+    connection = { id: made.id, kind, secret: setup.secret };
+    await link(made.id, `${forge.url}/acme/api`);
+    await jobs.settle(people.orgId);
+    expect(forge.asked).toEqual([]);
+    forge.answer({ status: 200, json: repository('api') });
+    await people.ana.forges.update({ connectionId: made.id, credentials: { token: 't' } });
+    await jobs.settle(people.orgId);
+    expect(gets().map((one) => one.path)).toEqual([path]);
+    expect(await linked()).toEqual([String(acmeApi.id)]);
+    if (kind === 'gitlab') return;
+    const renamed = pullEvent({ ...life, repository: repository('core') }, 'opened', a, 1);
+    const { outcome } = await deliver(world, people, connection, renamed);
+    expect(outcome).toMatchObject([{ result: 'parked' }]);
+  });
+
+  it('is asked for when it is linked to a forge that can be called', async () => {
+    const { connection: made } = await people.ana.forges.connect({
+      ...{ kind: 'gitea', baseUrl: forge.url, credentials: { token: 't' } },
+    });
+    forge.answer({ status: 200, json: repository('api') });
+    await link(made.id, `${forge.url}/acme/api.git`);
+    await jobs.settle(people.orgId);
+    expect(await linked()).toEqual([String(acmeApi.id)]);
+  });
+});
+
 describe('a merge that was not delivered', () => {
   it.each(['github', 'gitea', 'forgejo'] as const)('lands the story when %s is asked', async (kind) => {
     await begin(kind);

@@ -12,5 +12,6 @@ export { makeApp } from './make-app.ts';
 export { appPath, type ForgesSetUp, hookPath } from './operations/set-up.ts';
 export { abandonDelivery, type ForgeWork, replayFacts, translateDelivery } from './translate.ts';
 export { type AskForge, ForgeRefusal } from './calls/call.ts';
-export { askAboutPull, reconcile } from './reconcile.ts';
+export { askForge } from './identify.ts';
+export { reconcile } from './reconcile.ts';
 export { createForgeCalls, type ForgeCalls, lookAtHeads, sendStatus } from './statuses.ts';

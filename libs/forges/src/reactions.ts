@@ -5,6 +5,7 @@
 import { type DomainEvent, type Query } from '@muster/database';
 import { type Reaction } from '@muster/runtime';
 import { askForReplay } from './data/parked.ts';
+import { askForIds } from './data/quiet-pulls.ts';
 import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';
 
 /** Events after which an execution may be known by more than before. */
@@ -34,6 +35,9 @@ function* askedBy({ kind, subject, data }: DomainEvent): Generator<Query<unknown
     if (telling.has(kind) && subject.projectId !== null) yield askForReplay(subject.projectId, executionId);
     if (moving.has(kind)) yield askForStatusOfExecution(executionId);
   }
+  if (kind === 'forge.repositoryLinked') yield askForIds(String(data['connectionId']));
+  // With credentials the forge can be asked.
+  if (kind === 'forge.updated') yield askForIds(subject.id);
   if (judging.has(kind) && subject.type === 'story') yield askForStatusOfStory(subject.id);
   if (shaking.has(kind)) yield askForLook(subject.projectId);
 }

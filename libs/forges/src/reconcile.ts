@@ -45,7 +45,7 @@ const deliveryIdFor = (url: string, says: readonly unknown[]): string =>
     .slice(0, 32)}`;
 
 /** What a reader makes of an answer; refused where the answer is not as documented. */
-function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown) => Told): Told {
+export function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown) => Told): Told {
   try {
     return reader(parseUntrustedJson(text));
   } catch (error) {

@@ -108,9 +108,10 @@ export const jobs = {
     timeoutSeconds: 30,
   }),
   'forge.ask': perRow({
-    summary: 'Ask a forge about a pull request of which nothing was heard for a while',
+    summary:
+      'Ask a forge about a pull request of which nothing was heard for a while, or for the id of a repository',
     queue: 'deliver',
-    payload: z.strictObject({ executionId: z.uuid() }),
+    payload: z.union([z.strictObject({ executionId: z.uuid() }), z.strictObject({ repositoryId: z.uuid() })]),
     timeoutSeconds: 30,
   }),
   'forge.app': perRow({

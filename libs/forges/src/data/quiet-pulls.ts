@@ -1,4 +1,4 @@
-/** Open pull requests of which nothing was heard for a while: a forge may have delivered nothing. */
+/** Open pull requests of which nothing was heard for a while, and repositories without a known id: their forge is asked. */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/database';
 import { type Callee } from './statuses.ts';
 
@@ -81,3 +81,26 @@ export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | 
 
 export const noteEtag = (executionId: string, etag: string | null): Query<unknown> =>
   sql`update forge_pulls set etag = ${etag} where ${of()} and execution_id = ${executionId} and etag is distinct from ${etag}`;
+
+/** Repositories `r` that were linked by their address and of which no delivery came, and their forge `c`, if it can be called. */
+const unidentified = sql.part`forge_repositories r
+  join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null and c.credentials is not null
+  where ${of('r')} and r.external_id is null and r.url is not null`;
+
+export const askForIds = (connectionId: string): Query<unknown> =>
+  sql`insert into outbox (org_id, id, topic, payload)
+     select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('repositoryId', r.id)
+     from ${unidentified} and r.connection_id = ${connectionId}`;
+
+export interface Unidentified extends Callee {
+  readonly connectionId: string;
+  readonly url: string;
+}
+
+export const findUnidentified = (db: Db, id: string): Promise<Unidentified | undefined> =>
+  db.find(
+    sql<Unidentified>`select c.id as "connectionId", c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
+         c.credentials as credentials, (select t.cursor_key from streams t where ${of('t')}) as "organizationKey",
+         c.quiet_until as "quietUntil", coalesce(r.url, '') as url
+       from ${unidentified} and r.id = ${id}`,
+  );

@@ -31,6 +31,9 @@ const named = (project: z.infer<typeof Project>): NamedRepository => ({
   defaultBranch: project.default_branch ?? null,
 });
 
+/** Throws a ZodError for what is no project. */
+export const readProject = (payload: unknown): NamedRepository => named(Project.parse(payload));
+
 const Commit = z.object({
   id: z.string(),
   message: z.string().nullish(),

@@ -55,6 +55,9 @@ export const named = (repository: z.infer<typeof Repository>): NamedRepository =
   defaultBranch: repository.default_branch ?? null,
 });
 
+/** Throws a ZodError for what is no repository. */
+export const readRepository = (payload: unknown): NamedRepository => named(Repository.parse(payload));
+
 const repositoryOf = ({ repo, repo_id: id }: z.infer<typeof Side>): number | undefined =>
   repo?.id ?? id ?? undefined;
 
