@@ -29,7 +29,7 @@ export function offersJourneys(house: House): void {
     });
     return execution?.lease?.holder.name;
   };
-  const buttons = /^(Accept|Take it|Take over|Hand off|Ask to stop|Let go)/;
+  const buttons = /^(Accept|Claim|Take over|Hand off|Ask to stop|Release)/;
 
   journey('accepts what is offered to one, from what waits for one', async () => {
     await offer({ toMemberId: people.chloe.me.memberId });
@@ -51,15 +51,15 @@ export function offersJourneys(house: House): void {
     await offer({ toMemberId: people.chloe.me.memberId });
     const page = await open(people.ana.me.token, '/agents');
     await page.getByText(/^to Chloé · .+ left/).waitFor();
-    await page.getByRole('button', { name: 'Take it WEB-1' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Take over WEB-1?' });
+    await page.getByRole('button', { name: 'Claim WEB-1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Claim WEB-1?' });
     await dialog.getByText('It is reserved for Chloé').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await holder()).toBeUndefined();
-    await page.getByRole('button', { name: 'Take it WEB-1' }).click();
-    await dialog.getByRole('button', { name: 'Take over' }).click();
+    await page.getByRole('button', { name: 'Claim WEB-1' }).click();
+    await dialog.getByRole('button', { name: 'Claim' }).click();
     await page.locator('.notice', { hasText: 'You now hold WEB-1' }).waitFor();
-    await page.getByRole('button', { name: 'Let go WEB-1' }).waitFor();
+    await page.getByRole('button', { name: 'Release WEB-1' }).waitFor();
     expect(await holder()).toBe('Ana');
   });
 
@@ -67,7 +67,7 @@ export function offersJourneys(house: House): void {
     await offer({ toAgentId: people.robo.me.agentId ?? '' });
     const page = await open(people.ana.me.token, '/s/WEB-1');
     await page.getByText(/^to Robo · .+ left/).waitFor();
-    await page.getByRole('button', { name: 'Take it WEB-1' }).waitFor();
+    await page.getByRole('button', { name: 'Claim WEB-1' }).waitFor();
   });
 
   journey('says why an offer cannot be accepted any more', async () => {

@@ -59,7 +59,7 @@ export function pagesJourneys(house: House): void {
     // The member who asked is told, and everyone sees what was stopped until another takes it.
     await page
       .locator('.notice', { hasText: 'WEB-2 has stopped' })
-      .getByText(/^Robo let go of it/)
+      .getByText(/^Robo released it/)
       .waitFor();
     expect(await page.locator('.notice', { hasText: 'Stop requested for' }).count()).toBe(0);
     const stopped = page.getByRole('region', { name: 'Stopped' });
@@ -109,9 +109,9 @@ export function pagesJourneys(house: House): void {
     await locks.getByText('src/**/token.* is locked').waitFor();
     await locks
       .getByRole('listitem')
-      .filter({ hasText: /Robo has src\/auth\/token\.\S* by src/ })
+      .filter({ hasText: /Robo holds src\/auth\/token\.\S* through src/ })
       .waitFor();
-    await locks.getByRole('button', { name: 'Free it docs/**' }).click();
+    await locks.getByRole('button', { name: 'Release docs/**' }).click();
     await locks.getByText('Renaming').waitFor({ state: 'detached' });
     expect((await ben.locks.list({ projectId: 'WEB', mine: true })).items).toEqual([]);
   });
@@ -213,12 +213,16 @@ export function pagesJourneys(house: House): void {
   journey('measures the work of a project, and shows admins what was refused', async () => {
     const chloe = house.client(people.chloe.me.token);
     await expect(chloe.members.invite({ email: 'noor@example.com' })).rejects.toThrow('forbidden');
-    await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
-    await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+    for (const storyId of ['WEB-1', 'WEB-2'])
+      for (const status of ['in_progress', 'done'] as const)
+        await chloe.stories.updateStatus({ storyId, status });
+    // A chart is drawn from two weeks on.
+    const { story } = await chloe.stories.get({ storyId: 'WEB-1' });
+    await house.world.rows(`update events set at = at - interval '8 days' where story_id = $1`, story.id);
     const page = await open(people.ana.me.token, '/p/WEB/health');
     const lead = page.getByRole('region', { name: 'Lead time' });
     await lead.first().locator('canvas').waitFor();
-    await lead.getByRole('row', { name: /^All 1 / }).waitFor();
+    await lead.getByRole('row', { name: /^Total 2 / }).waitFor();
     await house.go(page, '/activity');
     await page.getByRole('link', { name: 'Audit trail' }).click();
     await page.getByRole('row', { name: /Chloé members\.invite denied/ }).waitFor();
@@ -257,10 +261,10 @@ export function pagesJourneys(house: House): void {
     const as = 'as agent Robo · read and write';
     const ends = String.raw`until \w{3} \d+, 20\d\d`;
     await says(
-      new RegExp(`Editor of editor\\.example · ${as} · Web shop, 1 other project · ${ends}`),
+      new RegExp(`Editor from editor\\.example · ${as} · Web shop, 1 other project · ${ends}`),
     ).waitFor();
     await says(
-      new RegExp(`Editor, registered by itself · ${as} · all projects of the person · ${ends}`),
+      new RegExp(`Editor, self-registered · ${as} · all projects of the member · ${ends}`),
     ).waitFor();
   });
 

@@ -141,7 +141,7 @@ export function settingsJourneys(house: House): void {
       .getByLabel('File')
       .setInputFiles(tableOf(['ENG-1,First import,Todo', 'ENG-2,Second import,Paired']));
     await settings.getByText('Choose a column for 1 more status.').waitFor();
-    expect(await settings.getByRole('button', { name: /^Bring in/ }).isDisabled()).toBe(true);
+    expect(await settings.getByRole('button', { name: /^Import/ }).isDisabled()).toBe(true);
     await settings.getByLabel('Column for Paired').selectOption('In progress');
     await settings.getByRole('button', { name: 'Import 2 stories' }).click();
     await settings.getByRole('heading', { name: 'table.csv was imported' }).waitFor();
@@ -283,7 +283,11 @@ export function settingsJourneys(house: House): void {
   journey('says of each token whose it is', async () => {
     await house.client(people.ben.me.token).tokens.create({ name: 'Laptop', scopes: ['write'] });
     const page = await open(people.ana.me.token, '/settings/tokens');
-    await page.getByRole('listitem').filter({ hasText: 'Laptop' }).getByText('of Ben').waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Laptop' })
+      .getByText(/^Ben · /)
+      .waitFor();
     await page.getByText('Robo, agent of Chloé').waitFor();
     await page.getByText('yours').waitFor();
     await house.go(page, '/settings/teams');

@@ -87,8 +87,8 @@ export const w = {
   offerOver: 'the offer has expired',
   somebody: 'Someone else',
   accept: 'Accept',
-  takeOffer: 'Take over',
-  takeOfferTitle: (name: string) => `Take over ${name}?`,
+  takeOffer: 'Claim',
+  takeOfferTitle: (name: string) => `Claim ${name}?`,
   takeOfferWhy: (name: string) =>
     `It is reserved for ${name}, who then can’t accept it. You continue from the last checkpoint.`,
   letGo: 'Release',
