@@ -53,7 +53,7 @@ export const pages = [
   ['/s/WEB-4', 'Ask to stop'],
   ['/audit', 'tokens.create'],
   ['/audit?outcome=denied', 'No matching entries'],
-  ['/p/WEB/health', '90th percentile'],
+  ['/p/WEB/health', 'Lead time'],
   ['/p/WEB/epics', 'Sign up'],
   ['/new-project', 'Create project'],
   ['/settings/members', 'noor@example.com'],

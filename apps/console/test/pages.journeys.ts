@@ -218,7 +218,7 @@ export function pagesJourneys(house: House): void {
         await chloe.stories.updateStatus({ storyId, status });
     // A chart is drawn from two weeks on.
     const { story } = await chloe.stories.get({ storyId: 'WEB-1' });
-    await house.world.rows(`update events set at = at - interval '8 days' where story_id = $1`, story.id);
+    await house.world.rows(`update activity set at = at - interval '8 days' where story_id = $1`, story.id);
     const page = await open(people.ana.me.token, '/p/WEB/health');
     const lead = page.getByRole('region', { name: 'Lead time' });
     await lead.first().locator('canvas').waitFor();
