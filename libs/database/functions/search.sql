@@ -1,6 +1,38 @@
 -- What is found by words, and how it is kept (0013_search). The door does all of it: row security lets no index on words
 -- be asked before its own condition, and what a removal takes along is the owner's doing, to whom it shows nothing.
 
+-- The words of a text as the index has them (0013_search); an emoji is a word by itself. A text is written anew in the index when
+-- it is changed, so emoji of texts from before this rule are found from then on.
+create or replace function app.words(said text) returns text[]
+language plpgsql immutable parallel safe as $$
+declare
+  unspaced constant text := '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]';
+  emoji constant text := '\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff';
+  folded text := app.fold(left(said, 20000)) collate pg_unicode_fast;
+  spaced text;
+  found text[];
+begin
+  if octet_length(folded) > length(folded) then
+    folded := regexp_replace(folded, '([' || emoji || '])', ' \1 ', 'g');
+  end if;
+  spaced := btrim(regexp_replace(folded collate pg_unicode_fast, '[^[:alnum:]' || emoji || ']+', ' ', 'g'));
+  found := string_to_array(spaced, ' ');
+  if octet_length(spaced) > length(spaced) and spaced ~ unspaced then
+    found := array(
+      select p.piece
+      from unnest(found) with ordinality as f (word, nth)
+      cross join lateral (
+        select substr(word, at, 2) as piece, at from generate_series(1, greatest(length(word) - 1, 1)) as at where word ~ unspaced
+        union all
+        select word, 1 where word !~ unspaced) p
+      order by f.nth, p.at);
+  end if;
+  if length(spaced) > 60 and spaced ~ '[^ ]{61}' then
+    found := array(select left(word, 60) from unnest(found) with ordinality as f (word, nth) order by nth);
+  end if;
+  return found[:2000];
+end $$;
+
 -- Writes a record's document anew, and notes the words that the organization did not use before, 300 of them at most.
 create or replace function app.put_document(org uuid, record uuid, record_kind text, project uuid, found_by text[], words text[]) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$

@@ -158,6 +158,21 @@ describe('search.find', () => {
     for (const typed of queries) expect([typed, ...(await titles(typed))]).toEqual([typed, title]);
   });
 
+  it('finds emoji, alone, beside words and within them', async () => {
+    await story('Release 🎉 party');
+    await story('Launch🚀now');
+    await story('❤️ for 👩‍💻');
+    expect(await titles('🎉')).toEqual(['Release 🎉 party']);
+    expect(await titles('party 🎉')).toEqual(['Release 🎉 party']);
+    expect(await titles('🚀')).toEqual(['Launch🚀now']);
+    expect(await titles('launch')).toEqual(['Launch🚀now']);
+    expect(await titles('❤')).toEqual(['❤️ for 👩‍💻']);
+    expect(await titles('👩‍💻')).toEqual(['❤️ for 👩‍💻']);
+    for (const query of ['🎉🎉', '👍🏽', '🇩🇪', '🎉 nothing', '!🎉', "'🎉' | 🚀"])
+      expect(await titles(query)).toBeDefined();
+    expect(await titles('🍕')).toEqual([]);
+  });
+
   it('finds nothing by what is no word', async () => {
     await story('What?');
     for (const typed of ['?', ' ', "' | !", '\\', ':*', '%', '""', '😀'])
