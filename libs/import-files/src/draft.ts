@@ -29,7 +29,9 @@ export interface Draft {
   readonly priority?: string | undefined;
   readonly labels?: readonly string[];
   readonly estimate?: string | number | undefined;
-  readonly epic?: { readonly externalId: string; readonly title: string } | undefined;
+  readonly epic?:
+    | { readonly externalId: string; readonly title: string; readonly targetDate?: string | undefined }
+    | undefined;
   readonly blockedBy?: readonly string[];
   /** Names or addresses. A story has one; the first who is known by an address is taken. */
   readonly assignees?: readonly string[];

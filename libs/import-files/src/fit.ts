@@ -216,6 +216,7 @@ function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place
   const [priority, estimate, assigneeEmail] = [fit.priority(), fit.estimate(), fit.assignee()];
   const [labels, blockedBy] = [fit.labels(), fit.waits(externalId)];
   const epicTitle = cut(seen(oneLine(draft.epic?.title ?? ''), draft.epic?.externalId ?? ''), limits.title);
+  const epicDue = fit.time('due date of an epic', draft.epic?.targetDate)?.slice(0, 10);
   const url = isNothing(draft.url) ? undefined : draft.url;
   const isUrl = url !== undefined && ImportItem.shape.url.safeParse(url).success;
   if (url !== undefined && !isUrl) fit.notes.push('address that is none');
@@ -230,7 +231,12 @@ function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place
     labels,
     ...(estimate !== undefined && { estimate }),
     ...(draft.epic !== undefined &&
-      epicTitle !== '' && { epic: { externalId: cut(draft.epic.externalId, limits.id), title: epicTitle } }),
+      epicTitle !== '' && {
+        epic: {
+          ...{ externalId: cut(draft.epic.externalId, limits.id), title: epicTitle },
+          ...(epicDue !== undefined && { targetDate: epicDue }),
+        },
+      }),
     ...(blockedBy.length > 0 && { blockedBy }),
     ...(assigneeEmail !== undefined && { assigneeEmail }),
     ...(createdAt !== undefined && { createdAt }),

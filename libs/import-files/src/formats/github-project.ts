@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Draft, type Opened, type Read } from '../draft.ts';
 import { isObject, unread } from '../unread.ts';
-import { isPullRequest, leftOfMilestone, referenceOf } from './github-reference.ts';
+import { isPullRequest, dueOf, leftOfMilestone, referenceOf } from './github-reference.ts';
 import { parseEach } from './json.ts';
 
 const Content = z.looseObject({
@@ -43,7 +43,13 @@ function draftOf(item: Item): Draft {
     priority: item.priority ?? undefined,
     estimate: item.estimate ?? undefined,
     labels: labels ?? [],
-    epic: epic == null || epic === '' ? undefined : { externalId: `milestone ${epic}`, title: epic },
+    epic:
+      epic == null || epic === ''
+        ? undefined
+        : {
+            ...{ externalId: `milestone ${epic}`, title: epic },
+            targetDate: isObject(milestone) ? dueOf(milestone) : undefined,
+          },
     assignees: assignees ?? [],
     leftOut: [
       ...unread(item, known).map((field) => `field ${field}`),

@@ -13,8 +13,14 @@ export const isPullRequest = (address: string | null | undefined): boolean =>
 
 const knownOfMilestone = new Set([
   ...['number', 'title', 'id', 'node_id', 'url', 'html_url', 'labels_url', 'creator', 'state'],
-  ...['open_issues', 'closed_issues', 'created_at', 'updated_at', 'closed_at'],
+  ...['open_issues', 'closed_issues', 'created_at', 'updated_at', 'closed_at', 'dueOn', 'due_on'],
 ]);
+
+/** The day by which a milestone is due, as `gh` or the API writes it. */
+export function dueOf(milestone: Json): string | undefined {
+  const due = milestone['dueOn'] ?? milestone['due_on'];
+  return typeof due === 'string' ? due : undefined;
+}
 
 /** Names the fields of a milestone that its epic does not keep. */
 export const leftOfMilestone = (milestone: Json): string[] => [

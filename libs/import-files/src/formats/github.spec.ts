@@ -77,10 +77,13 @@ it('names what milestones and comments have that is not imported, and leaves pul
     },
   ]);
   expect(items.map(({ title }) => title)).toEqual(['One', 'Five']);
+  expect(items[0]?.epic).toEqual({
+    ...{ externalId: 'acme/web milestone 2', title: 'v2', targetDate: '2024-05-01' },
+  });
   expect(items[0]?.comments.map(({ body }) => body)).toEqual(['Hm', 'Ok']);
   expect(leftOut).toEqual({
     'pull request': ['pull request 2', 'pull request 3', 'pull request 4'],
-    ...{ 'description of a milestone': ['issue 1'], 'dueOn of a milestone': ['issue 1'] },
+    ...{ 'description of a milestone': ['issue 1'] },
     ...{ 'hidden comment (spam)': ['issue 1'], 'attachment of a comment': ['issue 1'] },
     ...{ 'reactions of a comment': ['issue 1'], 'closed state of a milestone': ['issue 5'] },
   });
@@ -127,7 +130,7 @@ it('items of a project have their columns, drafts too, and an end that is told',
       {
         ...{ id: 'PVTI_1', title: 'One', status: 'In Review', sprint: { title: 'S1' }, labels: ['x'] },
         content: { type: 'Issue', number: 5, url: at(5), title: 'One', body: 'b', repository: 'acme/web' },
-        milestone: { title: 'v2', description: '' },
+        milestone: { title: 'v2', description: '', dueOn: '2024-05-01T07:00:00Z' },
       },
       { id: 'PVTI_2', title: 'Idea', content: { type: 'DraftIssue', title: 'Idea', body: '', id: 'DI_1' } },
       { id: 'PVTI_3', title: 'PR', content: { type: 'PullRequest', number: 6, title: 'PR' } },
@@ -145,7 +148,7 @@ it('items of a project have their columns, drafts too, and an end that is told',
         status: 'in_review',
         labels: ['x'],
       },
-      ...{ epic: { externalId: 'milestone v2', title: 'v2' }, comments: [] },
+      ...{ epic: { externalId: 'milestone v2', title: 'v2', targetDate: '2024-05-01' }, comments: [] },
     },
     { externalId: 'PVTI_2', title: 'Idea', description: '', labels: [], comments: [] },
   ]);

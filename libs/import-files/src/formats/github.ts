@@ -6,7 +6,7 @@ import { jsonOf, NoImport, type Source } from '../source.ts';
 import { isObject, unread, unreadOf } from '../unread.ts';
 import { nodesOf, parseEach } from './json.ts';
 import { openProject } from './github-project.ts';
-import { isPullRequest, leftOfMilestone, referenceOf } from './github-reference.ts';
+import { isPullRequest, dueOf, leftOfMilestone, referenceOf } from './github-reference.ts';
 
 const Login = z.looseObject({ login: z.string(), name: z.string().nullish() });
 const Milestone = z.looseObject({ number: z.number().nullish(), title: z.string() }).nullish();
@@ -150,6 +150,7 @@ function draftOf(issue: Issue, waits: Waits): Draft {
       ? {
           externalId: `${repositoryOf(issue)} milestone ${milestone.number ?? milestone.title}`,
           title: milestone.title,
+          targetDate: dueOf(milestone),
         }
       : undefined,
     blockedBy: [

@@ -28,6 +28,7 @@ const Fields = z.looseObject({
   assignee: Person,
   created: z.string().nullish(),
   updated: z.string().nullish(),
+  duedate: z.string().nullish(),
   parent: Keyed.extend({ fields: z.looseObject({ summary: z.string().nullish() }).nullish() }).nullish(),
   comment: z
     .looseObject({
@@ -74,6 +75,7 @@ const isNamed = (names: Names, key: string, ...words: string[]): boolean =>
 
 function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssue {
   const { id, key, self, fields } = issue;
+  const isEpic = fields.issuetype?.name.toLowerCase() === 'epic';
   const links = fields.issuelinks ?? [];
   const blocking = links.filter(({ type }) => type?.name.toLowerCase() === 'blocks');
   const own = Object.keys(fields).filter((field) => field.startsWith('customfield_'));
@@ -92,8 +94,9 @@ function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssu
     place: key,
     key,
     id: id ?? undefined,
-    isEpic: fields.issuetype?.name.toLowerCase() === 'epic',
+    isEpic,
     title: fields.summary,
+    due: fields.duedate ?? undefined,
     description: fields.description ?? undefined,
     status: fields.status?.name,
     category: fields.status?.statusCategory?.key,
@@ -120,6 +123,7 @@ function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssu
       at: comment.created ?? undefined,
     })),
     leftOut: [
+      ...(fields.duedate && !isEpic ? ['duedate'] : []),
       ...unread(fields as Json, read).map((field) => names[field] ?? field),
       ...links.flatMap(({ type }) =>
         type?.name.toLowerCase() === 'blocks' ? [] : [`link ${type?.name ?? ''}`],

@@ -41,12 +41,14 @@ function commentOf(text: string): JiraIssue['comments'][number] {
 
 function issueOf(row: Row, site: string | undefined): JiraIssue {
   const key = row.get('issue key');
+  const isEpic = row.get('issue type')?.toLowerCase() === 'epic';
   return {
     place: key ?? `line ${row.line}`,
     key,
     id: row.get('issue id'),
-    isEpic: row.get('issue type')?.toLowerCase() === 'epic',
+    isEpic,
     title: row.get('summary') ?? row.get('custom field (epic name)') ?? '',
+    due: row.get('due date'),
     description: row.get('description'),
     status: row.get('status'),
     category: row.get('status category'),
@@ -63,7 +65,11 @@ function issueOf(row: Row, site: string | undefined): JiraIssue {
     blockedBy: row.all('inward issue link (blocks)'),
     blocks: row.all('outward issue link (blocks)'),
     comments: row.all('comment', 'comments').map(commentOf),
-    leftOut: row.filled().flatMap(({ name, title }) => (known.has(name) ? [] : [`column ${title}`])),
+    leftOut: row
+      .filled()
+      .flatMap(({ name, title }) =>
+        known.has(name) || (isEpic && name === 'due date') ? [] : [`column ${title}`],
+      ),
   };
 }
 

@@ -68,7 +68,11 @@ it('an answer of the REST API of Jira, version 2, says the same', async () => {
   const { items, leftOut } = await read('jira', {
     names: { customfield_1: 'Story Points', customfield_2: 'Epic Link', customfield_3: 'Team' },
     issues: [
-      { id: '1', key: 'OPS-1', fields: { summary: 'Accounts', issuetype: { name: 'Epic' } } },
+      {
+        id: '1',
+        key: 'OPS-1',
+        fields: { summary: 'Accounts', issuetype: { name: 'Epic' }, duedate: '2024-06-01' },
+      },
       {
         ...{ id: '3', key: 'OPS-3', self: 'https://acme.atlassian.net/rest/api/2/issue/3' },
         fields: {
@@ -108,7 +112,7 @@ it('an answer of the REST API of Jira, version 2, says the same', async () => {
         status: 'in_progress',
         labels: ['x'],
         estimate: 8,
-        epic: { externalId: 'OPS-1', title: 'Accounts' },
+        epic: { externalId: 'OPS-1', title: 'Accounts', targetDate: '2024-06-01' },
       },
       ...{ blockedBy: ['OPS-9'], assigneeEmail: 'zed@x.org' },
       comments: [{ externalId: '77', authorName: 'Ana', body: '> a', at: '2024-03-01T10:00:00.000Z' }],

@@ -16,6 +16,8 @@ export interface JiraIssue {
   readonly id: string | undefined;
   readonly isEpic: boolean;
   readonly title: string;
+  /** Kept of an epic alone. */
+  readonly due: string | undefined;
   /** In wiki markup, as comments are. */
   readonly description: string | undefined;
   readonly status: string | undefined;
@@ -49,7 +51,7 @@ export interface JiraIssue {
 interface Index {
   /** By key and by number. */
   readonly keys: Map<string, string>;
-  readonly epics: Map<string, string>;
+  readonly epics: Map<string, { readonly title: string; readonly targetDate: string | undefined }>;
   /** By key, what it belongs to. */
   readonly parents: Map<string, readonly string[]>;
   /** By key, those that it waits for: its parts, and those that say that they block it. */
@@ -68,11 +70,11 @@ async function indexOf(issues: AsyncIterable<JiraIssue>): Promise<Index> {
     if (list === undefined) index.waits.set(key, [other]);
     else list.push(other);
   };
-  for await (const { key, id, isEpic, title, parents, blocks } of issues) {
+  for await (const { key, id, isEpic, title, due, parents, blocks } of issues) {
     if (key === undefined) continue;
     index.keys.set(key, key);
     if (id !== undefined) index.keys.set(id, key);
-    if (isEpic) index.epics.set(key, title);
+    if (isEpic) index.epics.set(key, { title, targetDate: due });
     if (parents.length > 0) index.parents.set(key, parents);
     for (const other of blocks) wait(other, key);
     if (!isEpic) for (const parent of parents) parts.push([parent, key]);
@@ -98,8 +100,8 @@ function epicOf(issue: JiraIssue, index: Index): Draft['epic'] {
       if (/-\d+$/.test(named)) return { externalId: named, title: named };
       continue;
     }
-    const title = index.epics.get(key);
-    if (title !== undefined) return { externalId: key, title };
+    const epic = index.epics.get(key);
+    if (epic !== undefined) return { externalId: key, ...epic };
     if (!seen.has(key)) open.push(...(index.parents.get(key) ?? []));
     seen.add(key);
   }

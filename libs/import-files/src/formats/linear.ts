@@ -100,7 +100,9 @@ const Issue = z.looseObject({
   estimate: z.number().nullish(),
   state: z.looseObject({ name: z.string(), type: z.string().nullish() }).nullish(),
   labels: nodesOf(Named),
-  project: z.looseObject({ id: z.string().nullish(), name: z.string() }).nullish(),
+  project: z
+    .looseObject({ id: z.string().nullish(), name: z.string(), targetDate: z.string().nullish() })
+    .nullish(),
   children: nodesOf(Related),
   parent: Related.nullish(),
   assignee: Person,
@@ -138,7 +140,7 @@ const issueFields = new Set([
 const knownOfComment = new Set([
   ...['id', 'body', 'createdAt', 'updatedAt', 'editedAt', 'user', 'parent', 'url'],
 ]);
-const knownOfProject = new Set(['id', 'name', 'slugId', 'url']);
+const knownOfProject = new Set(['id', 'name', 'slugId', 'url', 'targetDate']);
 
 const types: Readonly<Record<string, StoryStatus>> = {
   ...{ triage: 'backlog', backlog: 'backlog', unstarted: 'ready', started: 'in_progress' },
@@ -163,7 +165,12 @@ function draftOfIssue(issue: Issue): Draft {
     priority: issue.priority?.toString(),
     estimate: issue.estimate ?? undefined,
     labels: issue.labels.map(({ name }) => name),
-    epic: project ? { externalId: project.id ?? project.name, title: project.name } : undefined,
+    epic: project
+      ? {
+          ...{ externalId: project.id ?? project.name, title: project.name },
+          targetDate: project.targetDate ?? undefined,
+        }
+      : undefined,
     blockedBy: [
       ...inverseRelations
         .filter(({ type }) => type === 'blocks')

@@ -17,7 +17,9 @@ const Story = z.looseObject({
   spec: z.string().nullish(),
 });
 const Board = z.looseObject({
-  epics: z.array(z.looseObject({ localId: z.string(), title: z.string() })).nullish(),
+  epics: z
+    .array(z.looseObject({ localId: z.string(), title: z.string(), targetDate: z.string().nullish() }))
+    .nullish(),
   stories: z.array(Story),
 });
 
@@ -28,10 +30,10 @@ export async function openMuster(source: Source): Promise<Opened> {
   if (!parsed.success)
     throw new NoImport(`the file is no board file of Muster:\n${z.prettifyError(parsed.error)}`);
   const { epics, stories } = parsed.data;
-  const titles = new Map((epics ?? []).map(({ localId, title }) => [localId, title]));
+  const epicsById = new Map((epics ?? []).map((epic) => [epic.localId, epic]));
   const draftOf = (story: z.infer<typeof Story>): Draft => {
     const { localId, status, epicLocalId } = story;
-    const epicTitle = titles.get(epicLocalId ?? '');
+    const epic = epicsById.get(epicLocalId ?? '');
     return {
       ...{ place: `story ${localId}`, externalId: localId, title: story.title, status, statusIs: status },
       description: story.description ?? undefined,
@@ -39,7 +41,7 @@ export async function openMuster(source: Source): Promise<Opened> {
       priority: story.priority ?? undefined,
       labels: story.labels ?? [],
       estimate: story.estimate ?? undefined,
-      epic: epicTitle === undefined ? undefined : { externalId: epicLocalId ?? '', title: epicTitle },
+      epic: epic && { externalId: epic.localId, title: epic.title, targetDate: epic.targetDate ?? undefined },
       // A spec in a file of its own cannot be read from here.
       leftOut: unread(story, known),
     };

@@ -1,6 +1,6 @@
 /** Work that comes from other trackers: what is put, and what became of it. */
 import { z } from 'zod';
-import { Id, Instant, name, stamps, text, Time, Url } from '../kernel/values.ts';
+import { Day, Id, Instant, name, stamps, text, Time, Url } from '../kernel/values.ts';
 import { CommentBody } from './comment.ts';
 import { Actor, EmailAddress, MemberName } from './member.ts';
 import { EpicTitle, StoryStatus } from './project.ts';
@@ -37,7 +37,7 @@ export const ImportItem = z.strictObject({
   priority: Priority.optional(),
   labels: Labels.optional(),
   estimate: Estimate.optional(),
-  epic: z.strictObject({ externalId: ExternalId, title: EpicTitle }).optional(),
+  epic: z.strictObject({ externalId: ExternalId, title: EpicTitle, targetDate: Day.optional() }).optional(),
   blockedBy: z
     .array(ExternalId)
     .max(100)

@@ -163,6 +163,19 @@ describe('work that can go on here', () => {
   });
 });
 
+describe('the epic of an item', () => {
+  it('has the day by which it is due, follows the source, and keeps it where the source says none', async () => {
+    const epic = { externalId: 'E', title: 'Accounts' };
+    const dueOf = async () => (await people.ana.epics.list({ projectId: 'WEB' })).items[0]?.targetDate;
+    await put([{ ...one, epic: { ...epic, targetDate: '2024-05-01' } }]);
+    expect(await dueOf()).toBe('2024-05-01');
+    await put([{ ...one, epic: { ...epic, targetDate: '2024-06-01' } }]);
+    expect(await dueOf()).toBe('2024-06-01');
+    await put([{ ...one, title: 'New', epic }]);
+    expect(await dueOf()).toBe('2024-06-01');
+  });
+});
+
 describe('what an import made, and a member was assigned to since', () => {
   it('stays where it is an epic, with who is assigned to it', async () => {
     await put([{ ...one, epic: { externalId: 'E', title: 'Accounts' } }]);

@@ -25,14 +25,14 @@ export async function openEpics(
   const found = new Map<string, string | null>();
   const notes: NotedItem[] = [];
 
-  const find = ({ externalId, title }: ItemEpic): string | null => {
+  const find = ({ externalId, ...said }: ItemEpic): string | null => {
     const item = noted.get(itemKey('epic', externalId));
-    const hash = hashOf([title]);
+    const hash = hashOf(Object.values(said));
     const note = (recordId: string, version: number, isMade: boolean): void => {
       notes.push({ kind: 'epic', externalId, recordId, isMade, hash, version, blockedBy: [] });
     };
     if (item === undefined) {
-      const made = epics.make({ projectId: current.project_id, title }, at);
+      const made = epics.make({ projectId: current.project_id, ...said }, at);
       db.later(epics.insert(made));
       note(made.id, made.version, true);
       return made.id;
@@ -41,7 +41,7 @@ export async function openEpics(
     if (epic === undefined) return null;
     const isNew = item.source_hash?.equals(hash) !== true;
     if (isNew && epic.version === item.record_version) {
-      const { changed } = epics.change(db, epic, { title }, at);
+      const { changed } = epics.change(db, epic, said, at);
       note(epic.id, changed.version, false);
     }
     return epic.id;
