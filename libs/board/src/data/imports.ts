@@ -8,6 +8,7 @@ import {
   of,
   organization,
   pageOfRows,
+  portionsOf,
   type Query,
   record,
   type RowOf,
@@ -102,12 +103,18 @@ export interface NotedItem {
  * Notes items as they were put by this import. The time at which a note was made is that at which its record was: what was
  * done to the record by others came after it. An item that went to a record which no import made was made by none.
  */
-export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: string): Query<unknown> =>
-  sql`insert into import_items (org_id, project_id, provider, kind, external_id, record_id, made_by, import_id, source_hash, record_version, blocked_by, created_at, updated_at)
+export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: string): Query<unknown>[] =>
+  portionsOf(
+    items.map((item) => JSON.stringify({ ...item, hash: item.hash.toString('hex') })),
+    (item) => item.length,
+  ).map(
+    (
+      portion,
+    ) => sql`insert into import_items (org_id, project_id, provider, kind, external_id, record_id, made_by, import_id, source_hash, record_version, blocked_by, created_at, updated_at)
      select ${organization}, ${row.project_id}::uuid, ${row.provider}, n ->> 'kind', n ->> 'externalId', (n ->> 'recordId')::uuid,
        case when (n ->> 'isMade')::boolean then ${row.id}::uuid end, ${row.id}::uuid, decode(n ->> 'hash', 'hex'), (n ->> 'version')::int,
        array(select jsonb_array_elements_text(n -> 'blockedBy')), ${at}::timestamptz, ${at}::timestamptz
-     from jsonb_array_elements(${JSON.stringify(items.map((item) => ({ ...item, hash: item.hash.toString('hex') })))}::jsonb) n
+     from jsonb_array_elements(${`[${portion.join()}]`}::jsonb) n
      on conflict (org_id, project_id, provider, kind, external_id) do update
        set record_id = excluded.record_id,
          made_by = case when excluded.made_by is null and excluded.record_id = import_items.record_id
@@ -115,4 +122,5 @@ export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: strin
          created_at = case when excluded.made_by is null then import_items.created_at else excluded.created_at end,
          import_id = excluded.import_id,
          source_hash = excluded.source_hash, record_version = excluded.record_version, blocked_by = excluded.blocked_by,
-         updated_at = excluded.updated_at`;
+         updated_at = excluded.updated_at`,
+  );

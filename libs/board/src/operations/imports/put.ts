@@ -39,7 +39,7 @@ export const put = handle(registry.imports.put, async (context) => {
   const stories = await putStories(meeting, items, theirs);
   const comments = await putComments(meeting, stories.placed);
   const notes = [...stories.notes, ...comments.notes];
-  if (notes.length > 0) db.later(noteItems(current, notes, at));
+  for (const query of noteItems(current, notes, at)) db.later(query);
 
   const results = stories.results.map((result) => {
     const issues = [...result.issues, ...(comments.issues.get(result.externalId) ?? [])];
