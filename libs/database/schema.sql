@@ -4120,9 +4120,16 @@ CREATE OR REPLACE FUNCTION app.words(said text)
 AS $function$
 declare
   unspaced constant text := '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]';
-  spaced text := btrim(regexp_replace(app.fold(left(said, 20000)) collate pg_unicode_fast, '[^[:alnum:]]+', ' ', 'g'));
-  found text[] := string_to_array(spaced, ' ');
+  emoji constant text := '\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff';
+  folded text := app.fold(left(said, 20000)) collate pg_unicode_fast;
+  spaced text;
+  found text[];
 begin
+  if octet_length(folded) > length(folded) then
+    folded := regexp_replace(folded, '([' || emoji || '])', ' \1 ', 'g');
+  end if;
+  spaced := btrim(regexp_replace(folded collate pg_unicode_fast, '[^[:alnum:]' || emoji || ']+', ' ', 'g'));
+  found := string_to_array(spaced, ' ');
   if octet_length(spaced) > length(spaced) and spaced ~ unspaced then
     found := array(
       select p.piece

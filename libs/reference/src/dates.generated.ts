@@ -144,7 +144,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: '32446083b9993f292ae534a5b75bdd418fc07ba792cea44bdd6c4dd43a051411',
+    sha256: 'a9aa6d2408fa3e49a1daa6ca0736ddcf3c289d67dee0b14151709c3c2fd19ac5',
     since: '2026-11-29',
   },
   'reference/activity': {
