@@ -37,8 +37,7 @@ afterAll(async () => {
   await window.close();
 });
 
-const nodes = (of = page): Promise<number> =>
-  of.evaluate('document.querySelectorAll("*").length') as Promise<number>;
+const nodes = (of = page): Promise<number> => of.evaluate<number>('document.querySelectorAll("*").length');
 
 /** So much of the focused card is below what its column shows. */
 const hiddenBelow = `{

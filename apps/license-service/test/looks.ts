@@ -48,7 +48,7 @@ export function useLooks(): Looks {
           await page.screenshot({ path: path.join(pictures, `${name}-${width}.png`), fullPage: true });
       }
       await page.evaluate(axe);
-      const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+      const { violations } = await page.evaluate<AxeResults>('axe.run()');
       expect([name, violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([
         name,
         [],
