@@ -76,6 +76,9 @@ export function editJourneys(house: House): void {
     await field(page, 'Title').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('Nothing of it');
     await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Enter');
+    await field(page, 'Title').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();
     await page
       .locator(':focus')

@@ -14,6 +14,7 @@ import { settingsJourneys } from './settings.journeys.ts';
 import { statesJourneys } from './states.journeys.ts';
 import { storyJourneys } from './story.journeys.ts';
 import { trailsJourneys } from './trails.journeys.ts';
+import { unsavedJourneys } from './unsaved.journeys.ts';
 
 const house = useHouse();
 
@@ -21,6 +22,7 @@ describe('keys', () => keysJourneys(house));
 describe('the focus', () => focusJourneys(house));
 describe('a story', () => storyJourneys(house));
 describe('what is said', () => editJourneys(house));
+describe('unsaved text', () => unsavedJourneys(house));
 describe('the pages', () => pagesJourneys(house));
 describe('offers', () => offersJourneys(house));
 describe('projects', () => projectsJourneys(house));

@@ -157,6 +157,7 @@ export const Column = memo(function Column(props: ColumnProps) {
       <Head {...props} />
       {props.isAdding && (
         <QuickAdd
+          columnId={column.id}
           column={column.name}
           onAdd={(title) => props.onAdd(title, column.id)}
           onClose={() => props.onAdding(null)}

@@ -1,24 +1,27 @@
 import { useEffect, useRef, useState } from 'react';
+import { useAskBeforeLeaving, useNewText } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
 
 interface QuickAddProps {
+  readonly columnId: string;
   readonly column: string;
   readonly onAdd: (title: string) => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** A title and Enter; the field stays for the next one, Escape closes it. What could not be added stays in it. */
-export function QuickAdd({ column, onAdd, onClose }: QuickAddProps) {
-  const [title, setTitle] = useState('');
+/** A title and Enter; the field stays for the next one, Escape closes it. A title that could not be added stays in it. */
+export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
+  const { text: title, isDirty, askFirst, change, latest } = useNewText(`add.${columnId}`);
   const [isBusy, setBusy] = useState(false);
+  useAskBeforeLeaving(isBusy);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus(), []);
   const add = async (): Promise<void> => {
     const wanted = title.trim().replaceAll(/\s+/g, ' ');
     if (wanted === '' || isBusy) return;
     setBusy(true);
-    setTitle('');
-    await onAdd(wanted).catch(() => setTitle(wanted));
+    change('');
+    await onAdd(wanted).catch(() => change([wanted, latest()].filter(Boolean).join('\n')));
     setBusy(false);
     field.current?.focus();
   };
@@ -38,9 +41,9 @@ export function QuickAdd({ column, onAdd, onClose }: QuickAddProps) {
         value={title}
         aria-label={t.board.add(column)}
         placeholder={t.board.addTitle}
-        onChange={(event) => setTitle(event.target.value)}
+        onChange={(event) => change(event.target.value)}
         onBlur={() => {
-          if (title.trim() === '') onClose();
+          if (!isDirty) onClose();
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
@@ -48,7 +51,12 @@ export function QuickAdd({ column, onAdd, onClose }: QuickAddProps) {
             void add();
           } else if (event.key === 'Escape') {
             event.stopPropagation();
-            onClose();
+            // The same key would close the question.
+            event.preventDefault();
+            askFirst(() => {
+              change('');
+              onClose();
+            });
           }
         }}
       />

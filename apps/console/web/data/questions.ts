@@ -1,5 +1,5 @@
 /** Questions that interrupt the page, one at a time: a dialog of the frame asks them. */
-export type QuestionKind = 'proof' | 'expired' | 'leave';
+export type QuestionKind = 'proof' | 'expired' | 'leave' | 'discard';
 
 export interface Question {
   readonly kind: QuestionKind;

@@ -9,3 +9,7 @@ export function markUnsaved(): () => void {
   unsaved.add(part);
   return () => unsaved.delete(part);
 }
+
+/** The text that remains in the field after `sent` was saved: what was typed since. */
+export const restOf = (text: string, sent: string): string =>
+  text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;

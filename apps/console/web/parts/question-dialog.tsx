@@ -7,7 +7,7 @@ import { Dialog } from './dialog.tsx';
 const to = `to=${encodeURIComponent(provenPath)}`;
 
 function act({ kind, answer }: Question): void {
-  if (kind === 'leave') answer(true);
+  if (kind === 'leave' || kind === 'discard') answer(true);
   else window.open(kind === 'proof' ? `/sign-in?again&${to}` : `/sign-in?${to}`, 'muster-proof');
 }
 

@@ -9,6 +9,7 @@ import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { Dialog } from './dialog.tsx';
 import { nameOf } from './people.tsx';
+import { useNewText } from './unsaved.tsx';
 import { useWorkWrite } from './work-write.ts';
 import { type Write } from './write.ts';
 
@@ -25,7 +26,7 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
   const members = useQuery(membersQuery(client));
   const agents = useQuery(agentsQuery(client));
   const [to, setTo] = useState('');
-  const [note, setNote] = useState('');
+  const { text: note, isDirty, change, saved, restored } = useNewText(`handoff.${storyKey}`);
   const people = (members.data ?? []).filter(({ id, role }) => id !== member.id && role !== 'viewer');
   const name = [...people, ...(agents.data ?? [])].find(({ id }) => id === to)?.name ?? '';
   const isAgent = agents.data?.some(({ id }) => id === to) === true;
@@ -38,8 +39,9 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
         await client.deliveryExecutions.handoff({
           ...{ executionId: execution.id, leaseToken },
           ...(isAgent ? { toAgentId: to } : { toMemberId: to }),
-          ...(note.trim() !== '' && { note }),
+          ...(isDirty && { note }),
         });
+        saved(note);
       },
       w.handedOff(storyKey, name),
     );
@@ -53,6 +55,7 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
     >
       <h2>{w.handOffTitle(storyKey)}</h2>
       <p>{w.handOffWhy}</p>
+      {restored}
       <div className="label">
         <label htmlFor="hand-off-to">{w.to}</label>
         <select
@@ -87,7 +90,7 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
           rows={3}
           maxLength={2_000}
           value={note}
-          onChange={({ target }) => setNote(target.value)}
+          onChange={({ target }) => change(target.value)}
         />
       </div>
       <div className="dialog-foot">

@@ -99,10 +99,10 @@ function Make() {
   // While it is being made, and when it is, the key is its own.
   const isTaken = !isBusy && keys.isTaken;
 
-  const make = async (): Promise<void> => {
+  const make = async (): Promise<boolean> => {
     if (isTaken) {
       keyField.current?.focus();
-      return;
+      return false;
     }
     setBusy(true);
     setFailure(null);
@@ -112,18 +112,20 @@ function Make() {
       const { project } = await client.projects.create(about === '' ? wish : { ...wish, description: about });
       await queries.invalidateQueries({ queryKey: ['projects'] });
       notify({ tone: 'good', title: n.made(project.name) });
-      await navigate({ to: '/p/$projectKey', params: { projectKey: project.key } });
+      await navigate({ to: '/p/$projectKey', params: { projectKey: project.key }, ignoreBlocker: true });
+      return true;
     } catch (error) {
       if (isRefusal(error, 'already_exists')) {
         refuse();
         keyField.current?.focus();
       } else setFailure(error);
       setBusy(false);
+      return false;
     }
   };
 
   return (
-    <Form act={n.make} isBusy={isBusy} onSubmit={() => void make()}>
+    <Form act={n.make} isBusy={isBusy} onSubmit={make}>
       <p className="muted">{n.intro}</p>
       <div className="form-row">
         <Label name={n.name} hint={namesake === undefined ? n.nameHint : n.nameTaken(namesake.key)}>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { type BoardColumn } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
+import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask } from '../parts/ask.tsx';
@@ -18,11 +19,13 @@ function Make({ projectId, onClose }: { readonly projectId: string; readonly onC
   const [name, setName] = useState('');
   const [status, setStatus] = useState<Status>('ready');
   const { isBusy, run } = useWrite();
-  const make = async (): Promise<void> => {
-    if (await run(() => boardColumns.create({ projectId, name, status }))) onClose();
+  const make = async (): Promise<boolean> => {
+    const isDone = await run(() => boardColumns.create({ projectId, name, status }));
+    if (isDone) onClose();
+    return isDone;
   };
   return (
-    <Form act={s.columns.make} isBusy={isBusy} onSubmit={() => void make()} onCancel={onClose}>
+    <Form act={s.columns.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
       <div className="form-row">
         <Label name={s.name}>
           <input
@@ -52,15 +55,20 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
   const { boardColumns } = useClient();
   const { id: columnId, name, wipLimit, version } = column;
   const limit = wipLimit === null ? '' : String(wipLimit);
-  const [typedName, setName] = useState(name);
-  const [typedLimit, setLimit] = useState(limit);
-  const save = (): Promise<boolean> =>
-    run(() =>
+  /** Fields that were changed here and are not saved yet. All others follow the server. */
+  const [typed, setTyped] = useState<{ readonly name?: string; readonly limit?: string }>({});
+  const { name: typedName, limit: typedLimit } = { name, limit, ...typed };
+  const isDirty = typedName !== name || typedLimit !== limit;
+  useAskBeforeLeaving(isDirty);
+  const save = async (): Promise<void> => {
+    const isDone = await run(() =>
       boardColumns.update({
         ...{ columnId, name: typedName, wipLimit: typedLimit === '' ? null : Number(typedLimit) },
         expectedVersion: version,
       }),
     );
+    if (isDone) setTyped((last) => (last === typed ? {} : last));
+  };
   return (
     <span className="column-edit">
       <input
@@ -68,7 +76,7 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
         aria-label={`${s.name}: ${name}`}
         maxLength={80}
         value={typedName}
-        onChange={(event) => setName(event.target.value)}
+        onChange={({ target }) => setTyped({ ...typed, name: target.value })}
       />
       <input
         className="field"
@@ -78,9 +86,9 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
         aria-label={`${s.columns.limit}: ${name}`}
         placeholder={`${s.columns.limit}: ${s.columns.noLimit}`}
         value={typedLimit}
-        onChange={(event) => setLimit(event.target.value)}
+        onChange={({ target }) => setTyped({ ...typed, limit: target.value })}
       />
-      {(typedName !== name || typedLimit !== limit) && (
+      {isDirty && (
         <button
           type="button"
           className="button"
@@ -193,7 +201,7 @@ export function Columns({ projectId }: { readonly projectId: string }) {
     >
       {isMaking && <Make projectId={projectId} onClose={() => setMaking(false)} />}
       <Listed query={columns} empty="">
-        {(column) => <One key={`${column.id}-${column.version}`} column={column} all={all} />}
+        {(column) => <One key={column.id} column={column} all={all} />}
       </Listed>
     </Section>
   );

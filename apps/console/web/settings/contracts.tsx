@@ -25,7 +25,7 @@ function Publish({
   const [content, setContent] = useState(contract?.content ?? '');
   const [note, setNote] = useState('');
   const { isBusy, run } = useWrite();
-  const publish = async (): Promise<void> => {
+  const publish = async (): Promise<boolean> => {
     const isDone = await run(async () => {
       const { contract: made, created } = await contracts.publish({
         ...{ projectId, slug, kind, content, baseVersion: contract?.version ?? 0 },
@@ -37,9 +37,10 @@ function Publish({
       });
     });
     if (isDone) onClose();
+    return isDone;
   };
   return (
-    <Form act={s.contracts.act} isBusy={isBusy} onSubmit={() => void publish()} onCancel={onClose}>
+    <Form act={s.contracts.act} isBusy={isBusy} onSubmit={publish} onCancel={onClose}>
       <div className="form-row">
         <Label name={s.contracts.slug} hint={s.prompts.slugHint}>
           <input

@@ -38,7 +38,7 @@ function Connect({
       onMade(setup);
     });
   return (
-    <Form act={s.forges.connect} isBusy={isBusy} onSubmit={() => void connect()} onCancel={onClose}>
+    <Form act={s.forges.connect} isBusy={isBusy} onSubmit={connect} onCancel={onClose}>
       <div className="form-row">
         <Choice label={s.forges.kind} value={kind} words={s.forges.kinds} onChange={setKind} />
         <Label name={s.forges.url}>
@@ -168,8 +168,10 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
   const { isBusy, run } = useWrite();
   const all = connections.data ?? [];
   const connectionId = chosen === '' ? (all[0]?.id ?? '') : chosen;
-  const link = async (): Promise<void> => {
-    if (await run(() => client.forges.repositories.link({ projectId, connectionId, url }))) setUrl('');
+  const link = async (): Promise<boolean> => {
+    const isDone = await run(() => client.forges.repositories.link({ projectId, connectionId, url }));
+    if (isDone) setUrl('');
+    return isDone;
   };
   return (
     <Section id="repositories" title={s.forges.repositories} intro={s.forges.repositoriesIntro}>
@@ -181,7 +183,7 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
         {(repository) => <Repository key={repository.id} repository={repository} />}
       </Listed>
       {all.length > 0 && (
-        <Form act={s.forges.link} isBusy={isBusy} onSubmit={() => void link()}>
+        <Form act={s.forges.link} isBusy={isBusy} onSubmit={link}>
           <div className="form-row">
             <Choice
               label={s.forges.via}

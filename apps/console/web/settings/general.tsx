@@ -9,6 +9,7 @@ import { Ask } from '../parts/ask.tsx';
 import { Choice, Form, Label, Section, useWrite } from './parts.tsx';
 import { useIsAdmin } from './rights.ts';
 
+/** Fields that were changed here and are not saved yet. All others follow the server. */
 interface Typed {
   readonly name?: string;
   readonly slug?: string;
@@ -20,20 +21,20 @@ export function OrganizationGeneral() {
   const { orgs } = session.client;
   const { data: org } = useQuery(orgQuery(session));
   const isAdmin = useIsAdmin();
-  /** What of it is changed here; the rest is as others leave it. */
   const [typed, setTyped] = useState<Typed>({});
   const { name, slug, description } = { ...org, ...typed };
   const queries = useQueryClient();
   const { isBusy, run } = useWrite();
-  const save = async (): Promise<void> => {
+  const save = async (): Promise<boolean> => {
     const isDone = await run(() => orgs.update({ ...typed, expectedVersion: org.version }), s.saved);
     await queries.invalidateQueries({ queryKey: ['org'] });
     // What is typed since is not saved yet.
     if (isDone) setTyped((last) => (last === typed ? {} : last));
+    return isDone;
   };
   return (
     <Section id="general" title={s.sections.general} intro={s.general.intro}>
-      <Form act={s.save} isBusy={isBusy || !isAdmin} onSubmit={() => void save()}>
+      <Form act={s.save} isBusy={isBusy || !isAdmin} onSubmit={save}>
         <div className="form-row">
           <Label name={s.name}>
             <input
@@ -75,24 +76,25 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
   const { projects } = useClient();
   const queries = useQueryClient();
   const { isBusy, run } = useWrite();
-  const [name, setName] = useState(project.name);
-  const [description, setDescription] = useState(project.description ?? '');
-  const [visibility, setVisibility] = useState(project.visibility);
+  const [typed, setTyped] = useState<Typed & Partial<Pick<Project, 'visibility'>>>({});
+  const { name, description, visibility } = { ...project, ...typed };
   const { id: projectId, version: expectedVersion, archivedAt } = project;
   const update = async (change: object): Promise<boolean> => {
     const isDone = await run(() => projects.update({ projectId, expectedVersion, ...change }), s.saved);
     await queries.invalidateQueries({ queryKey: ['projects'] });
     return isDone;
   };
+  const save = async (): Promise<boolean> => {
+    const isDone = await update({ name, visibility, description: description ?? '' });
+    // Text that was typed during the save is not saved yet.
+    if (isDone) setTyped((last) => (last === typed ? {} : last));
+    return isDone;
+  };
   const isArchived = archivedAt !== null;
   return (
     <>
       <Section id="general" title={s.sections.general} intro={s.projectGeneral.intro}>
-        <Form
-          act={s.save}
-          isBusy={isBusy || isArchived}
-          onSubmit={() => void update({ name, description, visibility })}
-        >
+        <Form act={s.save} isBusy={isBusy || isArchived} onSubmit={save}>
           <div className="form-row">
             <Label name={s.name}>
               <input
@@ -100,14 +102,14 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
                 required
                 maxLength={120}
                 value={name}
-                onChange={({ target }) => setName(target.value)}
+                onChange={({ target }) => setTyped({ ...typed, name: target.value })}
               />
             </Label>
             <Choice
               label={s.projectGeneral.visibility}
               value={visibility}
               words={s.projectGeneral.visibilities}
-              onChange={setVisibility}
+              onChange={(next) => setTyped({ ...typed, visibility: next })}
             />
           </div>
           <Label name={s.general.description}>
@@ -115,8 +117,8 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
               className="field"
               rows={3}
               maxLength={20_000}
-              value={description}
-              onChange={({ target }) => setDescription(target.value)}
+              value={description ?? ''}
+              onChange={({ target }) => setTyped({ ...typed, description: target.value })}
             />
           </Label>
         </Form>

@@ -28,16 +28,17 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
   const [role, setRole] = useState<Given>('member');
   const [projectId, setProjectId] = useState('');
   const { isBusy, run } = useWrite();
-  const invite = async (): Promise<void> => {
+  const invite = async (): Promise<boolean> => {
     const projectIds = projectId === '' ? [] : [projectId];
     const isDone = await run(
       () => client.members.invite({ email: email.trim(), role, projectIds }),
       s.members.invited(email.trim()),
     );
     if (isDone) onClose();
+    return isDone;
   };
   return (
-    <Form act={s.members.send} isBusy={isBusy} onSubmit={() => void invite()} onCancel={onClose}>
+    <Form act={s.members.send} isBusy={isBusy} onSubmit={invite} onCancel={onClose}>
       <Label name={s.members.email} hint={s.members.inviteHint}>
         <input
           className="field"

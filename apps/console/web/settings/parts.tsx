@@ -1,6 +1,6 @@
 /** What all settings are made of: a section, a list with its states, a form, an act that is asked about first. */
 import { type UseQueryResult } from '@tanstack/react-query';
-import { cloneElement, type ReactElement, type ReactNode, useId, useState } from 'react';
+import { cloneElement, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
 import { useFormFocus } from '../parts/focus.ts';
 import { notify } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
@@ -181,25 +181,33 @@ export function Form({
 }: {
   readonly act: string;
   readonly isBusy: boolean;
-  readonly onSubmit: () => void;
+  /** True if everything was saved. */
+  readonly onSubmit: () => Promise<boolean>;
   /** Of a form that was opened: it takes the focus, and gives it back to what opened it. */
   readonly onCancel?: () => void;
   readonly children: ReactNode;
 }) {
   const form = useFormFocus(onCancel !== undefined);
   const [isDirty, setDirty] = useState(false);
-  useAskBeforeLeaving(isDirty);
+  const askFirst = useAskBeforeLeaving(isDirty);
+  const inputs = useRef(0);
+  const submit = async (): Promise<void> => {
+    const sent = inputs.current;
+    // Text that was typed during the save is not saved yet.
+    if ((await onSubmit()) && inputs.current === sent) setDirty(false);
+  };
   return (
     <form
       ref={form}
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isBusy) return;
-        setDirty(false);
-        onSubmit();
+        if (!isBusy) void submit();
       }}
-      onInput={() => setDirty(true)}
+      onInput={() => {
+        inputs.current += 1;
+        setDirty(true);
+      }}
     >
       {children}
       <div className="form-foot">
@@ -207,7 +215,7 @@ export function Form({
           {act}
         </button>
         {onCancel !== undefined && (
-          <button type="button" className="button" onClick={onCancel}>
+          <button type="button" className="button" onClick={() => askFirst(onCancel)}>
             {t.cancel}
           </button>
         )}

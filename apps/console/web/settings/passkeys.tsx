@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { type Passkey } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useFocusBack } from '../parts/focus.ts';
+import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
 import { ago, t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask } from '../parts/ask.tsx';
@@ -16,6 +17,7 @@ function One({ passkey }: { readonly passkey: Passkey }) {
   const { id: passkeyId, name, synced, createdAt, lastUsedAt } = passkey;
   const [typed, setTyped] = useState<string | null>(null);
   const opener = useFocusBack(typed !== null);
+  const askFirst = useAskBeforeLeaving(typed !== null && typed !== name);
   const rename = async (): Promise<void> => {
     if (typed === null) return;
     if (typed === name || (await run(() => passkeys.rename({ passkeyId, name: typed })))) setTyped(null);
@@ -42,7 +44,7 @@ function One({ passkey }: { readonly passkey: Passkey }) {
           <button type="submit" className="button" data-kind="main" disabled={isBusy}>
             {s.save}
           </button>
-          <button type="button" className="button" onClick={() => setTyped(null)}>
+          <button type="button" className="button" onClick={() => askFirst(() => setTyped(null))}>
             {t.cancel}
           </button>
         </form>

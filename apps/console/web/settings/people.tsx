@@ -21,7 +21,7 @@ function Give({ projectId }: Of) {
   const [who, setWho] = useState('');
   const [role, setRole] = useState<Role>('contributor');
   const { isBusy, run } = useWrite();
-  const give = async (): Promise<void> => {
+  const give = async (): Promise<boolean> => {
     const [kind = '', id = ''] = who.split(':');
     const isDone = await run(() =>
       kind === 'team'
@@ -29,9 +29,10 @@ function Give({ projectId }: Of) {
         : client.projects.members.add({ projectId, memberId: id, role }),
     );
     if (isDone) setWho('');
+    return isDone;
   };
   return (
-    <Form act={s.people.add} isBusy={isBusy || who === ''} onSubmit={() => void give()}>
+    <Form act={s.people.add} isBusy={isBusy || who === ''} onSubmit={give}>
       <div className="form-row">
         <Choice
           label={s.people.memberOrTeam}

@@ -189,16 +189,20 @@ function AnyRule({ id, ...rewriting }: Rewriting & { readonly id: keyof Rules })
 function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly mayChange: boolean }) {
   const client = useClient();
   const { version, ...now } = policy;
-  const [rules, setRules] = useState<Rules>(now);
+  /** Rules that were changed here and are not saved yet. All others follow the server. */
+  const [typed, setTyped] = useState<Partial<Rules>>({});
+  const rules = { ...now, ...typed };
   const { isBusy, run } = useWrite();
-  const set = (change: Partial<Rules>): void => setRules({ ...rules, ...change });
-  const save = (): Promise<boolean> => {
+  const set = (change: Partial<Rules>): void => setTyped({ ...typed, ...change });
+  const save = async (): Promise<boolean> => {
     const changed = Object.fromEntries(
       Object.entries(rules).filter(
         ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name as keyof Rules]),
       ),
     );
-    return run(() => client.policy.update({ ...changed, expectedVersion: version }), s.saved);
+    const isDone = await run(() => client.policy.update({ ...changed, expectedVersion: version }), s.saved);
+    if (isDone) setTyped((last) => (last === typed ? {} : last));
+    return isDone;
   };
   const all = (Object.keys(groups) as (keyof typeof groups)[]).map((group) => (
     <fieldset key={group} className="rules">
@@ -216,7 +220,7 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
       </>
     );
   return (
-    <Form act={s.save} isBusy={isBusy} onSubmit={() => void save()}>
+    <Form act={s.save} isBusy={isBusy} onSubmit={save}>
       {all}
     </Form>
   );
@@ -228,7 +232,7 @@ export function PolicyPart() {
   return (
     <Section id="policy" title={s.sections.policy} intro={s.policy.intro}>
       {policy.data !== undefined ? (
-        <Rules key={policy.data.version} policy={policy.data} mayChange={isAdmin} />
+        <Rules policy={policy.data} mayChange={isAdmin} />
       ) : policy.error !== null ? (
         <Failed error={policy.error} again={() => void policy.refetch()} />
       ) : (

@@ -29,7 +29,7 @@ export function ProjectPage() {
     ) : (
       <Failed isPage error={project.error} again={() => void project.refetch()} />
     );
-  const { id: projectId, myRole, archivedAt, version } = project.data;
+  const { id: projectId, myRole, archivedAt } = project.data;
   const mayLead = myRole === 'lead';
   const mayWrite = archivedAt === null && myRole !== 'viewer';
   const places: readonly Place[] = [
@@ -47,7 +47,7 @@ export function ProjectPage() {
               <Imports projectId={projectId} projectKey={projectKey} mayWrite={archivedAt === null} />
             ),
           },
-          { section: 'general', children: <ProjectGeneral key={version} project={project.data} /> },
+          { section: 'general', children: <ProjectGeneral project={project.data} /> },
         ] as const)
       : []),
   ];

@@ -29,7 +29,7 @@ function Editor({
   const [body, setBody] = useState(prompt?.body ?? '');
   const { isBusy, run } = useWrite();
   const isInherited = prompt !== null && prompt.scope === 'org' && projectId !== undefined;
-  const save = async (): Promise<void> => {
+  const save = async (): Promise<boolean> => {
     const named = new Set(
       Array.from(body.matchAll(/\{\{\s*([A-Za-z][\w-]*)\s*\}\}/g), ([, name = '']) => name),
     );
@@ -48,9 +48,10 @@ function Editor({
       s.saved,
     );
     if (isDone) onClose();
+    return isDone;
   };
   return (
-    <Form act={s.save} isBusy={isBusy} onSubmit={() => void save()} onCancel={onClose}>
+    <Form act={s.save} isBusy={isBusy} onSubmit={save} onCancel={onClose}>
       <div className="form-row">
         <Label name={s.prompts.slug} hint={s.prompts.slugHint}>
           <input

@@ -114,7 +114,7 @@ function Edit({
   const { identityProviders } = useClient();
   const { isBusy, run } = useWrite();
   const [typed, setTyped] = useState(() => typedOf(provider));
-  const save = async (): Promise<void> => {
+  const save = async (): Promise<boolean> => {
     const { name, issuer, clientId, clientSecret, domains, trustsAddresses } = typed;
     const isSaved = await run(
       () =>
@@ -127,12 +127,13 @@ function Edit({
       s.saved,
     );
     if (isSaved) onClose();
+    return isSaved;
   };
   return (
     <Form
       act={provider === undefined ? s.providers.make : s.save}
       isBusy={isBusy}
-      onSubmit={() => void save()}
+      onSubmit={save}
       onCancel={onClose}
     >
       {redirectUrl !== undefined && (

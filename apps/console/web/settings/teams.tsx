@@ -15,11 +15,13 @@ function Make({ onClose }: { readonly onClose: () => void }) {
   const { teams } = useClient();
   const { isBusy, run } = useWrite();
   const [name, setName] = useState('');
-  const make = async (): Promise<void> => {
-    if (await run(() => teams.create({ name }))) onClose();
+  const make = async (): Promise<boolean> => {
+    const isDone = await run(() => teams.create({ name }));
+    if (isDone) onClose();
+    return isDone;
   };
   return (
-    <Form act={s.teams.make} isBusy={isBusy} onSubmit={() => void make()} onCancel={onClose}>
+    <Form act={s.teams.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
       <Label name={s.name}>
         <input
           className="field"

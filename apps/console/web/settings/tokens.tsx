@@ -123,9 +123,9 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
   });
   const set = (change: Partial<Typed>): void => setTyped((last) => ({ ...last, ...change }));
   const { isBusy, run } = useWrite();
-  const make = async (): Promise<void> => {
+  const make = async (): Promise<boolean> => {
     const { name, madeFor, agentName, scope, projectId, days } = typed;
-    await run(async () => {
+    return run(async () => {
       let agentId = madeFor;
       if (madeFor === newAgent) {
         const { agent } = await client.agents.create({ name: agentName });
@@ -142,7 +142,7 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
     });
   };
   return (
-    <Form act={s.tokens.make} isBusy={isBusy} onSubmit={() => void make()} onCancel={onClose}>
+    <Form act={s.tokens.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
       <Whom typed={typed} set={set} />
       <Reach typed={typed} set={set} />
     </Form>

@@ -72,12 +72,7 @@ function Make({
       onMade(secret);
     });
   return (
-    <Form
-      act={s.webhooks.make}
-      isBusy={isBusy || chosen.size === 0}
-      onSubmit={() => void make()}
-      onCancel={onClose}
-    >
+    <Form act={s.webhooks.make} isBusy={isBusy || chosen.size === 0} onSubmit={make} onCancel={onClose}>
       <Label name={s.webhooks.url} hint={s.webhooks.urlHint}>
         <input
           className="field"

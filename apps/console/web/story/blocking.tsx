@@ -8,6 +8,7 @@ import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icons.tsx';
 import { notify } from '../parts/notices.tsx';
 import { StoryOptions, useFoundStories } from '../parts/story-search.tsx';
+import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
@@ -218,10 +219,16 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
   const opener = useFocusBack(isOpen);
   const [typed, setTyped] = useState<Typed>({ kind: 'dependency', note: '', unblockerMemberId: '' });
   const set = (change: Partial<Typed>): void => setTyped((last) => ({ ...last, ...change }));
+  const isUnsaved = typed.note.trim() !== '' && (isOpen || meetings.blocked !== undefined);
+  const askFirst = useAskBeforeLeaving(isUnsaved);
+  const close = (): void => {
+    set({ note: '' });
+    setOpen(false);
+  };
   // Where another wrote a reason meanwhile, mine stands beside theirs.
   if (isOpen && meetings.blocked !== undefined) setOpen(false);
   const block = async (): Promise<void> => {
-    if (await save({ blocked: typed })) setOpen(false);
+    if (await save({ blocked: typed })) close();
   };
   const whoOf = (reason: Reason): string | undefined =>
     members.data?.find(({ id }) => id === reason.unblockerMemberId)?.name;
@@ -235,7 +242,7 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
           set={set}
           members={members.data ?? []}
           onSave={() => void block()}
-          onClose={() => setOpen(false)}
+          onClose={() => askFirst(close)}
         />
       ) : (
         <>
@@ -246,10 +253,10 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
             type="button"
             className={blocked === null ? 'fact-button muted' : 'button'}
             onClick={() => {
-              if (blocked !== null) void save({ blocked: null });
+              if (blocked === null) setOpen(true);
               else {
                 set({ note: '' });
-                setOpen(true);
+                void save({ blocked: null });
               }
             }}
           >

@@ -1,10 +1,11 @@
 /** Who reviews, what they said of which version, and one's own verdict. */
 import { useQuery } from '@tanstack/react-query';
-import { type RefObject, useRef, useState } from 'react';
+import { type RefObject, useRef } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Avatar } from '../parts/people.tsx';
+import { useNewText } from '../parts/unsaved.tsx';
 import { useWriteOf, type Write } from '../parts/write.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { storyTexts, w } from '../texts/story.ts';
@@ -12,16 +13,25 @@ import { storyTexts, w } from '../texts/story.ts';
 type Reviewers = NonNullable<StoryContext['reviewers']>;
 type Given = keyof typeof w.verdicts;
 
-function Verdict({ storyKey, run }: { readonly storyKey: string; readonly run: Write }) {
+function Verdict({
+  storyId,
+  storyKey,
+  run,
+}: {
+  readonly storyId: string;
+  readonly storyKey: string;
+  readonly run: Write;
+}) {
   const { reviewers } = useClient();
-  const [note, setNote] = useState('');
+  const { text: note, isDirty, change, saved, restored } = useNewText(`verdict.${storyId}`);
   const say = (verdict: Given) => () =>
     void run(async () => {
-      await reviewers.setVerdict({ storyId: storyKey, verdict, ...(note.trim() !== '' && { note }) });
-      setNote('');
+      await reviewers.setVerdict({ storyId: storyKey, verdict, ...(isDirty && { note }) });
+      saved(note);
     });
   return (
     <div className="verdict" role="group" aria-label={w.verdict}>
+      {restored}
       <textarea
         className="field"
         rows={note === '' ? 1 : 3}
@@ -29,7 +39,7 @@ function Verdict({ storyKey, run }: { readonly storyKey: string; readonly run: W
         placeholder={w.verdictNote}
         maxLength={5_000}
         value={note}
-        onChange={({ target }) => setNote(target.value)}
+        onChange={({ target }) => change(target.value)}
       />
       <div className="form-foot">
         <button type="button" className="button" data-kind="main" onClick={say('approved')}>
@@ -38,8 +48,8 @@ function Verdict({ storyKey, run }: { readonly storyKey: string; readonly run: W
         <button
           type="button"
           className="button"
-          disabled={note.trim() === ''}
-          title={note.trim() === '' ? w.notePlease : undefined}
+          disabled={!isDirty}
+          title={isDirty ? undefined : w.notePlease}
           onClick={say('changes_requested')}
         >
           {w.verdicts.changes_requested}
@@ -124,10 +134,12 @@ function AskReview({
 }
 
 export function Reviews({
+  storyId,
   storyKey,
   reviewers: all,
   canWrite,
 }: {
+  readonly storyId: string;
   readonly storyKey: string;
   readonly reviewers: Reviewers;
   readonly canWrite: boolean;
@@ -163,7 +175,7 @@ export function Reviews({
         ))}
       </ul>
       {all.some((one) => isMine(one) && (one.verdict === 'pending' || one.stale)) && (
-        <Verdict storyKey={storyKey} run={run} />
+        <Verdict storyId={storyId} storyKey={storyKey} run={run} />
       )}
       {canWrite && (
         <AskReview

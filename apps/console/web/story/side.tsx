@@ -195,7 +195,7 @@ export function Side({
       )}
       {reviewers !== null && (
         <Part title={storyTexts.reviewers}>
-          <Reviews storyKey={story.key} reviewers={reviewers} canWrite={canWrite} />
+          <Reviews storyId={story.id} storyKey={story.key} reviewers={reviewers} canWrite={canWrite} />
         </Part>
       )}
       {locks.length + collisions.length > 0 && (

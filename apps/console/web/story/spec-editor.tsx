@@ -8,7 +8,7 @@ import { lazily } from '../parts/lazily.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { nameOf } from '../parts/people.tsx';
 import { Loading } from '../parts/states.tsx';
-import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
+import { Restored, useAskBeforeLeaving, useDraft, useNewText } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
 import { storyTexts, w } from '../texts/story.ts';
 
@@ -47,7 +47,6 @@ function useEdited(storyId: string, spec: Edited['base']) {
   /** The newest text, for calls that were begun before it was typed. */
   const latest = useRef(edited);
   const isDirty = edited.text !== edited.base.content;
-  useAskBeforeLeaving(isDirty);
   const change = (next: Edited): void => {
     latest.current = next;
     setEdited(next);
@@ -101,13 +100,19 @@ export function SpecEditor({
   readonly onClose: () => void;
 }) {
   const { edited, isDirty, latest, change, found, clear } = useEdited(storyId, spec);
-  const [note, setNote] = useState('');
+  const { text: note, change: setNote, saved: savedNote } = useNewText(`note.${storyId}`);
+  const askFirst = useAskBeforeLeaving(isDirty || note !== '');
   const close = (): void => {
     clear();
     onClose();
   };
+  const discard = (): void =>
+    askFirst(() => {
+      setNote('');
+      close();
+    });
   const { theirs, isBusy, save } = useSaving(storyKey, edited, ({ version, content }) => {
-    setNote('');
+    savedNote(note);
     if (latest.current.text === content) close();
     // Text typed during the save changes the new version.
     else change({ base: { version, content }, text: latest.current.text });
@@ -120,7 +125,7 @@ export function SpecEditor({
         void save(note);
       }}
     >
-      {found !== undefined && isDirty && <Restored draft={found} onDiscard={close} />}
+      {found !== undefined && isDirty && <Restored draft={found} onDiscard={discard} />}
       {theirs !== null && (
         <div className="conflict" role="alert">
           <strong>
@@ -153,11 +158,11 @@ export function SpecEditor({
           onChange={({ target }) => setNote(target.value)}
         />
         {theirs !== null && (
-          <button type="button" className="button" onClick={close}>
+          <button type="button" className="button" onClick={discard}>
             {w.takeTheirs}
           </button>
         )}
-        <button type="button" className="button" onClick={close}>
+        <button type="button" className="button" onClick={discard}>
           {t.cancel}
         </button>
         <button type="submit" className="button" data-kind="main" disabled={isBusy || !isDirty}>

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { type Comment, type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
@@ -7,7 +7,7 @@ import { Markdown } from '../parts/markdown.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Failed, Loading, Waits } from '../parts/states.tsx';
-import { Restored, useAskBeforeLeaving, useDraft } from '../parts/unsaved.tsx';
+import { useNewText } from '../parts/unsaved.tsx';
 import { ago, exactly } from '../texts/index.ts';
 import { storyTexts } from '../texts/story.ts';
 
@@ -54,10 +54,6 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
   </div>
 );
 
-/** The text that remains in the field after `sent` was saved: what was typed since. */
-const restOf = (text: string, sent: string): string =>
-  text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;
-
 /** A field for a comment. Its text stays until it is saved, as a draft also when the page is left. */
 export function Write({
   place,
@@ -73,23 +69,14 @@ export function Write({
   readonly act: string;
   readonly send: (body: string) => Promise<unknown>;
 }) {
-  const { found, keep, clear } = useDraft(place);
-  const [body, setBody] = useState(found?.text ?? '');
-  const latest = useRef(body);
+  const { text: body, isDirty, change, saved, restored } = useNewText(place);
   const [isBusy, setBusy] = useState(false);
-  useAskBeforeLeaving(body.trim() !== '');
-  const change = (text: string): void => {
-    latest.current = text;
-    setBody(text);
-    if (text.trim() === '') clear();
-    else keep(text);
-  };
   const say = async (): Promise<void> => {
-    if (body.trim() === '' || isBusy) return;
+    if (!isDirty || isBusy) return;
     setBusy(true);
     try {
       await send(body);
-      change(restOf(latest.current, body));
+      saved(body);
     } catch (error) {
       notify({ tone: 'bad', title: storyTexts.notSaid, body: reasonFor(error) });
     }
@@ -103,7 +90,7 @@ export function Write({
         void say();
       }}
     >
-      {found !== undefined && body === found.text && <Restored draft={found} onDiscard={() => change('')} />}
+      {restored}
       <textarea
         className="field"
         dir="auto"
@@ -121,7 +108,7 @@ export function Write({
         }}
       />
       {isBusy && <Waits>{storyTexts.waits}</Waits>}
-      {body.trim() !== '' && (
+      {isDirty && (
         <button type="submit" className="button" data-kind="main" disabled={isBusy}>
           {act}
         </button>

@@ -30,7 +30,7 @@ interface Props {
 export function Title({ edits, canWrite }: Props) {
   const { shown, meetings, save, keepTheirs } = edits;
   const [draft, setDraft] = useState<Edited | null>(null);
-  useAskBeforeLeaving(draft !== null && draft.text !== draft.base.title);
+  const askFirst = useAskBeforeLeaving(draft !== null && draft.text !== draft.base.title);
   const opener = useFocusBack(draft !== null);
   const open = (): void => setDraft({ base: shown, text: shown.title });
   usePageKeys(canWrite && draft === null ? { e: open } : {});
@@ -78,7 +78,7 @@ export function Title({ edits, canWrite }: Props) {
         onFocus={({ currentTarget }) => currentTarget.select()}
         onChange={({ target }) => setDraft({ ...draft, text: target.value.replaceAll('\n', ' ') })}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') close();
+          if (event.key === 'Escape') askFirst(close);
           else if (event.key === 'Enter') void send();
           else return;
           event.preventDefault();
@@ -93,7 +93,7 @@ export function Title({ edits, canWrite }: Props) {
           onMine={() => void send()}
         />
       )}
-      {meetings.title === undefined && <Foot onCancel={close} />}
+      {meetings.title === undefined && <Foot onCancel={() => askFirst(close)} />}
     </form>
   );
 }
@@ -180,7 +180,7 @@ export function Description({ edits, canWrite }: Props) {
   const opener = useFocusBack(draft !== null);
   const met = meetings.description;
   const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');
-  useAskBeforeLeaving(isDirty);
+  const askFirst = useAskBeforeLeaving(isDirty);
   const change = (next: Edited | null): void => {
     latest.current = next;
     setDraft(next);
@@ -226,7 +226,7 @@ export function Description({ edits, canWrite }: Props) {
         void send();
       }}
     >
-      {found !== undefined && isDirty && <Restored draft={found} onDiscard={close} />}
+      {found !== undefined && isDirty && <Restored draft={found} onDiscard={() => askFirst(close)} />}
       <textarea
         className="field story-description-field"
         dir="auto"
@@ -245,7 +245,7 @@ export function Description({ edits, canWrite }: Props) {
         }}
       />
       {met === undefined ? (
-        <Foot onCancel={close} />
+        <Foot onCancel={() => askFirst(close)} />
       ) : (
         <Met
           name={w.description}

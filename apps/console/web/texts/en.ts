@@ -56,9 +56,16 @@ export const en = {
     leave: {
       title: 'Leave without saving?',
       why: 'You have unsaved changes on this page.',
-      how: 'Drafts of specs, descriptions and comments are kept in this browser.',
+      how: 'Drafts of specs, descriptions, comments and notes are kept in this browser.',
       no: 'Keep editing',
       yes: 'Leave page',
+    },
+    discard: {
+      title: 'Discard your changes?',
+      why: 'You have unsaved changes here.',
+      how: 'Discarded text cannot be restored.',
+      no: 'Keep editing',
+      yes: 'Discard',
     },
   },
   proven: { title: 'Confirmed', why: 'You can close this window and return to the console.' },

@@ -6,6 +6,7 @@ import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
 import { Met } from '../parts/met.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
+import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
 import { exactDay, t } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
 
@@ -116,6 +117,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
   const set = (change: Partial<Values>): void => setMine((last) => ({ ...last, ...change }));
   const met = fields.map((field) => meetings[field]).find((one) => one !== undefined);
   const differing = fields.filter((field) => mine[field] !== base[field]);
+  const askFirst = useAskBeforeLeaving(differing.length > 0);
   const send = async (): Promise<void> => {
     const patch = Object.fromEntries(differing.map((field) => [field, mine[field]])) as Partial<Epic>;
     if (differing.length === 0 || (await save(patch, base))) onClose();
@@ -138,7 +140,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
           <button type="submit" className="button" data-kind="main">
             {v.epics.save}
           </button>
-          <button type="button" className="button" onClick={close}>
+          <button type="button" className="button" onClick={() => askFirst(close)}>
             {t.cancel}
           </button>
         </div>

@@ -10,6 +10,7 @@ import { useFocusBack } from '../parts/focus.ts';
 import { Met } from '../parts/met.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
 import { useWriteOf, type Write } from '../parts/write.ts';
 import { Ask } from '../parts/ask.tsx';
 import { exactDay } from '../texts/index.ts';
@@ -127,6 +128,7 @@ function Make({ projectKey, run }: { readonly projectKey: string; readonly run: 
   const { epics } = useClient();
   const [title, setTitle] = useState('');
   const [targetDate, setDate] = useState('');
+  useAskBeforeLeaving(title.trim() !== '');
   const make = async (): Promise<void> => {
     const isDone = await run(() =>
       epics.create({ projectId: projectKey, title, ...(targetDate !== '' && { targetDate }) }),

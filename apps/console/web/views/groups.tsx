@@ -66,12 +66,12 @@ function GroupForm({
       act={group === undefined ? g.make : g.save}
       isBusy={isBusy || storyIds.length === 0}
       onCancel={onClose}
-      onSubmit={() => {
+      onSubmit={async () => {
         setBusy(true);
-        void write(save).then((isDone) => {
-          setBusy(false);
-          if (isDone) onClose();
-        });
+        const isDone = await write(save);
+        setBusy(false);
+        if (isDone) onClose();
+        return isDone;
       }}
     >
       <div className="form-row">

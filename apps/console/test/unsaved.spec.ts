@@ -1,0 +1,28 @@
+/** Text is never lost without a question: every form with a field for longer text guards it in the same way. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from '@jest/globals';
+
+const web = path.resolve(import.meta.dirname, '../web');
+/** A path that is only looked up is not text of its author. */
+const lookUps = new Set(['pages/locks-part.tsx']);
+const maxShortText = 120;
+
+const hasLongField = (source: string): boolean =>
+  Array.from(source.matchAll(/<(textarea|input)\b.*?\/>/gs)).some(
+    ([field, kind]) =>
+      kind === 'textarea' ||
+      Number((/maxLength=\{([\d_]+)\}/.exec(field)?.[1] ?? '0').replaceAll('_', '')) > maxShortText,
+  );
+const isGuarded = (source: string): boolean => /\b(useAskBeforeLeaving|useNewText)\(|<Form\b/.test(source);
+
+it('guards each form with a field for longer text', () => {
+  const files = readdirSync(web, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.tsx') && !lookUps.has(file))
+    .map((file) => ({ file, source: readFileSync(path.join(web, file), 'utf8') }))
+    .filter(({ source }) => hasLongField(source));
+  expect(files.map(({ file }) => file)).toEqual(
+    expect.arrayContaining(['board/quick-add.tsx', 'story/reviews.tsx', 'story/blocking.tsx']),
+  );
+  expect(files.filter(({ source }) => !isGuarded(source)).map(({ file }) => file)).toEqual([]);
+});
