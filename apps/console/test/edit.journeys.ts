@@ -76,7 +76,12 @@ export function editJourneys(house: House): void {
     await field(page, 'Title').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('Nothing of it');
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Keep editing' })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await field(page, 'Title').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();

@@ -61,12 +61,13 @@ export function unsavedJourneys(house: House): void {
     const add = page.getByRole('button', { name: t.board.add('Ready') });
     await add.click();
     await page.keyboard.type('Pay later');
-    await leaveAndReturn(page);
-    await add.click();
-    await until(async () => (await field(page, t.board.add('Ready')).inputValue()) === 'Pay later');
     await page.keyboard.press('Escape');
-    await answer(page, discard.yes);
     await field(page, t.board.add('Ready')).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: t.nav.activity }).click();
+    await page.getByRole('heading', { name: t.nav.activity, level: 1 }).waitFor();
+    await page.goBack();
+    await add.click();
+    expect(await field(page, t.board.add('Ready')).inputValue()).toBe('Pay later');
   });
 
   journey('asks before it discards a reason, a description of an epic and a title', async () => {

@@ -14,7 +14,8 @@ const hasLongField = (source: string): boolean =>
       kind === 'textarea' ||
       Number((/maxLength=\{([\d_]+)\}/.exec(field)?.[1] ?? '0').replaceAll('_', '')) > maxShortText,
   );
-const isGuarded = (source: string): boolean => /\b(useAskBeforeLeaving|useNewText)\(|<Form\b/.test(source);
+const isGuarded = (source: string): boolean =>
+  /\b(useAskBeforeLeaving|useNewText|markUnsaved)\(|<Form\b/.test(source);
 
 it('guards each form with a field for longer text', () => {
   const files = readdirSync(web, { recursive: true, encoding: 'utf8' })

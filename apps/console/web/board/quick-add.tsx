@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { useAskBeforeLeaving, useNewText } from '../parts/unsaved.tsx';
+import { markUnsaved } from '../data/unsaved.ts';
 import { t } from '../texts/index.ts';
 
 interface QuickAddProps {
@@ -9,11 +9,19 @@ interface QuickAddProps {
   readonly onClose: () => void;
 }
 
-/** A title and Enter; the field stays for the next one, Escape closes it. A title that could not be added stays in it. */
+/** Titles that were typed and not added yet, by column. They last as long as the window. */
+const titles = new Map<string, string>();
+
+/** A title and Enter; the field stays for the next one, Escape closes it. A title that was not added is kept. */
 export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
-  const { text: title, isDirty, askFirst, change, latest } = useNewText(`add.${columnId}`);
+  const [title, setTitle] = useState(titles.get(columnId) ?? '');
   const [isBusy, setBusy] = useState(false);
-  useAskBeforeLeaving(isBusy);
+  const isUnsaved = isBusy || title !== '';
+  useEffect(() => (isUnsaved ? markUnsaved() : undefined), [isUnsaved]);
+  const change = (text: string): void => {
+    titles.set(columnId, text);
+    setTitle(text);
+  };
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus(), []);
   const add = async (): Promise<void> => {
@@ -21,7 +29,7 @@ export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
     if (wanted === '' || isBusy) return;
     setBusy(true);
     change('');
-    await onAdd(wanted).catch(() => change([wanted, latest()].filter(Boolean).join('\n')));
+    await onAdd(wanted).catch(() => change([wanted, titles.get(columnId)].filter(Boolean).join('\n')));
     setBusy(false);
     field.current?.focus();
   };
@@ -43,7 +51,7 @@ export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
         placeholder={t.board.addTitle}
         onChange={(event) => change(event.target.value)}
         onBlur={() => {
-          if (!isDirty) onClose();
+          if (title.trim() === '') onClose();
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
@@ -51,12 +59,7 @@ export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
             void add();
           } else if (event.key === 'Escape') {
             event.stopPropagation();
-            // The same key would close the question.
-            event.preventDefault();
-            askFirst(() => {
-              change('');
-              onClose();
-            });
+            onClose();
           }
         }}
       />

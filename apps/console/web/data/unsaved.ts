@@ -10,6 +10,7 @@ export function markUnsaved(): () => void {
   return () => unsaved.delete(part);
 }
 
-/** The text that remains in the field after `sent` was saved: what was typed since. */
-export const restOf = (text: string, sent: string): string =>
-  text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;
+/** Asks before the window is closed or reloaded. */
+globalThis.addEventListener?.('beforeunload', (event) => {
+  if (hasUnsaved()) event.preventDefault();
+});

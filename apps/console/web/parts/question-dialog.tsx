@@ -22,7 +22,7 @@ export function QuestionDialog() {
       <div className="dialog-body">
         <h2>{words.title}</h2>
         <p>{words.why}</p>
-        <p className="muted">{words.how}</p>
+        {words.how && <p className="muted">{words.how}</p>}
         <div className="dialog-foot">
           <button type="button" className="button" onClick={decline}>
             {words.no}

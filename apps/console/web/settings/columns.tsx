@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type BoardColumn } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
-import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask } from '../parts/ask.tsx';

@@ -4,7 +4,7 @@ import { cloneElement, type ReactElement, type ReactNode, useId, useRef, useStat
 import { useFormFocus } from '../parts/focus.ts';
 import { notify } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
-import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { useWriteOf, type Write } from '../parts/write.ts';
 import { t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { type Passkey } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useFocusBack } from '../parts/focus.ts';
-import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { ago, t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask } from '../parts/ask.tsx';

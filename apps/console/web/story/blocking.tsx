@@ -8,7 +8,7 @@ import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icons.tsx';
 import { notify } from '../parts/notices.tsx';
 import { StoryOptions, useFoundStories } from '../parts/story-search.tsx';
-import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';

@@ -8,7 +8,8 @@ import { lazily } from '../parts/lazily.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { nameOf } from '../parts/people.tsx';
 import { Loading } from '../parts/states.tsx';
-import { Restored, useAskBeforeLeaving, useDraft, useNewText } from '../parts/unsaved.tsx';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
+import { Restored, useDraft, useNewText } from '../parts/unsaved.tsx';
 import { t } from '../texts/index.ts';
 import { storyTexts, w } from '../texts/story.ts';
 

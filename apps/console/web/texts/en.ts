@@ -56,14 +56,14 @@ export const en = {
     leave: {
       title: 'Leave without saving?',
       why: 'You have unsaved changes on this page.',
-      how: 'Drafts of specs, descriptions, comments and notes are kept in this browser.',
+      how: 'Drafts of specs, descriptions and comments are kept in this browser.',
       no: 'Keep editing',
       yes: 'Leave page',
     },
     discard: {
-      title: 'Discard your changes?',
-      why: 'You have unsaved changes here.',
-      how: 'Discarded text cannot be restored.',
+      title: 'Discard changes?',
+      why: 'You have unsaved changes on this page.',
+      how: '',
       no: 'Keep editing',
       yes: 'Discard',
     },

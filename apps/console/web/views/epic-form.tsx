@@ -6,7 +6,7 @@ import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
 import { Met } from '../parts/met.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
-import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { exactDay, t } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
 

@@ -10,7 +10,7 @@ import { useFocusBack } from '../parts/focus.ts';
 import { Met } from '../parts/met.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
-import { useAskBeforeLeaving } from '../parts/unsaved.tsx';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { useWriteOf, type Write } from '../parts/write.ts';
 import { Ask } from '../parts/ask.tsx';
 import { exactDay } from '../texts/index.ts';

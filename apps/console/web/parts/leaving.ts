@@ -1,0 +1,36 @@
+/** The question before unsaved text is left or discarded. */
+import { useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ask } from '../data/questions.ts';
+import { markUnsaved } from '../data/unsaved.ts';
+
+/**
+ * Asks before another page of the console is opened, or the window is closed, while there is unsaved text. Buttons that
+ * discard the text, such as Cancel, run through the returned function, which asks as well.
+ */
+export function useAskBeforeLeaving(isDirty: boolean): (discard: () => void) => void {
+  const { history } = useRouter();
+  useEffect(() => {
+    if (!isDirty) return undefined;
+    const unmark = markUnsaved();
+    const unblock = history.block({
+      blockerFn: async ({ currentLocation, nextLocation }) =>
+        currentLocation.pathname !== nextLocation.pathname && !(await askToLeave()),
+      // `markUnsaved` asks before the window is closed.
+      enableBeforeUnload: false,
+    });
+    return () => {
+      unblock();
+      unmark();
+    };
+  }, [history, isDirty]);
+  return (discard) => {
+    if (!isDirty) discard();
+    else void ask('discard').then((isYes) => isYes && discard());
+  };
+}
+
+let asked: Promise<boolean> | undefined;
+/** Several parts with unsaved text ask one question. Their answers come one after the other, in the same task. */
+const askToLeave = (): Promise<boolean> =>
+  (asked ??= ask('leave').finally(() => setTimeout(() => (asked = undefined))));
