@@ -10,7 +10,8 @@ export function markUnsaved(): () => void {
   return () => unsaved.delete(part);
 }
 
-/** Asks before the window is closed or reloaded. */
-globalThis.addEventListener?.('beforeunload', (event) => {
-  if (hasUnsaved()) event.preventDefault();
-});
+/** Asks before the window is closed or reloaded; Node, which imports this for specs, has no window. */
+if ('addEventListener' in globalThis)
+  globalThis.addEventListener('beforeunload', (event) => {
+    if (hasUnsaved()) event.preventDefault();
+  });
