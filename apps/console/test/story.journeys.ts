@@ -39,6 +39,7 @@ export function storyJourneys(house: House): void {
       ...['# Hello', '<img src=x onerror="document.title=1">', '<script>document.title = 1</script>'],
       ...['[bad](javascript:document.title=1)', '![a picture](https://example.com/p.png)', '**bold**'],
       ...['[<img src=x onerror="document.title=1">](vbscript:x)', '<li><input type=checkbox></li>'],
+      ...['[dead part](#hello)', '[dead page](/docs/tokens)', '[dead host](//example.com/x)'],
       ...['<form action=//example.com><input name=q></form>', '<b style="position:fixed" id=root>deep</b>'],
     ].join('\n\n');
     await chloe.storySpec.update({ storyId, content });
@@ -46,7 +47,7 @@ export function storyJourneys(house: House): void {
     const prose = page.locator('.prose');
     await prose.locator('strong', { hasText: 'bold' }).waitFor();
     expect(await prose.locator('img, script, form, input, [style], [id], [onerror]').count()).toBe(0);
-    expect(await prose.locator('a', { hasText: 'bad' }).count()).toBe(0);
+    expect(await prose.locator('a', { hasText: /bad|dead/ }).count()).toBe(0);
     const picture = prose.locator('a', { hasText: 'a picture' });
     expect([await picture.getAttribute('href'), await picture.getAttribute('rel')]).toEqual([
       ...['https://example.com/p.png', 'noopener noreferrer nofollow'],
@@ -79,6 +80,17 @@ export function storyJourneys(house: House): void {
     });
     await reader.locator('.prose').getByRole('link', { name: 'WEB-2' }).click();
     await reader.getByRole('heading', { name: 'Beta', level: 1 }).waitFor();
+  });
+
+  journey('does not let a tick end an approval of the spec', async () => {
+    const [chloe, ben] = [house.client(people.chloe.me.token), house.client(people.ben.me.token)];
+    await chloe.storySpec.update({ storyId, content: '- [ ] pays by card\n' });
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await page.getByRole('checkbox', { name: 'pays by card', disabled: false }).waitFor();
+    await chloe.reviewers.add({ storyId, memberId: people.ben.me.memberId });
+    await ben.reviewers.setVerdict({ storyId, verdict: 'approved' });
+    await page.getByText('This version is approved').waitFor();
+    expect(await page.getByRole('checkbox', { name: 'pays by card', disabled: true }).count()).toBe(1);
   });
 
   journey('carries a talk on from one window to the other', async () => {

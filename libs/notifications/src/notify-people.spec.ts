@@ -81,6 +81,16 @@ describe('access', () => {
     expect(await names()).toEqual(['Ana: access_requested', 'Ben: access_requested']);
   });
 
+  it('is no longer asked once one of them decided', async () => {
+    const { ana, ben, chloe, dan } = people;
+    await happen(chloe, requested(chloe));
+    await happen(dan, requested(dan));
+    const unread = async (who: Person) => (await who.notifications.unreadCount()).byKind.access_requested;
+    expect([await unread(ana), await unread(ben)]).toEqual([2, 2]);
+    await happen(ana, resolved(chloe, 'approve'));
+    expect([await unread(ana), await unread(ben)]).toEqual([1, 1]);
+  });
+
   it('is answered to who asked: with the project where they may see it', async () => {
     await arrangeRole(world, people.orgId, place.projectId, idOf(people.chloe), 'contributor');
     await happen(people.ana, resolved(people.chloe, 'approve'));

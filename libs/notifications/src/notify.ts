@@ -1,11 +1,14 @@
 import { type Db } from '@muster/database';
 import { type Actor, type EventData, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
-import { withdrawComment, withdrawStory } from './data/withdraw.ts';
+import { settleAccessRequest, withdrawComment, withdrawStory } from './data/withdraw.ts';
 import { writeNotifications } from './data/write-notifications.ts';
 import { draftsOf, outOfSeats } from './rules/notification-rules.ts';
 
-/** The reaction that notifies members, by their inboxes, and takes back what leads to something deleted. It goes out with COMMIT, so it costs no round trip. */
+/**
+ * The reaction that notifies members, by their inboxes, and takes back what leads to something deleted or decided. It goes out
+ * with COMMIT, so it costs no round trip.
+ */
 export const notify: Reaction = ({ db, actor, domainEvents }) => {
   const events = domainEvents
     .map((domainEvent) => draftsOf(domainEvent, actor))
@@ -14,6 +17,8 @@ export const notify: Reaction = ({ db, actor, domainEvents }) => {
   for (const { kind, subject, data } of domainEvents) {
     if (kind === 'comment.deleted') withdrawComment(db, (data as EventData<'comment.deleted'>).commentId);
     if (kind === 'story.deleted') withdrawStory(db, subject);
+    if (kind === 'access.resolved')
+      settleAccessRequest(db, subject.projectId, (data as EventData<'access.resolved'>).memberId);
   }
   return Promise.resolve(undefined);
 };

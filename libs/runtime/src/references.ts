@@ -53,7 +53,7 @@ const findPeople = (named: readonly Named[], callerId: string) =>
     ) other on true
     order by n.place`;
 
-/** Throws 404 with the path of the first name that nobody has. */
+/** Throws 404 with the path of the first unknown name. */
 async function replace(
   db: Db,
   callerId: string,

@@ -15,9 +15,9 @@ const purify = DOMPurify(globalThis.window);
 purify.addHook('afterSanitizeAttributes', (element) => {
   if (element.tagName === 'A') {
     const href = element.getAttribute('href') ?? '';
-    // A link that leads nowhere is text. So is one relative to the page, such as the target of a footnote.
-    if (!/^(?:[a-z][a-z\d+.-]*:|[#/])/i.test(href)) element.replaceWith(...element.childNodes);
-    else if (!/^(?:#|\/console\/)/.test(href)) {
+    // A link that leads nowhere is text: to a place in the text, whose id is taken out, and to any page but the console's.
+    if (!/^(?:[a-z][a-z\d+.-]*:|\/console\/)/i.test(href)) element.replaceWith(...element.childNodes);
+    else if (!href.startsWith('/console/')) {
       element.setAttribute('rel', 'noopener noreferrer nofollow');
       element.setAttribute('target', '_blank');
     }

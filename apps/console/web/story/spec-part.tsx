@@ -6,6 +6,7 @@ import { type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
 import { lazily } from '../parts/lazily.ts';
+import { tasksOf } from '../parts/markdown-text.ts';
 import { Markdown } from '../parts/markdown.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
@@ -22,11 +23,14 @@ export function SpecPart({
   storyId,
   storyKey,
   spec,
+  isApproved,
   canWrite,
 }: {
   readonly storyId: string;
   readonly storyKey: string;
   readonly spec: StoryContext['spec'];
+  /** A reviewer approves this version. To tick a box makes another one, and so would end the approval. */
+  readonly isApproved: boolean;
   readonly canWrite: boolean;
 }) {
   const search = route.useSearch();
@@ -85,7 +89,12 @@ export function SpecPart({
       ) : mode === 'lines' ? (
         <Lines storyId={storyId} storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
-        <Markdown text={now.content} onTask={canWrite ? tick : undefined} />
+        <>
+          <Markdown text={now.content} onTask={canWrite && !isApproved ? tick : undefined} />
+          {canWrite && isApproved && tasksOf(now.content).length > 0 && (
+            <p className="muted">{storyTexts.approvedBoxes}</p>
+          )}
+        </>
       )}
     </section>
   );

@@ -87,6 +87,10 @@ function usePending({ reviewers, execution }: StoryContext): Notification['kind'
   ];
 }
 
+/** True while an approval of the newest version of the spec stands. */
+const isApproved = ({ reviewers }: StoryContext): boolean =>
+  reviewers?.some(({ verdict, stale }) => verdict === 'approved' && !stale) === true;
+
 function Whole({
   story,
   context,
@@ -112,7 +116,10 @@ function Whole({
           <article className="story-main">
             <Title edits={edits} canWrite={canWrite} />
             <Description edits={edits} canWrite={canWrite} />
-            <SpecPart storyId={story.id} storyKey={storyKey} spec={context.spec} canWrite={canWrite} />
+            <SpecPart
+              {...{ storyId: story.id, storyKey, canWrite, spec: context.spec }}
+              isApproved={isApproved(context)}
+            />
             <Threads storyId={story.id} storyKey={storyKey} />
           </article>
           <Side edits={edits} context={context} canWrite={canWrite} />

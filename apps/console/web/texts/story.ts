@@ -116,6 +116,8 @@ export const storyTexts = {
   about: 'About the story',
   spec: 'Spec',
   noSpec: 'No spec yet.',
+  approvedBoxes:
+    'This version is approved, so its boxes can’t be ticked here. To change them, edit the spec: it then needs a new approval.',
   version: (version: number) => `Version ${version.toLocaleString()}`,
   whatChanged: 'Show last change',
   from: 'From',

@@ -1,4 +1,4 @@
-/** The target of an audit entry, shown by its name or key instead of its id. */
+/** The target of an audit entry, shown by its name or key, or by what it is and the end of its id. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useClient, useIdentity } from '../data/context.ts';
@@ -51,7 +51,7 @@ export function Target({
     );
   return (
     <span className="muted table-target" title={target}>
-      {name ?? (isId(target) ? v.audit.record(target.slice(-6)) : target)}
+      {name ?? (isId(target) ? v.audit.record(v.audit.kinds[namespace], target.slice(-6)) : target)}
     </span>
   );
 }
