@@ -1,5 +1,5 @@
-// npm test: lint, types and formatting of all files, tests and builds of every project. One program checks lint and types of
-// the whole workspace, where `nx affected` goes by project: all of them one after the other take five times as long. Nx shows
+// npm test: lint, types and formatting of all files, tests and builds of every project. Lint and types read the whole
+// workspace once, where `nx affected` goes by project: all of them one after the other take five times as long. Nx shows
 // each task as it finishes, and everything a failed one said. It begins with tasks that others wait for: `starts-first`, which
 // does nothing, waits for the longest, so that none of them is alone at the end. The last line is `N passed, N failed`. One
 // project alone is `npx nx test <project>`, what a change touches `npx nx affected -t test`. With `--all` the second tier runs
@@ -39,7 +39,7 @@ async function runNx(): Promise<number> {
     [
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
-      `--targets=lint-all,test,${runsBothTiers ? 'long,' : ''}build,format,starts-first`,
+      `--targets=lint-all,typecheck-all,test,${runsBothTiers ? 'long,' : ''}build,format,starts-first`,
       // No more than cores: what is promised of a service under load is tried on what the others leave of the machine.
       `--parallel=${availableParallelism()}`,
     ],
