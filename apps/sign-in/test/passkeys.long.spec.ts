@@ -54,7 +54,7 @@ const proofs = async () => {
 async function make(page: Page, name = 'My laptop'): Promise<void> {
   await page.goto(at('/sign-in/passkeys'));
   await page.getByLabel('What you call it').fill(name);
-  await page.getByRole('button', { name: 'Make a passkey' }).click();
+  await page.getByRole('button', { name: 'Create a passkey' }).click();
   await page.getByText(name).first().waitFor();
 }
 const signInByPasskey = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -131,7 +131,7 @@ describe('a passkey', () => {
     };
     await ofAnother('/auth/passkeys');
     await page.goto(at('/sign-in/passkeys'));
-    await page.getByRole('button', { name: 'Make a passkey' }).click();
+    await page.getByRole('button', { name: 'Create a passkey' }).click();
     await page.getByText('This passkey is not known here.').waitFor();
     expect(await passkeys()).toEqual([]);
     await page.unroute('**/auth/passkeys');
@@ -187,7 +187,7 @@ describe('a passkey', () => {
     await carry(await installation.signIn(email));
     const { page } = await deviceIn(context);
     await make(page);
-    await page.getByRole('button', { name: 'Make a passkey' }).click();
+    await page.getByRole('button', { name: 'Create a passkey' }).click();
     await page.getByText('This device has a passkey of yours already.').waitFor();
     expect(await passkeys()).toHaveLength(1);
   });
@@ -283,7 +283,7 @@ it('are changed after a proof that is fresh by the clock of the database, whatev
   const mayChange = async (hours: number) => {
     Date.now = () => now() + hours * 3_600_000;
     try {
-      return (await browser.open('/sign-in/passkeys')).text.includes('Make a passkey');
+      return (await browser.open('/sign-in/passkeys')).text.includes('Create a passkey');
     } finally {
       Date.now = now;
     }

@@ -77,12 +77,12 @@ export const passkeysPage = (
     <section>
       ${
         mayChange
-          ? html`<h2>Make a passkey</h2>
+          ? html`<h2>Create a passkey</h2>
               <form id="passkey" data-does="make" hidden>
                 <p id="passkey-problem" class="bad" role="alert"></p>
                 <label for="name">What you call it</label>
                 <input id="name" name="name" required maxlength="120" value="This device" />
-                <button>Make a passkey</button>
+                <button>Create a passkey</button>
               </form>
               <p class="quiet">It needs a browser that has passkeys, and its scripts.</p>`
           : html`<h2>Change them</h2>
