@@ -3,10 +3,10 @@ import { MusterError, NoAnswer } from '@muster/client';
 import { ApiError, internal, relayed, unavailable } from '@muster/registry';
 import { createService, nameIssuer, type Service } from '@muster/http';
 import { type Logger } from 'pino';
-import { createApi } from './api.ts';
+import { createApi } from './http/api.ts';
 import { type Config } from './config.ts';
-import { addMcpRoute } from './http.ts';
-import { createMcp } from './server.ts';
+import { addMcpRoute } from './http/http.ts';
+import { createMcp } from './protocol/server.ts';
 
 export interface Gateway {
   readonly service: Service;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ClientCapabilities, type ReadResourceResult, type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { toolNameOf } from './tools.ts';
+import { toolNameOf } from './tools/tools.ts';
 import { registry } from '@muster/registry';
 
 export const uiExtension = 'io.modelcontextprotocol/ui';

@@ -1,5 +1,5 @@
 /** Arguments by what the contract states of them: where they name records, and as a careless model writes them. */
-import { isOpen, type JsonSchema, withoutNull } from '../src/schemas.ts';
+import { isOpen, type JsonSchema, withoutNull } from '../src/tools/schemas.ts';
 
 export type Args = Readonly<Record<string, unknown>>;
 

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Operation, operations, registry } from '@muster/registry';
 import { checkEach } from '@muster/testing';
 import { callerOf, type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';
-import { asMeant, withCleared } from '../src/repair.ts';
-import { type AnyTool, everyTool } from '../src/toolbox.ts';
-import { operationTool, toolNameOf } from '../src/tools.ts';
+import { asMeant, withCleared } from '../src/calls/repair.ts';
+import { type AnyTool, everyTool } from '../src/tools/toolbox.ts';
+import { operationTool, toolNameOf } from '../src/tools/tools.ts';
 import { type Args, carelessFields, firstOfEachKind, kindOf, unfitting } from './arguments.ts';
 import { specRead, type ToolAnswer, useGateway } from './gateway.ts';
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type People } from '@muster/testing';
-import { confirmedOperations } from '../src/confirming.ts';
+import { confirmedOperations } from '../src/calls/confirming.ts';
 import { type RpcAnswer, useGateway } from './gateway.ts';
 
 const gateway = useGateway();

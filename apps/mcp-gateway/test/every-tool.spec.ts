@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
 import { callerOf, exampleOrgs } from '@muster/testing/examples';
-import { toolNameOf } from '../src/tools.ts';
+import { toolNameOf } from '../src/tools/tools.ts';
 import { specRead, useGateway } from './gateway.ts';
 
 const gateway = useGateway();

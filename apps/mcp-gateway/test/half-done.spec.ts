@@ -2,9 +2,9 @@
 import { expect, it } from '@jest/globals';
 import { type Client, httpTransport, NoAnswer, type Transport } from '@muster/client';
 import { type People } from '@muster/testing';
-import { type ToolCall } from '../src/calls.ts';
-import { HalfDone } from '../src/macro.ts';
-import { macros } from '../src/macros.ts';
+import { type ToolCall } from '../src/calls/calls.ts';
+import { HalfDone } from '../src/tools/macro.ts';
+import { macros } from '../src/tools/macros.ts';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Operation, operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
 import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
-import { operationTool, toolNameOf } from '../src/tools.ts';
+import { operationTool, toolNameOf } from '../src/tools/tools.ts';
 import { type Args, refPaths, withValue } from './arguments.ts';
 import { useGateway } from './gateway.ts';
 

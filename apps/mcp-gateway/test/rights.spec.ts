@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { type Person } from '@muster/testing';
 import { callerOf, exampleOrg } from '@muster/testing/examples';
-import { toolNameOf } from '../src/tools.ts';
+import { toolNameOf } from '../src/tools/tools.ts';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();

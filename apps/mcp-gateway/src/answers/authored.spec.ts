@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { authoredFields, authoredIn } from './authored.ts';
+import { resultSchema, type JsonSchema } from '../tools/schemas.ts';
+
+/** Fields of text that no author chooses: names of the product's own, of versions and commits, addresses and secrets. */
+const chosenByNoPerson: ReadonlySet<string> = new Set([
+  ...[
+    'key',
+    'storyKey',
+    'targetKey',
+    'slug',
+    'orgSlug',
+    'handle',
+    'runId',
+    'deviceId',
+    'dedupeKey',
+    'email',
+    'ip',
+  ],
+  ...['state', 'kind', 'type', 'event', 'operation', 'requestId', 'deliveryId', 'byKind', 'byRole', 'kinds'],
+  ...[
+    'headSha',
+    'sha',
+    'sha256',
+    'diffHash',
+    'contentHash',
+    'version',
+    'apiVersion',
+    'appVersion',
+    'rank',
+    'week',
+  ],
+  ...['url', 'baseUrl', 'appUrl', 'webhookUrl', 'manifestUrl', 'host', 'provider', 'externalId', 'userAgent'],
+  ...[
+    'leaseToken',
+    'secret',
+    'prefix',
+    'lastFour',
+    'cursor',
+    'nextCursor',
+    'repliesCursor',
+    'oldest',
+    'color',
+  ],
+  ...[
+    'contentType',
+    'emoji',
+    'defaultBranch',
+    'currency',
+    'estimated',
+    'features',
+    'plans',
+    'executions',
+    'queues',
+  ],
+  ...['target', 'counts', 'leftOut', 'blockedBy', 'allowedEmailDomains', 'epics', 'stories', 'cut'],
+]);
+
+function* textFields(schema: JsonSchema, name = ''): Generator<string> {
+  const { type, properties, items, anyOf, enum: values, format, const: only } = schema;
+  for (const option of (anyOf as JsonSchema[] | undefined) ?? []) yield* textFields(option, name);
+  if (items !== undefined) yield* textFields(items as JsonSchema, name);
+  for (const [key, field] of Object.entries(properties ?? {})) yield* textFields(field, key);
+  const isText = type === 'string' && values === undefined && format === undefined && only === undefined;
+  const isOpen = type === 'object' && properties === undefined;
+  if (isText || isOpen) yield name;
+}
+
+describe('what others wrote', () => {
+  it('is known of each field of text in the answers of the contract', () => {
+    const tools = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+    const unknown = tools.flatMap(({ name, result }) =>
+      [...textFields(resultSchema(result))]
+        .filter((field) => !authoredFields.has(field) && !chosenByNoPerson.has(field) && field !== 'id')
+        .map((field) => `${name}: ${field}`),
+    );
+    expect([...new Set(unknown)]).toEqual([]);
+    expect([...authoredFields].filter((field) => chosenByNoPerson.has(field))).toEqual([]);
+  });
+
+  it('is named by its paths, each once, where it says something', () => {
+    expect(
+      authoredIn({
+        items: [
+          { key: 'WEB-1', title: 'One', description: '', replies: [{ body: 'Yes' }] },
+          { key: 'WEB-2', title: 'Two', description: 'Long', replies: [] },
+        ],
+        execution: { checkpoint: { seq: 1, summary: 'Half', nextSteps: [], data: { plan: ['x'] } } },
+        spec: { version: 2, content: null },
+      }),
+    ).toEqual([
+      ...['items[].title', 'items[].replies[].body', 'items[].description'],
+      ...['execution.checkpoint.summary', 'execution.checkpoint.data'],
+    ]);
+  });
+});

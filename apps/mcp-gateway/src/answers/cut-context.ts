@@ -1,0 +1,42 @@
+/** The context of a story cuts its sections itself and names them in `truncated`; here is said how to read on. */
+import { registry } from '@muster/registry';
+import { type Answer, type Cut } from './answers.ts';
+import { toolNameOf } from '../tools/tools.ts';
+
+/** In the short list the operation is called by another tool. */
+const readSpec = `${toolNameOf(registry.storySpec.get.name)} (or call_read_operation ${registry.storySpec.get.name})`;
+const readContext = toolNameOf(registry.storyCollaboration.context.name);
+
+const textIn = (record: unknown, name: string): string | undefined => {
+  const value = typeof record === 'object' && record !== null ? (record as Answer)[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+};
+
+/**
+ * What of a context is not whole, and the calls that read the rest; undefined if all of it is there. `storyId` is the id or
+ * key by which the caller named the story.
+ */
+export function cutOfContext(context: Answer, storyId: string): Cut | undefined {
+  const { truncated, story, spec } = context;
+  if (!Array.isArray(truncated) || truncated.length === 0) return undefined;
+  const sections = truncated.map(String);
+  const key = textIn(story, 'key') ?? storyId;
+  const content = textIn(spec, 'content');
+  const parts = sections.map((section) =>
+    section === 'spec' && content !== undefined
+      ? { path: 'spec.content', shown: content.length, next: `spec.content@${content.length}` }
+      : { path: section },
+  );
+  const others = sections.filter((section) => section !== 'spec');
+  const how = [
+    ...(sections.includes('spec')
+      ? [
+          `The spec goes on: call ${readSpec} with storyId ${key}${content === undefined ? '' : ' and part set to next'}, until nothing is cut, before you work by it.`,
+        ]
+      : []),
+    ...(others.length > 0
+      ? [`${others.join(', ')}: call ${readContext} with storyId ${key}, include and a larger maxBytes.`]
+      : []),
+  ].join(' ');
+  return { parts, how };
+}

@@ -1,0 +1,42 @@
+/** What went wrong, as a model is told: the API's error object with a hint, as text and as structure alike. */
+import { MusterError, NoAnswer } from '@muster/client';
+import { ApiError, type ErrorBody, unavailable } from '@muster/registry';
+import { type CallToolResult } from '@modelcontextprotocol/server';
+import { type Answer } from './answers.ts';
+import { hintOf } from './hints.ts';
+import { HalfDone, Heard } from '../tools/macro.ts';
+
+const away = (): ApiError =>
+  unavailable(
+    'api_away',
+    'The API did not answer. What was asked for may have been done; repeating is safe.',
+  );
+
+const causeOf = (failure: unknown): unknown =>
+  failure instanceof Heard || failure instanceof HalfDone ? causeOf(failure.failure) : failure;
+
+/** The error object of anything that can go wrong in a call; undefined for a fault of ours. */
+export function errorBodyOf(thrown: unknown, requestId: string): ErrorBody | undefined {
+  const failure = causeOf(thrown);
+  if (failure instanceof MusterError) return failure.body;
+  if (failure instanceof NoAnswer) return away().toBody(requestId);
+  if (failure instanceof ApiError) return failure.toBody(requestId);
+  return undefined;
+}
+
+/** The token was refused by the API itself. */
+export function isUnauthorized(thrown: unknown): boolean {
+  const failure = causeOf(thrown);
+  return failure instanceof MusterError && failure.code === 'unauthorized';
+}
+
+/** What its caller has to know beside the error. */
+function besideOf(failure: unknown): Answer {
+  if (failure instanceof Heard) return { ...besideOf(failure.failure), signals: failure.signals };
+  return failure instanceof HalfDone ? { step: failure.step, done: failure.done } : {};
+}
+
+export function failureResult(error: ErrorBody, failure: unknown): CallToolResult {
+  const told = { error: { ...error, hint: hintOf(error) }, ...besideOf(failure) };
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(told) }], structuredContent: told };
+}

@@ -1,0 +1,88 @@
+/** What a tool knows of a refusal of the API: which parameter names nothing, and which parameters there are. */
+import { MusterError } from '@muster/client';
+import { type ErrorBody, type Issue } from '@muster/registry';
+import { type Answer } from '../answers/answers.ts';
+import { notAParameter } from './issues.ts';
+import { type JsonSchema, withoutNull } from '../tools/schemas.ts';
+import { type OperationTool } from '../tools/tools.ts';
+
+const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
+  format === 'uuid' || ref !== undefined;
+
+/** The paths at which the value names records: `storyId`, `blocked.unblockerMemberId`, `blockedBy.1`. */
+function refsIn(given: JsonSchema, value: unknown, path: readonly string[] = []): string[][] {
+  const schema = withoutNull(given);
+  const options = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as JsonSchema[]) : [schema];
+  if (typeof value === 'string') return options.some(isRef) ? [[...path]] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const within = ({ items, properties = {} }: JsonSchema, name: string): JsonSchema =>
+    Array.isArray(value)
+      ? ((items ?? {}) as JsonSchema)
+      : Object.hasOwn(properties, name)
+        ? (properties[name] ?? {})
+        : {};
+  return Object.entries(value).flatMap(([name, field]) =>
+    options.flatMap((option) => refsIn(within(option, name), field, [...path, name])),
+  );
+}
+
+/**
+ * Where the API says nothing it had found the record that the call is about, so it is one of the others. Several of one
+ * list are told as the list.
+ */
+function pathsOfMissing({ stated, operation: { target } }: OperationTool, params: Answer): string[] {
+  const all = refsIn(stated, params);
+  const others = all.filter(([name]) => name !== target);
+  const left = others.length > 0 ? others : all;
+  if (left.length === 1) return left.map((path) => path.join('.'));
+  return [...new Set(left.map((path) => path.filter((part) => !/^\d+$/.test(part)).join('.')))];
+}
+
+function detailsOf(body: ErrorBody, tool: OperationTool, params: Answer): ErrorBody['details'] {
+  const { code, details } = body;
+  if (code === 'not_found' && details?.['path'] === undefined) {
+    const paths = pathsOfMissing(tool, params);
+    const [path] = paths;
+    return path === undefined ? details : { ...details, ...(paths.length > 1 ? { paths } : { path }) };
+  }
+  if (details?.issues === undefined) return details;
+  const { properties } = tool.stated;
+  const isUnknown = ({ path }: Issue): boolean => path in params && !Object.hasOwn(properties, path);
+  const message = notAParameter(Object.keys(tool.tool.inputSchema.properties ?? {}));
+  return {
+    ...details,
+    issues: details.issues.map((issue) => (isUnknown(issue) ? { ...issue, message } : issue)),
+  };
+}
+
+/** The failure of a call, with that. */
+export function explained(failure: unknown, tool: OperationTool, params: Answer): unknown {
+  if (!(failure instanceof MusterError)) return failure;
+  const details = detailsOf(failure.body, tool, params);
+  if (details === failure.body.details || details === undefined) return failure;
+  return new MusterError({ ...failure.body, details }, failure.retryAfterSeconds);
+}
+
+/** A path in a step's parameters as the macro's caller knows it: by what stands there, where the names differ. */
+export function inTermsOf(failure: unknown, args: Answer, params: Answer): unknown {
+  if (!(failure instanceof MusterError)) return failure;
+  const { details } = failure.body;
+  const renamed = (path: string): string => {
+    const [first = '', ...inner] = path.split(/[.[]/);
+    if (first in args) return path;
+    const value = inner.reduce<unknown>(
+      (record, part) => (record as Readonly<Record<string, unknown>> | undefined)?.[part.replace(']', '')],
+      params[first],
+    );
+    return value === undefined ? path : (Object.keys(args).find((name) => args[name] === value) ?? path);
+  };
+  const path = details?.['path'];
+  const issues = details?.issues?.map((issue) => ({ ...issue, path: renamed(issue.path) }));
+  if (details === undefined || (typeof path !== 'string' && issues === undefined)) return failure;
+  const told = {
+    ...details,
+    ...(typeof path === 'string' && { path: renamed(path) }),
+    ...(issues !== undefined && { issues }),
+  };
+  return new MusterError({ ...failure.body, details: told }, failure.retryAfterSeconds);
+}

@@ -1,0 +1,205 @@
+/**
+ * What a connection asks to be narrowed to, by its URL or by X-MCP-* headers. It only ever takes away, of the list and
+ * of calls alike, and what it does not understand is refused: a typo that was passed over once ran writes in a set-up
+ * that was meant to be read-only.
+ */
+import { type IncomingHttpHeaders } from 'node:http';
+import { badRequest } from '@muster/registry';
+import { closestTo } from '@muster/http';
+import { LRUCache } from 'lru-cache';
+import { type Bounds } from '../calls/calls.ts';
+import { isProjectRef } from '../tools/tools.ts';
+import { type AnyTool, everyTool, findTool, isCore, toolsets } from '../tools/toolbox.ts';
+
+export const modes = ['full', 'core', 'search'] as const;
+export type Mode = (typeof modes)[number];
+
+/** What this connection may see and call; beyond it, the API decides by the token. */
+export interface View extends Bounds {
+  /** Equal for those that show the same; which project it is decides nothing of that. */
+  readonly key: string;
+  readonly mode: Mode;
+  /** Whether operations that are not listed can be called by their own names. */
+  readonly isOpen: boolean;
+  readonly isReadonly: boolean;
+  readonly showsOutput: boolean;
+  /** Whether tools name the views of their answers to a client that cannot say that it shows them. */
+  readonly showsApps: boolean;
+  allows(tool: AnyTool): boolean;
+  /** Whether the tool is in the list. */
+  lists(tool: AnyTool): boolean;
+  /** Whether the tool can be called by its own name. */
+  calls(tool: AnyTool): boolean;
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+const switchValues = { '1': true, true: true, '0': false, false: false } as const;
+
+const isOneOf = <Value extends string>(values: readonly Value[], text: string): text is Value =>
+  values.some((value) => value === text);
+
+/** Names in words for a message; long lists are what a client needs to correct itself. */
+const listed = (names: readonly string[]): string => names.join(', ');
+
+class Reader {
+  readonly #given: Parameters;
+  constructor(given: Parameters) {
+    this.#given = given;
+  }
+
+  /** The value of each parameter was said to be wrong with what would be right. */
+  static refuse(path: string, message: string): never {
+    throw badRequest('This way of narrowing does not fit.', [{ path, message }]);
+  }
+
+  names(parameter: string, isKnown: (name: string) => boolean, valid: readonly string[]): Set<string> | null {
+    const text = this.#given[parameter];
+    if (text === undefined) return null;
+    const names = text.split(',').map((name) => name.trim());
+    const unknown = names.find((name) => !isKnown(name));
+    if (unknown !== undefined)
+      Reader.refuse(parameter, `"${unknown.slice(0, 80)}" is none of: ${listed(valid)}`);
+    return new Set(names);
+  }
+
+  isOn(parameter: string): boolean {
+    const text = this.#given[parameter] ?? '0';
+    if (Object.hasOwn(switchValues, text)) return switchValues[text as keyof typeof switchValues];
+    return Reader.refuse(parameter, `must be one of: ${listed(Object.keys(switchValues))}`);
+  }
+
+  mode(): Mode | undefined {
+    const text = this.#given['mode'];
+    if (text === undefined) return undefined;
+    return isOneOf(modes, text) ? text : Reader.refuse('mode', `must be one of: ${listed(modes)}`);
+  }
+
+  project(): string | null {
+    const text = this.#given['project'];
+    if (text === undefined) return null;
+    return isProjectRef(text) ? text : Reader.refuse('project', 'must be a project id or a key such as WEB');
+  }
+}
+
+/** In one order, whatever they were called. */
+const namesOf = (tools: ReadonlySet<AnyTool> | null): string[] | null =>
+  tools === null ? null : [...tools].map(({ name }) => name).sort();
+
+/** Whether each tool is what it says, and whether it is not what it must not be. */
+export function viewOf(given: Parameters): View {
+  const reader = new Reader(given);
+  const toolNames = everyTool.map(({ name }) => name);
+  const isTool = (name: string): boolean => findTool(name) !== undefined;
+  const resolved = (names: Set<string> | null): ReadonlySet<AnyTool> | null =>
+    names === null ? null : new Set([...names].map(findTool).filter((tool) => tool !== undefined));
+
+  const sets = reader.names('toolsets', (name) => toolsets.includes(name), toolsets);
+  const chosen = resolved(reader.names('tools', isTool, toolNames));
+  const excluded = resolved(reader.names('exclude', isTool, toolNames)) ?? new Set<AnyTool>();
+  const isReadonly = reader.isOn('readonly');
+  const named = reader.mode();
+  const showsOutput = reader.isOn('outputSchema');
+  // Who chooses tools wants to see them, and schemas of results are for programs; models get a short list.
+  const mode = named ?? (sets === null && chosen === null && !showsOutput ? 'core' : 'full');
+  const isOpen = named === undefined;
+  const project = reader.project();
+  const showsApps = reader.isOn('apps');
+
+  const isForbidden = (tool: AnyTool): boolean =>
+    excluded.has(tool) ||
+    (isReadonly && tool.tool.annotations?.readOnlyHint !== true) ||
+    // A macro does what its steps do, whatever it is called.
+    (tool.kind === 'macro' && tool.steps.some(isForbidden));
+  const isChosen = (tool: AnyTool): boolean =>
+    (sets === null && chosen === null) ||
+    // Meta tools reach what is chosen and nothing else.
+    tool.kind === 'meta' ||
+    sets?.has(tool.toolset) === true ||
+    chosen?.has(tool) === true;
+  const allows = (tool: AnyTool): boolean => isChosen(tool) && !isForbidden(tool);
+  const lists = (tool: AnyTool): boolean => {
+    if (!allows(tool)) return false;
+    if (tool.kind === 'macro') return true;
+    if (tool.kind === 'meta') return mode !== 'full';
+    return mode === 'full' || (mode === 'core' && isCore(tool));
+  };
+
+  return {
+    key: JSON.stringify([
+      ...[mode, isReadonly, showsOutput, showsApps, project !== null],
+      ...[sets === null ? null : [...sets].sort(), namesOf(chosen), namesOf(excluded)],
+    ]),
+    ...{ mode, isOpen, project, isReadonly, showsOutput, showsApps },
+    allows,
+    lists,
+    calls: (tool) => lists(tool) || (isOpen && tool.kind === 'operation' && allows(tool)),
+  };
+}
+
+/** Each parameter, and the header that says the same. */
+const parameters = [
+  'toolsets',
+  'tools',
+  'exclude',
+  'readonly',
+  'project',
+  'mode',
+  'outputSchema',
+  'apps',
+] as const;
+const headerPrefix = 'x-mcp-';
+const headerNames = parameters.map((name) => name.toLowerCase());
+/** Each as a header. */
+export const narrowingHeaders = headerNames.map((name) => `${headerPrefix}${name}`);
+const ofHeader = new Map(parameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]));
+
+/** Parameters of both, the URL's where both name one. */
+function given(query: string, headers: IncomingHttpHeaders): Parameters {
+  const found: Record<string, string> = {};
+  for (const [header, value] of Object.entries(headers)) {
+    if (!header.startsWith(headerPrefix)) continue;
+    const name = ofHeader.get(header);
+    if (name !== undefined) found[name] = String(value);
+    // A header of a proxy's own is none of ours; one that is nearly ours was meant to narrow.
+    else if (closestTo(header.slice(headerPrefix.length), headerNames).length > 0)
+      Reader.refuse(header, `is no header of this server; there are: ${listed([...ofHeader.keys()])}`);
+  }
+  const inUrl = new Set<string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!isOneOf(parameters, name))
+      // Neither name nor value is said again: either may be a secret.
+      Reader.refuse('query', `the URL has an unknown parameter; there are: ${listed(parameters)}`);
+    if (inUrl.has(name)) Reader.refuse(name, 'stands there twice');
+    inUrl.add(name);
+    found[name] = value;
+  }
+  // In one order, so that equal views are found again.
+  return Object.fromEntries(
+    parameters.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])),
+  );
+}
+
+/** Ends of the path that narrow as a query does: some clients hide what is answered to a URL with a query. */
+export const pathForms: Readonly<Record<string, string>> = {
+  '/core': 'mode=core',
+  '/readonly': 'readonly=1',
+  '/core/readonly': 'mode=core&readonly=1',
+};
+
+/** Some 5 MB: what is asked for may be as long as a URL may be. */
+const remembered = { max: 500, maxSize: 1_000_000 };
+
+/** Reads what requests ask for; the same again costs a look. */
+export function createViews(): (query: string, headers: IncomingHttpHeaders) => View {
+  const views = new LRUCache<string, View>({ ...remembered, sizeCalculation: (_, key) => key.length });
+  const usual = viewOf({});
+  return (query, headers) => {
+    const asked = given(query, headers);
+    if (Object.keys(asked).length === 0) return usual;
+    const key = JSON.stringify(asked);
+    const view = views.get(key) ?? viewOf(asked);
+    views.set(key, view);
+    return view;
+  };
+}

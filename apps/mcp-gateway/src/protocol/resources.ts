@@ -1,0 +1,123 @@
+/** What clients can read beside tools: a story, its spec as Markdown, the events of an execution. */
+import { MusterError } from '@muster/client';
+import { type Operation, registry } from '@muster/registry';
+import {
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplateType,
+} from '@modelcontextprotocol/server';
+import { isOutside } from '../calls/calls.ts';
+import { clientOf, type Session } from './session.ts';
+import { operationTool } from '../tools/tools.ts';
+import { eventsUri, specUri, storyUri, variableIn } from './uris.ts';
+
+const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] = [
+  {
+    by: registry.stories.get,
+    uriTemplate: storyUri,
+    name: 'story',
+    title: 'A story',
+    description: 'A story by its id or key, such as WEB-42',
+    mimeType: 'application/json',
+  },
+  {
+    by: registry.storySpec.get,
+    uriTemplate: specUri,
+    name: 'story-spec',
+    title: 'The spec of a story',
+    description: 'The whole spec, of any length, as Markdown',
+    mimeType: 'text/markdown',
+  },
+  {
+    by: registry.deliveryExecutions.eventsSince,
+    uriTemplate: eventsUri,
+    name: 'execution-events',
+    title: 'The events of an execution',
+    description: 'The first 200 events of an execution, in order; deliveryExecutions_eventsSince goes on',
+    mimeType: 'application/json',
+  },
+];
+
+/** Those that the connection can read. */
+export const templatesFor = ({ view }: Pick<Session, 'view'>): ResourceTemplateType[] =>
+  templates
+    .filter(({ by }) => {
+      const tool = operationTool(by.name);
+      return tool !== undefined && view.allows(tool);
+    })
+    .map(({ by: _, ...template }) => template);
+
+/** Clients show the list as a choice; a longer one is no choice. */
+const mostListed = 50;
+
+/** Of a project, what is open there; else what the caller is at work on. */
+async function storiesAtHand(session: Session): Promise<{ key: string; title?: string }[]> {
+  const { identity, view } = session;
+  const client = clientOf(session);
+  if (view.project !== null) {
+    const { items } = await client.stories.list({
+      projectId: view.project,
+      status: ['in_progress', 'in_review', 'ready', 'backlog'],
+      sort: 'updated',
+      limit: mostListed,
+    });
+    return items;
+  }
+  const { ids } = identity;
+  if (ids === null) return [];
+  const { agentId, memberId } = ids;
+  const { items } = await client.agents.listActive({ limit: 200, ...(agentId !== null && { agentId }) });
+  const own = items.filter((run) => run.member.id === memberId && (run.agent?.id ?? null) === agentId);
+  return [...new Set(own.flatMap(({ storyKey }) => storyKey ?? []))].map((key) => ({ key }));
+}
+
+/** What clients offer to choose from: each story, and its spec. */
+export async function listResources(session: Session): Promise<Resource[]> {
+  const stories = await storiesAtHand(session).catch((failure: unknown) => {
+    // Outside of what the connection was narrowed to there is nothing to be listed.
+    if (isOutside(failure)) return [];
+    throw failure;
+  });
+  const readable = new Set(templatesFor(session).map(({ uriTemplate }) => uriTemplate));
+  return stories.slice(0, mostListed).flatMap(({ key, title }) =>
+    [
+      { template: storyUri, name: key, mimeType: 'application/json' },
+      { template: specUri, name: `${key} spec`, mimeType: 'text/markdown' },
+    ]
+      .filter(({ template }) => readable.has(template))
+      .map(({ template, ...shown }) => ({
+        ...shown,
+        uri: template.replace('{storyId}', key),
+        ...(title !== undefined && { title: `${shown.name}: ${title}` }),
+      })),
+  );
+}
+
+type Contents = ReadResourceResult['contents'];
+
+const json = (uri: string, value: unknown): Contents => [
+  { uri, mimeType: 'application/json', text: JSON.stringify(value) },
+];
+
+/** The resource, or undefined where nothing has this address or the caller may not see it. */
+export async function readResource(uri: string, session: Session): Promise<Contents | undefined> {
+  const client = clientOf(session);
+  const ofSpec = variableIn(specUri, uri);
+  const ofStory = variableIn(storyUri, uri);
+  const ofEvents = variableIn(eventsUri, uri);
+  try {
+    if (ofSpec !== undefined) {
+      const { spec } = await client.storySpec.get({ storyId: ofSpec });
+      return [{ uri, mimeType: 'text/markdown', text: spec.content }];
+    }
+    if (ofStory !== undefined) return json(uri, await client.stories.get({ storyId: ofStory }));
+    if (ofEvents !== undefined)
+      return json(uri, await client.deliveryExecutions.eventsSince({ executionId: ofEvents, limit: 200 }));
+    return undefined;
+  } catch (failure) {
+    // An id of no known form is the address of nothing.
+    if (failure instanceof MusterError && (failure.status === 404 || failure.status === 400))
+      return undefined;
+    throw failure;
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Whole steps of the work as one tool. Each is only a sequence of registered operations, and one thing: what can be known
+ * is asked before the first write, and what was written is undone where a later step is refused. Where that cannot be,
+ * the answer says what was done.
+ */
+import { MusterError, NoAnswer } from '@muster/client';
+import { inPlainWords, type Operation, type Signal } from '@muster/registry';
+import { type Tool } from '@modelcontextprotocol/server';
+import { type z } from 'zod';
+import { type Answer, fitting } from '../answers/answers.ts';
+import { Asking } from '../calls/confirming.ts';
+import { inProject, perform, type ToolCall } from '../calls/calls.ts';
+import { digest } from '../calls/intents.ts';
+import { inTermsOf } from '../calls/explained.ts';
+import { unfit } from '../calls/issues.ts';
+import { withParameterWords } from './parameter-words.ts';
+import { asMeant } from '../calls/repair.ts';
+import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
+import {
+  answerBytes,
+  asInputSchema,
+  operationTool,
+  type OperationTool,
+  titleOf,
+  withoutProject,
+} from './tools.ts';
+
+export interface MacroTool {
+  readonly kind: 'macro';
+  readonly name: string;
+  readonly toolset: 'work';
+  readonly steps: readonly OperationTool[];
+  readonly stated: ObjectSchema;
+  readonly tool: Tool;
+  readonly withoutProject: Tool;
+  readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
+}
+
+/** A step was refused after others had been done. */
+export class HalfDone extends Error {
+  readonly failure: MusterError | NoAnswer;
+  readonly step: string;
+  readonly done: Answer;
+
+  constructor(failure: MusterError | NoAnswer, step: string, done: Answer) {
+    super(failure.message, { cause: failure });
+    this.name = 'HalfDone';
+    this.failure = failure;
+    this.step = step;
+    this.done = done;
+  }
+}
+
+/** A refusal of a caller that some step had news for: a holder is told of a signal once, by whatever it calls next. */
+export class Heard extends Error {
+  readonly failure: unknown;
+  readonly signals: readonly Signal[];
+
+  constructor(failure: unknown, signals: readonly Signal[]) {
+    super('refused, with signals', { cause: failure });
+    this.name = 'Heard';
+    this.failure = failure;
+    this.signals = signals;
+  }
+}
+
+type Step = (operation: Operation, params: Answer) => Promise<Answer>;
+
+export interface Steps {
+  /** Asks, or does what changes nothing that a caller would miss. */
+  readonly look: Step;
+  /** The same with nothing cut of its answer: for what is read on here, or written again. */
+  readonly lookWhole: Step;
+  /** Does it; where a later one fails, the answer says what came of this. */
+  readonly take: Step;
+  /** Goes on with `work`; where that is refused, undoes what was taken before, so that nothing was done. */
+  readonly orUndo: (work: () => Promise<Answer>, undo: () => Promise<unknown>) => Promise<Answer>;
+  /** The signals that came with any answer, oldest first: of many the newest, as the API does. */
+  readonly heard: () => readonly Signal[];
+}
+
+function stepsOf(args: Answer, call: ToolCall): Steps {
+  const done: Record<string, unknown> = {};
+  const times = new Map<string, number>();
+  const heard = new Map<number, Signal>();
+  const stepWith =
+    (own: Partial<ToolCall>): Step =>
+    async (operation, params) => {
+      const count = times.get(operation.name) ?? 0;
+      times.set(operation.name, count + 1);
+      const { key, isOwn } = call.intent;
+      const intent = count === 0 ? call.intent : { key: digest(key, count.toString()), isOwn };
+      try {
+        const answer = await perform(operation, params, { ...call, ...own, intent });
+        for (const signal of (answer['signals'] ?? []) as Signal[]) heard.set(signal.seq, signal);
+        return answer;
+      } catch (failure) {
+        throw inTermsOf(failure, args, params);
+      }
+    };
+  const look = stepWith({});
+  return {
+    look,
+    lookWhole: stepWith({ room: Infinity }),
+    take: async (operation, params) => {
+      try {
+        const answer = await look(operation, params);
+        done[operation.name] = answer;
+        return answer;
+      } catch (failure) {
+        const isKnown = failure instanceof MusterError || failure instanceof NoAnswer;
+        if (!isKnown || Object.keys(done).length === 0) throw failure;
+        throw new HalfDone(failure, operation.name, done);
+      }
+    },
+    orUndo: async (work, undo) => {
+      try {
+        return await work();
+      } catch (failure) {
+        // Without an answer the step may have been done, and what came before it belongs to it.
+        if (!(failure instanceof HalfDone) || failure.failure instanceof NoAnswer) throw failure;
+        const isUndone = await undo().then(
+          () => true,
+          () => false,
+        );
+        throw isUndone ? failure.failure : failure;
+      }
+    },
+    heard: () => {
+      const newest = [...heard.values()].sort((a, b) => b.seq - a.seq);
+      return newest.slice(0, fitting(newest, answerBytes)).reverse();
+    },
+  };
+}
+
+interface MacroStatement<Params extends z.ZodObject> {
+  readonly name: string;
+  readonly description: string;
+  readonly params: Params;
+  readonly steps: readonly Operation[];
+  readonly run: (params: z.output<Params>, steps: Steps) => Promise<Answer>;
+}
+
+export function macro<Params extends z.ZodObject>(statement: MacroStatement<Params>): MacroTool {
+  const { name, description, params } = statement;
+  const stated = statedParams(params);
+  const inputSchema = withParameterWords(paramsSchema(params));
+  const takesProject = 'projectId' in params.shape;
+  const tool: Tool = {
+    name,
+    title: titleOf(name),
+    description,
+    inputSchema: asInputSchema(inputSchema),
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  };
+  return {
+    kind: 'macro',
+    name,
+    toolset: 'work',
+    steps: statement.steps.flatMap((operation) => operationTool(operation.name) ?? []),
+    stated,
+    tool,
+    withoutProject: takesProject
+      ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
+      : tool,
+    run: async (args, call) => {
+      const parsed = params.safeParse(
+        inProject({ takesProject }, asMeant(stated, args), call.view),
+        inPlainWords,
+      );
+      if (!parsed.success) throw unfit(parsed.error, Object.keys(inputSchema.properties));
+      const steps = stepsOf(parsed.data, call);
+      try {
+        const answer = await statement.run(parsed.data, steps);
+        const signals = steps.heard();
+        return signals.length === 0 ? answer : { ...answer, signals };
+      } catch (failure) {
+        const signals = steps.heard();
+        throw signals.length === 0 || failure instanceof Asking ? failure : new Heard(failure, signals);
+      }
+    },
+  };
+}
+
+/** Without what was not given: an absent parameter means the contract's default. */
+export const given = (params: Answer): Answer =>
+  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined && value !== null));

@@ -1,0 +1,186 @@
+/** Finding and calling operations that are not in the list: for clients that take few tools. */
+import {
+  type ApiError,
+  badRequest,
+  inPlainWords,
+  type Operation,
+  reasons,
+  unknownOperation,
+} from '@muster/registry';
+import { closestTo } from '@muster/http';
+import { type Tool } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { type Answer } from '../answers/answers.ts';
+import { callOperation, outside, type ToolCall } from '../calls/calls.ts';
+import { unfit } from '../calls/issues.ts';
+import { macros } from './macros.ts';
+import { asMeant } from '../calls/repair.ts';
+import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
+import { findOperations } from './search.ts';
+import {
+  asInputSchema,
+  operationTool,
+  operationTools,
+  type OperationTool,
+  proseOf,
+  titleOf,
+  withoutProject,
+} from './tools.ts';
+
+export interface MetaTool {
+  readonly kind: 'meta';
+  readonly name: string;
+  readonly toolset: 'meta';
+  /** Rather than describing them. */
+  readonly callsOthers: boolean;
+  readonly stated: ObjectSchema;
+  readonly tool: Tool;
+  readonly withoutProject: Tool;
+  readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
+}
+
+const operationName = z.string().trim().meta({ description: 'Such as stories.list' });
+const operationParams = z
+  .record(z.string(), z.unknown())
+  .default({})
+  .meta({ description: "The operation's own parameters" });
+
+interface MetaStatement<Params extends z.ZodObject> {
+  readonly name: string;
+  readonly description: string;
+  readonly isRead: boolean;
+  readonly callsOthers?: boolean;
+  readonly params: Params;
+  readonly run: (params: z.output<Params>, call: ToolCall) => Answer | Promise<Answer>;
+}
+
+function meta<Params extends z.ZodObject>({
+  name,
+  description,
+  isRead,
+  callsOthers = false,
+  params,
+  run,
+}: MetaStatement<Params>): MetaTool {
+  const tool: Tool = {
+    name,
+    title: titleOf(name),
+    description,
+    inputSchema: asInputSchema(paramsSchema(params)),
+    // What a write does in the end is the operation's own; the client is told the worst.
+    annotations: {
+      readOnlyHint: isRead,
+      destructiveHint: !isRead,
+      idempotentHint: isRead,
+      openWorldHint: false,
+    },
+  };
+  const stated = statedParams(params);
+  return {
+    kind: 'meta',
+    name,
+    toolset: 'meta',
+    callsOthers,
+    stated,
+    tool,
+    withoutProject: tool,
+    run: async (args, call) => {
+      const parsed = params.safeParse(asMeant(stated, args), inPlainWords);
+      if (parsed.success) return run(parsed.data, call);
+      throw unfit(parsed.error, Object.keys(stated.properties));
+    },
+  };
+}
+
+const macroNames: ReadonlySet<string> = new Set(macros.map((macro) => macro.name));
+
+function found(name: string, { view }: ToolCall): OperationTool {
+  const tool = operationTool(name);
+  if (macroNames.has(name))
+    throw badRequest(`${name} is a tool.`, [
+      { path: 'operation', message: 'is a tool: call it by its own name' },
+    ]);
+  if (tool === undefined) {
+    const didYouMean = closestTo(
+      name,
+      operationTools.map(({ operation }) => operation.name),
+    );
+    throw unknownOperation(didYouMean);
+  }
+  if (!view.allows(tool))
+    throw outside(`${tool.operation.name} is outside of what this connection was narrowed to.`);
+  return tool;
+}
+
+function search(query: string, limit: number, { view, mayUse }: ToolCall): Answer {
+  const found = findOperations(query).filter((tool) => view.allows(tool) && mayUse(tool));
+  return {
+    items: found.slice(0, limit).map(({ operation }) => ({
+      operation: operation.name,
+      effect: operation.effect,
+      summary: operation.summary,
+    })),
+    found: found.length,
+    ...(found.length === 0 && {
+      namespaces: [...new Set(operationTools.map(({ toolset }) => toolset))],
+    }),
+  };
+}
+
+function describe({ operation, clears }: OperationTool, { view }: ToolCall): Answer {
+  const { name, effect, params, result, refusals, example } = operation;
+  const schema = paramsSchema(params, clears);
+  const { projectId: _, ...others } = example;
+  return {
+    operation: name,
+    callWith: effect === 'read' ? 'call_read_operation' : 'call_write_operation',
+    description: proseOf(operation),
+    params: view.project === null ? schema : withoutProject(schema),
+    returns: Object.keys(result.shape),
+    refusals: refusals.map((reason) => ({
+      reason,
+      meaning: reasons[reason].meaning,
+      remedy: reasons[reason].remedy,
+    })),
+    example: view.project === null ? example : others,
+  };
+}
+
+const wrongWay = ({ name, effect }: Operation): ApiError =>
+  badRequest(`${name} is a ${effect}.`, [
+    { path: 'operation', message: `is called with call_${effect}_operation` },
+  ]);
+
+export const metaTools: readonly MetaTool[] = [
+  meta({
+    name: 'search_operations',
+    description: 'Find operations by words of what they do.',
+    isRead: true,
+    params: z.strictObject({
+      query: z.string().max(200).meta({ description: 'Such as "assign a reviewer"' }),
+      limit: z.int().min(1).max(50).default(10),
+    }),
+    run: ({ query, limit }, call) => search(query, limit, call),
+  }),
+  meta({
+    name: 'describe_operation',
+    description: 'All about one operation: parameters, result, refusals, an example.',
+    isRead: true,
+    params: z.strictObject({ operation: operationName }),
+    run: ({ operation }, call) => describe(found(operation, call), call),
+  }),
+  ...(['read', 'write'] as const).map((effect) =>
+    meta({
+      name: `call_${effect}_operation`,
+      description: `Call an operation that ${effect}s.`,
+      isRead: effect === 'read',
+      callsOthers: true,
+      params: z.strictObject({ operation: operationName, params: operationParams }),
+      run: ({ operation, params }, call) => {
+        const tool = found(operation, call);
+        if (tool.operation.effect !== effect) throw wrongWay(tool.operation);
+        return callOperation(tool, params, call);
+      },
+    }),
+  ),
+];

@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { type Tool } from '@modelcontextprotocol/server';
+import { Tiktoken } from 'js-tiktoken/lite';
+import o200k from 'js-tiktoken/ranks/o200k_base';
+import { instructionsFor } from '../protocol/instructions.ts';
+import { viewOf } from '../http/narrowing.ts';
+import { type Identity } from './rights.ts';
+import { listFor } from '../protocol/server.ts';
+import { everyTool, findTool } from './toolbox.ts';
+import { operationTool, operationTools, toolNameOf } from './tools.ts';
+
+const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+
+/** Somebody who may do everything that can be done in an organization, and run the installation too. */
+const acts = { name: 'Ana', role: 'owner', org: 'Acme' } as const;
+const token = { scopes: ['admin', 'platform'], agentId: null, projectIds: null, mayReadInbox: true } as const;
+const everybody: Identity = { token, acts, ids: null };
+
+const encoding = new Tiktoken(o200k);
+const tokens = (value: unknown): number => encoding.encode(JSON.stringify(value)).length;
+
+describe('names', () => {
+  it('are what every client takes', () => {
+    for (const { name } of everyTool) expect(name).toMatch(/^[a-zA-Z0-9_]{1,45}$/);
+  });
+
+  it('are one for each operation, and both spellings find it', () => {
+    expect(new Set(everyTool.map(({ name }) => name)).size).toBe(everyTool.length);
+    for (const { name } of all) {
+      expect(findTool(name)).toMatchObject({ operation: { name } });
+      expect(findTool(toolNameOf(name))).toBe(findTool(name));
+    }
+  });
+
+  it('cover what the registry offers to models, in its order', () => {
+    expect(operationTools.map(({ operation }) => operation.name)).toEqual(all.map(({ name }) => name));
+  });
+
+  it('find nothing that the registry keeps from models', () => {
+    const kept = [...operations.values()].filter(({ surfaces }) => !surfaces.includes('tool'));
+    // Webhooks are people's alone: none of them is a tool.
+    const others = kept.filter(({ name }) => !name.startsWith('webhooks.'));
+    expect(others.map(({ name }) => name)).toEqual([
+      ...['agents.create', 'agents.list', 'agents.retire'],
+      ...['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'],
+      ...['tokens.create', 'tokens.list', 'tokens.revoke'],
+      ...['connections.list', 'connections.revoke'],
+      ...['passkeys.list', 'passkeys.rename', 'passkeys.delete'],
+      ...['list', 'upsert', 'delete', 'test'].map((word) => `identityProviders.${word}`),
+      ...['projects.deliveryHealth', 'comments.replies'],
+      ...['begin', 'put', 'finish', 'get', 'list', 'undo'].map((word) => `imports.${word}`),
+      'events.list',
+      ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
+      ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
+      ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
+    ]);
+    expect(kept).toHaveLength(others.length + 13);
+    for (const { name } of kept) {
+      expect(findTool(name)).toBeUndefined();
+      expect(findTool(toolNameOf(name))).toBeUndefined();
+    }
+  });
+});
+
+describe('what a model reads', () => {
+  const shown = everyTool.map(({ tool }) => tool);
+
+  it.each(shown.map((tool) => [tool.name, tool] as const))('of %s is short', (_name, tool) => {
+    expect(tool.description?.length).toBeLessThanOrEqual(400);
+    // Clients refuse references, and some a list of types.
+    expect(JSON.stringify(tool)).not.toMatch(/"\$ref"|"\$defs"|"pattern"|x-muster|"type":\[/);
+  });
+
+  it('says of each operation what comes back and which refusals', () => {
+    for (const { operation, tool } of operationTools) {
+      expect(tool.description).toContain(operation.summary);
+      expect(tool.description).toContain(' Returns ');
+      for (const reason of operation.refusals.filter((one) => one !== 'archived'))
+        expect(tool.description).toContain(reason);
+    }
+  });
+
+  it('has all four hints, and they follow the contract', () => {
+    for (const { operation, tool } of operationTools) {
+      expect(Object.values(tool.annotations ?? {}).map((hint) => typeof hint)).toEqual(
+        Array(4).fill('boolean'),
+      );
+      expect(tool.annotations?.readOnlyHint).toBe(operation.effect === 'read');
+      expect(tool.annotations).toMatchObject({
+        idempotentHint: operation.idempotent,
+        destructiveHint: operation.destructive,
+      });
+      if ('deleted' in operation.result.shape) expect(tool.annotations?.destructiveHint).toBe(true);
+    }
+  });
+
+  it.each(['orgs_transferOwnership', 'invitations_revoke', 'deliveryExecutions_complete'])(
+    'does not say of %s, which ends something for good, that it only adds',
+    (name) => {
+      expect(operationTool(name)?.tool.annotations?.destructiveHint).toBe(true);
+    },
+  );
+
+  it('hides projectId where the connection fills it in', () => {
+    for (const { tool, withoutProject, takesProject } of operationTools) {
+      const names = Object.keys(withoutProject.inputSchema.properties ?? {});
+      expect(names).not.toContain('projectId');
+      expect(withoutProject.inputSchema.required ?? []).not.toContain('projectId');
+      expect(names.length).toBe(
+        Object.keys(tool.inputSchema.properties ?? {}).length - (takesProject ? 1 : 0),
+      );
+    }
+  });
+});
+
+describe('the short lists', () => {
+  const shortList = listFor(viewOf({ mode: 'core' }), everybody).tools;
+  const namesIn = (tool: Tool) => Object.keys(tool.inputSchema.properties ?? {});
+
+  it('describe every parameter', () => {
+    const undescribed = shortList.flatMap(({ name, inputSchema }) =>
+      Object.entries(inputSchema.properties ?? {})
+        .filter(([, property]) => !JSON.stringify(property).includes('"description"'))
+        .map(([parameter]) => `${name}.${parameter}`),
+    );
+    expect(undescribed).toEqual([]);
+  });
+
+  it('leave out rare parameters of operations only, which are accepted and described elsewhere', () => {
+    const leftOut = shortList.flatMap((listed) => {
+      const tool = findTool(listed.name);
+      if (tool === undefined) throw new Error(`no tool ${listed.name}`);
+      const missing = namesIn(tool.tool).filter((name) => !namesIn(listed).includes(name));
+      if (missing.length > 0) expect(tool.kind).toBe('operation');
+      for (const name of missing) {
+        expect(Object.keys(tool.stated.properties)).toContain(name);
+        expect(listed.inputSchema.required ?? []).not.toContain(name);
+      }
+      return missing.map((name) => `${listed.name}.${name}`);
+    });
+    expect(leftOut).toEqual([
+      ...['data', 'expectedSeq'].map((name) => `deliveryExecutions_checkpoint.${name}`),
+      ...['maxBytes', 'part'].map((name) => `session_identity.${name}`),
+      ...['columnId', 'storyIds', 'updatedSince'].map((name) => `stories_list.${name}`),
+      ...['comments_create.anchor', 'reviewers_setVerdict.diffHash'],
+    ]);
+  });
+
+  it('keep the hints that differ from what a client assumes', () => {
+    const assumed = {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    };
+    for (const { name, annotations } of shortList) {
+      const whole = findTool(name)?.tool.annotations ?? {};
+      const understood = { ...assumed, ...annotations };
+      expect(understood).toMatchObject(
+        whole.readOnlyHint === true ? { readOnlyHint: true, openWorldHint: false } : whole,
+      );
+    }
+  });
+});
+
+describe('what it costs a model', () => {
+  it('is at most 25,000 tokens for everything', () => {
+    expect(tokens(listFor(viewOf({ mode: 'full' }), everybody).tools)).toBeLessThanOrEqual(25_000);
+  });
+
+  it('is at most 3,000 tokens in core mode', () => {
+    const { tools } = listFor(viewOf({ mode: 'core' }), everybody);
+    expect(tools.length).toBeLessThanOrEqual(20);
+    expect(tokens(tools)).toBeLessThanOrEqual(3_000);
+  });
+
+  it('is at most 1,500 tokens in search mode', () => {
+    expect(tokens(listFor(viewOf({ mode: 'search' }), everybody).tools)).toBeLessThanOrEqual(1_500);
+  });
+
+  it('is told in the guide by the number of tools', () => {
+    const count = listFor(viewOf({ mode: 'full' }), everybody).tools.length;
+    const guide = readFileSync(
+      path.resolve(import.meta.dirname, '../../../../docs/guides/mcp-clients.md'),
+      'utf8',
+    );
+    expect(guide.replaceAll(/\s+/g, ' ')).toContain(`lists all ${count} tools;`);
+  });
+
+  it.each([{}, { mode: 'core' }, { mode: 'search', project: 'WEB' }, { readonly: '1' }])(
+    'is less than 2,000 characters of instructions with %j',
+    (given) => {
+      const view = viewOf(given);
+      const long = { ...everybody, acts: { ...acts, name: 'N'.repeat(500) } };
+      expect(instructionsFor(long, view, listFor(view, everybody).visible).length).toBeLessThan(2_000);
+    },
+  );
+});
