@@ -1,5 +1,6 @@
 /** What traces are told of statements: which they are, never what they carry. */
 import { inSpan, traceParent } from '@muster/tracing';
+import { LRUCache } from 'lru-cache';
 import { type Statement } from './burst.ts';
 import { bind, sql } from './sql.ts';
 
@@ -8,9 +9,8 @@ const changes = /\b(insert into|update|delete from)\s+"?(?!of\b|set\b|skip\b)([a
 const reads = /\bfrom\s+"?([a-z_.]+)/i;
 const calls = /^\s*select\s+([a-z_.]+)\(/i;
 
-const summaries = new Map<string, string>();
-/** Shapes of statements are as many as the code has. */
-const mostSummaries = 1_000;
+/** By statements, of which the code has fewer. */
+const summaries = new LRUCache<string, string>({ max: 1_000 });
 
 /** `update stories`, `select app.enter`, `commit`: a few words of the text that is the same for each call. */
 export function summaryOf(sql: string): string {
@@ -22,7 +22,6 @@ export function summaryOf(sql: string): string {
     summary = (
       changed !== '' ? `${verb} ${changed}` : read === undefined ? word : `select ${read}`
     ).toLowerCase();
-    if (summaries.size >= mostSummaries) summaries.clear();
     summaries.set(sql, summary);
   }
   return summary;

@@ -1,4 +1,5 @@
 /** Signing in at an issuer by OpenID Connect: where a person is sent, and what the answer says of them. */
+import { LRUCache } from 'lru-cache';
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
@@ -56,8 +57,8 @@ export interface IssuerSignIn {
   end(issuer: Issuer, question: IssuerQuestion, at: URL, needed: readonly string[]): Promise<IssuerAnswer>;
 }
 
-const keptMillis = 600_000;
-const mostKept = 1_000;
+/** Metadata and keys are kept for ten minutes: people sign in at the same few issuers. */
+const keeping = { max: 1_000, ttl: 600_000 };
 /** How far the clock of an issuer may be ahead. */
 const aheadMillis = 300_000;
 
@@ -70,16 +71,14 @@ const timeOf = (seconds: unknown): string | null =>
     : null;
 
 export function createIssuerSignIn(sender: Sender): IssuerSignIn {
-  const kept = new Map<string, { readonly until: number; readonly opened: Promise<Configuration> }>();
+  const kept = new LRUCache<string, Promise<Configuration>>(keeping);
 
-  /** Metadata and keys are kept for a while: people sign in at the same few issuers. */
   const open = ({ issuer, clientId, clientSecret }: Issuer): Promise<Configuration> => {
     const key = JSON.stringify([issuer, clientId, clientSecret]);
     const known = kept.get(key);
-    if (known !== undefined && known.until > Date.now()) return known.opened;
-    if (kept.size >= mostKept) kept.clear();
+    if (known !== undefined) return known;
     const opened = openIssuer(sender, { issuer, clientId, clientSecret });
-    kept.set(key, { until: Date.now() + keptMillis, opened });
+    kept.set(key, opened);
     // What failed is asked again.
     opened.catch(() => kept.delete(key));
     return opened;

@@ -1,6 +1,7 @@
 /** What a forge is called with: a token as it is, or the one of a GitHub App's installation, which is asked for. */
 import { createHash } from 'node:crypto';
 import { forgeApiRoot, ForgeCredentials, type ForgeKind, parseUntrustedJson } from '@muster/registry';
+import { LRUCache } from 'lru-cache';
 import githubAppJwt from 'universal-github-app-jwt';
 import { z } from 'zod';
 import { pathOf } from './api.ts';
@@ -34,7 +35,6 @@ const headersWith = (kind: ForgeKind, token: string): Readonly<Record<string, st
 const Installation = z.object({ id: z.int() });
 const InstallationToken = z.object({ token: z.string(), expires_at: z.string() });
 
-const mostTokens = 1_000;
 /** A token is not used in its last minutes. */
 const marginMillis = 5 * 60_000;
 
@@ -60,7 +60,7 @@ const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: C
 
 /** A way to ask, and headers for it. Tokens of installations, which live for an hour, are remembered until they are refused. */
 export function createAuthorize(ask: AskForge): { readonly authorize: Authorize; readonly ask: AskForge } {
-  const tokens = new Map<string, { readonly token: string; readonly until: number }>();
+  const tokens = new LRUCache<string, { readonly token: string; readonly until: number }>({ max: 1_000 });
 
   const installationToken = async (
     called: Called,
@@ -79,7 +79,6 @@ export function createAuthorize(ask: AskForge): { readonly authorize: Authorize;
     const tokenUrl = `${root}/app/installations/${id}/access_tokens`;
     const made = expectGood(tokenUrl, await ask({ method: 'POST', url: tokenUrl, headers }));
     const { token, expires_at: until } = InstallationToken.parse(parseUntrustedJson(made.text));
-    if (tokens.size >= mostTokens) tokens.clear();
     tokens.set(tokenKey(called), { token, until: Date.parse(until) });
     return token;
   };
