@@ -4,6 +4,7 @@
  * What others take meanwhile is missed for a tenth of a second at most, and is owed, so it is not taken twice. Where
  * Redis is away or hangs, the process counts alone, and no caller waits.
  */
+import { LRUCache } from 'lru-cache';
 import { intervalMillis, millisNow, type Quota, quotaOf, taken } from './rate.ts';
 import { createSharedStore, type SharedOptions, type SharedStore } from './shared.ts';
 import { type Cost } from './store.ts';
@@ -71,16 +72,12 @@ function countTogether(redis: SharedStore): RateLimiter {
 
 /** Finds the bucket of a cost in this process; a new one is full, and Redis has said nothing of it yet. */
 function createBuckets(): (cost: Cost) => Bucket {
-  const buckets = new Map<string, Bucket>();
+  const buckets = new LRUCache<string, Bucket>({ max: mostBuckets });
   return (cost) => {
     const known = buckets.get(cost.key);
     if (known !== undefined) return known;
     const bucket = { ...cost, fullAt: 0, owed: 0, heardAt: -Infinity };
     buckets.set(cost.key, bucket);
-    if (buckets.size > mostBuckets) {
-      const [first] = buckets.keys();
-      if (first !== undefined) buckets.delete(first);
-    }
     return bucket;
   };
 }
