@@ -50,8 +50,9 @@ async function deleteLanded({ repository, caller, say }: Session): Promise<void>
   if (remote === undefined) return;
   const listed = await git(['ls-remote', remote, 'refs/muster/*']);
   const refs = listed.split('\n').flatMap((line) => line.split('\t')[1] ?? []);
-  for (const [executionId, checkpoints] of Map.groupBy(refs, executionIn)) {
+  for (const executionId of new Set(refs.map(executionIn))) {
     if (!isUuid(executionId)) continue;
+    const checkpoints = refs.filter((ref) => executionIn(ref) === executionId);
     const found = await caller.deliveryExecutions.get({ executionId }).catch(gone);
     if (found?.execution.outcome !== 'succeeded') continue;
     await git(['push', '--quiet', '--no-verify', remote, '--delete', ...checkpoints]);

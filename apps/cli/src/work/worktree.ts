@@ -4,6 +4,7 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/pr
 import path from 'node:path';
 import { type Git, GitError, namesIn, openGit } from './git.ts';
 import { commitOf, type Repository } from './repository.ts';
+import { requireTrustedConfig } from './trusted-config.ts';
 
 export interface Worktree {
   readonly folder: string;
@@ -40,8 +41,12 @@ export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
   git: openGit({ folder, gitDir }),
 });
 
-export const openWorktree = async (folder: string): Promise<Worktree> =>
-  worktreeAt(folder, await openGit({ folder })(['rev-parse', '--absolute-git-dir']));
+export async function openWorktree(folder: string): Promise<Worktree> {
+  const gitDir = await openGit({ folder })(['rev-parse', '--absolute-git-dir']);
+  // Remembers its configuration: no agent is there yet.
+  await requireTrustedConfig(gitDir);
+  return worktreeAt(folder, gitDir);
+}
 
 /** Removes the folder of a worktree in which no agent has been yet. False where another has a folder of that name. */
 async function clearFolder({ git, commonDir }: Repository, folder: string): Promise<boolean> {
