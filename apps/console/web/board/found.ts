@@ -23,7 +23,11 @@ export function useFound(
   useLayoutEffect(() => {
     if (shown.current === filter) return;
     shown.current = filter;
-    for (const column of area.current?.querySelectorAll('.column-scroll') ?? []) column.scrollTop = 0;
+    for (const column of area.current?.querySelectorAll('.column-scroll') ?? []) {
+      column.scrollTop = 0;
+      // Otherwise the browser says so after the cards are measured, which then go by the place before.
+      column.dispatchEvent(new Event('scroll'));
+    }
   }, [area, filter]);
   return { lanes, filtered };
 }
