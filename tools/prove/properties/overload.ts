@@ -14,6 +14,7 @@ import {
   reasonOf,
 } from '../callers.ts';
 import { type Removal, without } from '../guards.ts';
+import { foundOrganization } from '../organization.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { openTap } from '../tap.ts';
 
@@ -40,6 +41,7 @@ const long: Extent = {
   crowd: { callers: 300, renewals: 100, served: 1_000 },
 };
 
+const organizations = 4;
 const leastGoodput = 0.85;
 const mostMillis = 1_000;
 /** So many times what can be answered is asked for. */
@@ -63,9 +65,21 @@ async function begin(
   });
   const call = as(people[0].token);
   const { storyId, executionId, leaseToken } = await beginWork(call);
+  const asks: [Ask, ...Ask[]] = [() => call('stories.get', { storyId })];
+  // One organization alone cannot take all places.
+  while (asks.length < organizations) {
+    const other = await foundOrganization(database, 1);
+    const theirs = as(other.people[0].token);
+    const work = await beginWork(theirs);
+    asks.push(() => theirs('stories.get', { storyId: work.storyId }));
+  }
+  let asked = 0;
   return {
     api,
-    ask: () => call('stories.get', { storyId }),
+    ask: (): Promise<Heard> => {
+      asked += 1;
+      return (asks[asked % asks.length] ?? asks[0])();
+    },
     renew: () => call('deliveryExecutions.renew', { executionId, leaseToken }),
     look: (path: string) => callers.get(api.url, path),
   };
