@@ -39,9 +39,11 @@ export const findParked = (
 export const forgetParked = (ids: readonly string[]): Query<unknown> =>
   sql`delete from forge_facts where ${of()} and id = any (${ids}::uuid[])`;
 
-/** Asks for a look at what waits, where anything does in the project. */
+/**
+ * Asks for a look at what waits in a project with a repository. A fact that is read at this moment may be put aside after this
+ * transaction has ended, so it does not count whether anything waits yet; the look waits for it.
+ */
 export const askForReplay = (projectId: string, executionId: string): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload)
      select ${organization}, ${newId()}, 'forge.replay', ${JSON.stringify({ executionId })}::jsonb
-     where exists (select from forge_repositories r join forge_facts f on f.org_id = r.org_id and f.repository_id = r.id
-       where ${of('r')} and r.project_id = ${projectId})`;
+     where exists (select from forge_repositories r where ${of('r')} and r.project_id = ${projectId})`;
