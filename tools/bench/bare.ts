@@ -54,7 +54,7 @@ interface Rights {
   readonly projects: readonly string[];
 }
 
-/** What the way in answered once of a token, which it takes instead of looking again. */
+/** The answer of the way in for a token, remembered so that it is looked up once. */
 const rights = new Map<string, Rights>();
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });

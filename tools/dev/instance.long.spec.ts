@@ -28,7 +28,7 @@ async function startAnother(): Promise<ChildProcess> {
       `import { claimInstance } from './tools/dev/instance.ts';
         claimInstance(${JSON.stringify(folder)});
         process.stdout.write('claimed');
-        // What is not referred to is collected.
+        // Collects everything without a reference, such as a claim that was not kept.
         setInterval(() => { gc(); process.stdout.write('collected'); }, 100);`,
     ],
     { cwd: repositoryRoot, stdio: ['ignore', 'pipe', 'inherit'] },

@@ -1,43 +1,43 @@
 /** `muster ask`: by an agent at work, and by a script. */
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Client } from '@muster/client';
-import { type People, until } from '@muster/testing';
+import { describe, expect, it } from '@jest/globals';
+import { until } from '@muster/testing';
 import { useMuster } from './muster.ts';
 import { useRunner } from './runner.ts';
+import { useStories } from './stories.ts';
 
 const muster = useMuster();
+const stories = useStories(muster);
+const { executionOf } = stories;
 const runner = useRunner('branch: work/{key}-{epoch}\ncheckpoint: 1s\n');
 
-let people: People;
-let chloe: Client;
-beforeAll(async () => {
-  people = await muster.world.org();
-  chloe = muster.direct(people.chloe);
-  await chloe.projects.create({ key: 'WEB', name: 'Web' });
-});
-
 async function makeStory(): Promise<string> {
-  const { story } = await chloe.stories.create({ projectId: 'WEB', title: 'Say it', status: 'ready' });
+  const { story } = await stories.chloe.stories.create({
+    projectId: 'WEB',
+    title: 'Say it',
+    status: 'ready',
+  });
   return story.key;
 }
 const startAgent = async (key: string, script: string) =>
-  runner.start(await runner.clone(), [key, '--', 'sh', '-c', script], muster.environmentOf(people.chloe));
-const executionOf = async (key: string) =>
-  (await chloe.deliveryExecutions.getForTarget({ targetType: 'story', targetId: key })).execution;
+  runner.start(
+    await runner.clone(),
+    [key, '--', 'sh', '-c', script],
+    muster.environmentOf(stories.people.chloe),
+  );
 
 /** The question on a story, as soon as there is one. */
 async function findQuestion(key: string): Promise<string> {
   let id = '';
   await until(async () => {
-    const { items } = await chloe.comments.list({ storyId: key });
+    const { items } = await stories.chloe.comments.list({ storyId: key });
     id = items[0]?.id ?? '';
     return id !== '';
   });
   return id;
 }
 async function answer(storyId: string, questionId: string, body: string): Promise<void> {
-  await chloe.comments.create({ storyId, parentId: questionId, body });
-  await chloe.comments.resolve({ commentId: questionId });
+  await stories.chloe.comments.create({ storyId, parentId: questionId, body });
+  await stories.chloe.comments.resolve({ commentId: questionId });
 }
 
 describe('an agent', () => {
@@ -70,7 +70,7 @@ describe('an agent', () => {
 describe('a script', () => {
   it('gets the question and its replies as JSON', async () => {
     const key = await makeStory();
-    const asked = muster.as(people.ben, 'ask', '--story', key, '--json', 'Which color?');
+    const asked = muster.as(stories.people.ben, 'ask', '--story', key, '--json', 'Which color?');
     await answer(key, await findQuestion(key), 'Blue');
     const { code, out } = await asked;
     expect([code, JSON.parse(out)]).toMatchObject([
@@ -81,10 +81,12 @@ describe('a script', () => {
 
   it('hears that the question or its story was deleted', async () => {
     const [one, other] = [await makeStory(), await makeStory()];
-    const asked = [one, other].map((key) => muster.as(people.ben, 'ask', '--story', key, 'Which color?'));
-    await chloe.comments.delete({ commentId: await findQuestion(one) });
+    const asked = [one, other].map((key) =>
+      muster.as(stories.people.ben, 'ask', '--story', key, 'Which color?'),
+    );
+    await stories.chloe.comments.delete({ commentId: await findQuestion(one) });
     await findQuestion(other);
-    await chloe.stories.delete({ storyId: other });
+    await stories.chloe.stories.delete({ storyId: other });
     for (const { code, err } of await Promise.all(asked)) {
       expect(code).toBe(3);
       expect(err).toContain('the question was deleted before it was answered');
@@ -92,7 +94,7 @@ describe('a script', () => {
   });
 
   it('has to name a story', async () => {
-    expect(await muster.as(people.ben, 'ask', 'Which color?')).toMatchObject({
+    expect(await muster.as(stories.people.ben, 'ask', 'Which color?')).toMatchObject({
       code: 2,
       err: expect.stringContaining('which story?'),
     });

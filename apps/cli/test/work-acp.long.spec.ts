@@ -1,13 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Client } from '@muster/client';
-import { type People } from '@muster/testing';
+import { describe, expect, it } from '@jest/globals';
 import { useBeside } from './beside.ts';
 import { useMuster } from './muster.ts';
 import { lives, useRunner, type Working } from './runner.ts';
+import { useStories } from './stories.ts';
 
 const muster = useMuster();
+const stories = useStories(muster);
+const { executionOf } = stories;
 const runner = useRunner(`
 agent:
   name: acp
@@ -19,14 +20,6 @@ checkpoint: 1s
 `);
 const agentFile = path.join(import.meta.dirname, 'acp-agent.ts');
 
-let people: People;
-let chloe: Client;
-beforeAll(async () => {
-  people = await muster.world.org();
-  chloe = muster.direct(people.chloe);
-  await chloe.projects.create({ key: 'WEB', name: 'Web' });
-});
-
 interface Talking extends Working {
   readonly key: string;
   /** What the agent wrote down, by name. */
@@ -37,14 +30,14 @@ interface Talking extends Working {
 /** Works on a new story with an agent that behaves so. */
 async function start(behaviour: string): Promise<Talking> {
   const [{ story }, clone, place] = [
-    await chloe.stories.create({
+    await stories.chloe.stories.create({
       ...{ projectId: 'WEB', title: 'Say good night', status: 'ready', spec: 'It says good night.' },
     }),
     await runner.clone(),
     await runner.folder(),
   ];
   const command = ['--acp', '--', process.execPath, agentFile, behaviour, place];
-  const working = runner.start(clone, [story.key, ...command], muster.environmentOf(people.chloe));
+  const working = runner.start(clone, [story.key, ...command], muster.environmentOf(stories.people.chloe));
   return {
     ...working,
     key: story.key,
@@ -56,9 +49,6 @@ async function start(behaviour: string): Promise<Talking> {
     tell: (file) => writeFile(path.join(place, file), ''),
   };
 }
-
-const executionOf = async (key: string) =>
-  (await chloe.deliveryExecutions.getForTarget({ targetType: 'story', targetId: key })).execution;
 
 interface Session {
   readonly method: string;
@@ -112,7 +102,7 @@ describe('an agent by the Agent Client Protocol', () => {
     expect(server?.url).toBe(`${muster.url()}/api/mcp?mode=core&project=WEB`);
     const [, token = ''] = /^Bearer (.+)$/.exec(server?.headers[0]?.value ?? '') ?? [];
     expect(token).not.toBe('');
-    expect(token).not.toBe(people.chloe.me.token);
+    expect(token).not.toBe(stories.people.chloe.me.token);
   });
 
   it('goes on in its session, told what does not pass and nothing else', async () => {
@@ -129,8 +119,8 @@ describe('an agent by the Agent Client Protocol', () => {
   it('hears in another turn of the same session what changed while it was at work', async () => {
     const working = await start('waits for the spec');
     await working.until('checkpoint');
-    const { spec } = await chloe.storySpec.get({ storyId: working.key });
-    await chloe.storySpec.update({
+    const { spec } = await stories.chloe.storySpec.get({ storyId: working.key });
+    await stories.chloe.storySpec.update({
       ...{ storyId: working.key, content: 'It says good morning.' },
       baseVersion: spec.version,
     });
@@ -145,7 +135,7 @@ describe('an agent by the Agent Client Protocol', () => {
   it('gets leave by the wishes of the repository, never for a change outside of its worktree, and asks people where they say so', async () => {
     const working = await start('asks for leave');
     await working.until('asked');
-    const { items } = await chloe.comments.list({ storyId: working.key });
+    const { items } = await stories.chloe.comments.list({ storyId: working.key });
     const [question] = items;
     expect(question).toMatchObject({ kind: 'question' });
     expect(question?.body).toContain('asks for leave: answer.txt');
@@ -153,10 +143,10 @@ describe('an agent by the Agent Client Protocol', () => {
       state: 'waiting_input',
       waitingFor: { questionId: question?.id },
     });
-    await chloe.comments.create({
+    await stories.chloe.comments.create({
       ...{ storyId: working.key, parentId: question?.id ?? '', body: 'Always, it is yours.' },
     });
-    await chloe.comments.resolve({ commentId: question?.id ?? '' });
+    await stories.chloe.comments.resolve({ commentId: question?.id ?? '' });
     expect(await working.ended).toBe(0);
     expect(await working.read('outcomes')).toEqual([
       ['npm test', 'once'],
@@ -193,7 +183,7 @@ describe('an agent by the Agent Client Protocol', () => {
       await working.until('checkpoint');
       const execution = await executionOf(working.key);
       const asked = performance.now();
-      await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
+      await stories.chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
       expect(await working.ended).toBe(1);
       expect(performance.now() - asked).toBeLessThan(15_000);
       expect(await executionOf(working.key)).toMatchObject({ state: 'completed', outcome: 'canceled' });
@@ -209,10 +199,10 @@ describe('an agent by the Agent Client Protocol', () => {
     const working = await start('asks when it is told to stop');
     await working.until('checkpoint');
     const execution = await executionOf(working.key);
-    await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
+    await stories.chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
     expect(await working.ended).toBe(1);
     expect(await working.read('outcomes')).toEqual([['answer.txt', 'cancelled']]);
-    expect((await chloe.comments.list({ storyId: working.key })).items).toEqual([]);
+    expect((await stories.chloe.comments.list({ storyId: working.key })).items).toEqual([]);
   });
 
   for (const [behaviour, why] of [

@@ -1,21 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Client } from '@muster/client';
-import { type People } from '@muster/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Kind, useForge } from './forge.ts';
 import { useMuster } from './muster.ts';
 import { type Clone, type Runner, useRunner, type Working } from './runner.ts';
+import { useStories } from './stories.ts';
 
 const muster = useMuster();
-
-let people: People;
-let chloe: Client;
-beforeAll(async () => {
-  people = await muster.world.org();
-  chloe = muster.direct(people.chloe);
-  await chloe.projects.create({ key: 'WEB', name: 'Web' });
-});
+const stories = useStories(muster);
+const { executionOf } = stories;
 
 const secret = 'of-the-person';
 const kinds = [
@@ -39,18 +32,19 @@ async function cloneAt({ forge, runner }: Place): Promise<Clone> {
 }
 
 const newStory = async (): Promise<string> => {
-  const { story } = await chloe.stories.create({ projectId: 'WEB', title: 'Say it', status: 'ready' });
+  const { story } = await stories.chloe.stories.create({
+    projectId: 'WEB',
+    title: 'Say it',
+    status: 'ready',
+  });
   return story.key;
 };
 
 const work = (place: Place, clone: Clone, key: string, env: Readonly<Record<string, string>>): Working =>
   place.runner.start(clone, [key, '--', 'sh', '-c', 'env > env.txt; echo good > answer.txt'], {
-    ...muster.environmentOf(people.chloe),
+    ...muster.environmentOf(stories.people.chloe),
     ...env,
   });
-
-const executionOf = async (key: string) =>
-  (await chloe.deliveryExecutions.getForTarget({ targetType: 'story', targetId: key })).execution;
 
 describe.each(kinds)('the pull request at %s', (kind, variable, authorization) => {
   const config = `forge: ${kind}\nbranch: work/{key}-{epoch}\npullRequest: draft\n`;

@@ -1,4 +1,4 @@
-/** What others make of /openapi.json: two readings of the standard that know nothing of each other. */
+/** Checks /openapi.json with two independent validators. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';

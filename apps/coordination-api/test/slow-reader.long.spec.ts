@@ -44,7 +44,7 @@ describe('a reader who takes nothing', () => {
       `GET /api/events/stream?after=${cursor}&personal=false HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`,
     );
     socket.pause();
-    // It waits for its reader aside, and in the end no more.
+    // It waits for its reader without a place, and is then cut off.
     await until(async () => (await waiting()) === 1);
     await until(async () => (await waiting()) === 0);
     let text = '';
@@ -54,7 +54,7 @@ describe('a reader who takes nothing', () => {
     await closed;
     const before = blocksIn(text.slice(text.indexOf('\r\n\r\n') + 4));
     const got = numbersIn(before);
-    // What was sent is what connections hold, and not all that there was.
+    // Only as much was sent as the connections buffer.
     expect(got.length).toBeLessThan(events);
     const last = before.at(-1)?.id ?? cursor;
     const again = await openRaw({

@@ -79,6 +79,7 @@ export {
   storiesOf,
   storyIdOf,
   targetId,
+  targetsOf,
 } from './references.ts';
 export { type DB } from './schema.generated.ts';
 export { sendRead, sendShortWrite } from './shared-reads.ts';

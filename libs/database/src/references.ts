@@ -54,3 +54,9 @@ export function storiesOf(refs: readonly string[]): Part {
 
 /** A pattern for `like` that finds the text anywhere, literally. */
 export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
+/** SQL for a story and the open group that it is in, as targets of work: rows of `type` and `id`. */
+export const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
+  union all
+  select 'delivery_group', d.group_id from delivery_group_stories d
+    where ${of('d')} and d.story_id = ${storyId} and d.open`;

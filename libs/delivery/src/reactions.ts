@@ -11,11 +11,12 @@ import {
   type Part,
   type Query,
   sql,
+  targetsOf,
 } from '@muster/database';
 import { type Actor, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { noHolder } from './data/leases.ts';
-import { storiesOfExecution, targetsOf } from './data/targets.ts';
+import { storiesOfExecution } from './data/targets.ts';
 import { appendEvents } from './leases/events.ts';
 import { isInState, isOpenSql } from './leases/states-sql.ts';
 import { stepAll } from './leases/write-step.ts';

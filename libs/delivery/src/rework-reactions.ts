@@ -2,13 +2,12 @@
  * A verdict of a reviewer in Muster sends handed-in work back as one at the forge does: the execution needs rework until no
  * fresh request for changes is left.
  */
-import { type Db, type DomainEvent, of, sql } from '@muster/database';
+import { type Db, type DomainEvent, of, sql, targetsOf } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { type ExecutionRow } from './data/executions.ts';
 import { isoIn } from './data/leases.ts';
 import { newestRequest } from './data/rework.ts';
-import { targetsOf } from './data/targets.ts';
 import { isInState, isOpenSql } from './leases/states-sql.ts';
 import { isHeldState } from './leases/states.ts';
 import { needsRework, reworkOf } from './rules/forge.ts';

@@ -3,17 +3,18 @@
  * told of a head is sent anew where it is not so any more.
  */
 import { type DomainEvent, type Query } from '@muster/database';
+import { type EventData } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { askForReplay } from './data/parked.ts';
 import { askForIds } from './data/quiet-pulls.ts';
 import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';
 
-/** Events after which an execution may be known by more than before. */
-const telling: ReadonlySet<string> = new Set([
-  'execution.acquired',
-  'execution.submitted',
-  'execution.updated',
-]);
+/** True for an event after which an execution may be known by more than before: its branch or its pull request. */
+const isTelling = ({ kind, data }: DomainEvent): boolean =>
+  kind === 'execution.acquired' ||
+  kind === 'execution.submitted' ||
+  (kind === 'execution.updated' &&
+    (data['fields'] as EventData<'execution.updated'>['fields']).includes('git'));
 
 /** Events after which something else may be so of the work on their story. */
 const judging: ReadonlySet<string> = new Set([
@@ -29,10 +30,12 @@ const shaking: ReadonlySet<string> = new Set([
   ...['lock.acquired', 'lock.released', 'policy.updated', 'member.removed', 'member.departed'],
 ]);
 
-function* askedBy({ kind, subject, data }: DomainEvent): Generator<Query<unknown>> {
+function* askedBy(domainEvent: DomainEvent): Generator<Query<unknown>> {
+  const { kind, subject, data } = domainEvent;
   const executionId = data['executionId'];
   if (typeof executionId === 'string') {
-    if (telling.has(kind) && subject.projectId !== null) yield askForReplay(subject.projectId, executionId);
+    if (isTelling(domainEvent) && subject.projectId !== null)
+      yield askForReplay(subject.projectId, executionId);
     if (moving.has(kind)) yield askForStatusOfExecution(executionId);
   }
   if (kind === 'forge.repositoryLinked') yield askForIds(String(data['connectionId']));

@@ -94,7 +94,7 @@ function typeOf(json: Json): string {
   }
 }
 
-/** How a parameter names a member or an agent, in the schema's words; undefined for everything else. */
+/** The names that a parameter of a member or an agent takes, in the schema's words; undefined for other parameters. */
 export function personForm({ anyOf = [], ...json }: Json): string | undefined {
   const named = [json, ...anyOf].find(({ 'x-muster-ref': ref }) => ref !== undefined && personKinds.has(ref));
   return named?.description;

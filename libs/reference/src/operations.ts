@@ -108,7 +108,7 @@ export function describe(operation: Operation): OperationPage {
   };
 }
 
-/** What the example of an operation answers, as JSON text; null where it was not called yet. */
+/** The answer of an operation's example as JSON text; null if the example was not called yet. */
 export const answerOf = (name: string): string | null => answers[name] ?? null;
 
 /** The operations by namespace, in the order of the registry. */

@@ -71,7 +71,7 @@ function* valuesOf(record: Item, prefix = ''): Generator<[string, string]> {
   }
 }
 
-/** What people look for first. */
+/** Fields that people look for first. */
 const leadingFields = ['key', 'title', 'name', 'status', 'state'];
 const isId = (field: string): boolean => field === 'id' || field.endsWith('Id') || field.endsWith('.id');
 
@@ -131,7 +131,7 @@ export function showResult(result: Item, page: Page): string[] {
 
 const done: Readonly<Record<string, string>> = { create: 'Created', update: 'Updated' };
 
-/** What a write did, in words; undefined where the record in its result has nothing that people call it by. */
+/** Says in a sentence what a write did; undefined if the record in its result has neither key, title nor name. */
 export function sentenceOf(operation: string, result: Item): string | undefined {
   const verb = done[operation.slice(operation.lastIndexOf('.') + 1)];
   const [record] = Object.values(result).filter(isObject);

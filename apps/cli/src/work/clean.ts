@@ -65,9 +65,7 @@ async function deleteLanded({ repository, caller, say }: Session): Promise<void>
       '–',
       'cleaned',
       `the checkpoints of work that succeeded are deleted: ${checkpoints.join(', ')}`,
-      {
-        ...{ executionId, refs: checkpoints },
-      },
+      { executionId, refs: checkpoints },
     );
   }
 }

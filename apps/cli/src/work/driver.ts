@@ -44,7 +44,7 @@ interface HeldWork {
 /** The agent's own question waits for an answer. */
 export const isQuestionOpen = (lease: HeldWork): boolean => lease.execution().state === 'waiting_input';
 
-/** Whether a signal ended it, or a command in its shell, which then ends with 128 and the number of the signal. */
+/** True if a signal ended the agent, or a command in its shell: the shell then exits with 128 plus the signal's number. */
 export const wasKilled = (code: number | null): boolean => code === null || (code > 128 && code <= 128 + 64);
 
 /** A command was told all by its start, and ends by itself. */

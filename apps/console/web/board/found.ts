@@ -25,7 +25,7 @@ export function useFound(
     shown.current = filter;
     for (const column of area.current?.querySelectorAll('.column-scroll') ?? []) {
       column.scrollTop = 0;
-      // Otherwise the browser says so after the cards are measured, which then go by the place before.
+      // The browser sends its event only after the cards are measured, and the virtualizer would still use the old offset.
       column.dispatchEvent(new Event('scroll'));
     }
   }, [area, filter]);

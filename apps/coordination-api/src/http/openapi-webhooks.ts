@@ -17,7 +17,7 @@ const numbered = {
   seq: z.int().min(1).describe("The endpoint's own count, from 1 without gaps"),
   cursor: EventCursor.describe('A value for `after` of events.list, just after this event'),
 };
-/** What all events have; each adds its own `type` and `data.data`. */
+/** The fields of every event; each kind adds its own `type` and `data.data`. */
 const eventMessage = z
   .looseObject({
     timestamp: at,

@@ -52,18 +52,18 @@ export function createShares(
   const limiter = createConcurrencyLimiter(most.all);
   return {
     enter: (caller) => {
-      const owner = { ...ownerOf(caller), most: most.each };
-      const member = { key: `all of ${caller.memberId}`, most: most.organization / 2 };
-      const organization = { key: `organization ${caller.orgId}`, most: most.organization };
-      const admission = limiter.enter([owner, member, organization]);
+      const parties = [
+        { ...ownerOf(caller), most: most.each },
+        { key: `all of ${caller.memberId}`, said: 'of yours', most: most.organization / 2 },
+        {
+          ...{ key: `organization ${caller.orgId}`, said: 'of your organization' },
+          most: most.organization,
+        },
+      ];
+      const admission = limiter.enter(parties);
       if ('leave' in admission) return admission.leave;
       if (admission.full === null) throw unavailable(reason, `Too many calls ${what} at once; try again.`);
-      const whose =
-        admission.full === owner
-          ? owner.said
-          : admission.full === member
-            ? 'of yours'
-            : 'of your organization';
+      const whose = parties.find((party) => party === admission.full)?.said ?? '';
       throw tooMany(reason, retrySeconds, `Too many calls ${whose} ${what} at once.`);
     },
   };

@@ -59,7 +59,7 @@ function shorten(decisions: readonly Answer[]): { shown: Answer[]; parts: CutPar
 /** In the short list the operation is called by another tool. */
 const readDecisions = `${toolNameOf(list.name)} (or call_read_operation ${list.name})`;
 
-/** What was cut of the decisions and of the context, with the calls that read the rest; undefined if nothing was. */
+/** The cut parts of the decisions and the context, with the calls that read the rest; undefined if nothing was cut. */
 function joinCuts(decisions: readonly CutPart[], context: Cut | undefined, storyId: string): Cut | undefined {
   if (decisions.length === 0 && context === undefined) return undefined;
   const how =

@@ -118,7 +118,7 @@ const isEmptyDefault = (value: unknown): boolean =>
 /** The first clause of the contract's words; `describe_operation` tells the rest. */
 const firstClause = (words: string): string => /^.{4,}?(?=; |\. |$)/.exec(words)?.[0] ?? words;
 
-/** How each kind of record is named, besides by its id. */
+/** The names that a parameter takes for each kind of record. */
 const refWords: Readonly<Record<string, string>> = {
   ...{ story: 'Id or key', project: 'Id or key' },
   ...{ member: 'Id or handle', agent: 'Id or slug', actor: 'Id, handle or slug' },

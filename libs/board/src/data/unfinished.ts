@@ -1,5 +1,5 @@
 /** Unfinished work of a story that is moved to done. */
-import { type Db, hasRepositoryLinkedTo, type Id, of, sql } from '@muster/database';
+import { type Db, hasRepositoryLinkedTo, type Id, of, sql, targetsOf } from '@muster/database';
 
 export interface Unfinished {
   /** The keys of the stories that it waits for, as far as they are open. */
@@ -18,10 +18,7 @@ export const findUnfinished = (db: Db, storyId: Id): Promise<Unfinished> =>
           join projects p on ${of('p')} and p.id = o.project_id
         where ${of('b')} and b.story_id = ${storyId} order by o.id) as blockers,
       (select l.holder ->> 'name'
-        from (select 'story' as type, ${storyId}::uuid as id
-          union all
-          select 'delivery_group', d.group_id from delivery_group_stories d
-            where ${of('d')} and d.story_id = ${storyId} and d.open) t
+        from (${targetsOf(sql.part`${storyId}::uuid`)}) t
           join leases l on ${of('l')} and l.unit_type = t.type and l.unit_id = t.id
         where l.state = 'held' and l.expires_at > clock_timestamp() limit 1) as holder,
       exists (select from executions e

@@ -90,12 +90,6 @@ export const aboutTarget = ({
   projectId,
 });
 
-/** SQL for a story and the open group that it is in, as targets of work: rows of `type` and `id`. */
-export const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
-  union all
-  select 'delivery_group', d.group_id from delivery_group_stories d
-    where ${of('d')} and d.story_id = ${storyId} and d.open`;
-
 /** SQL for the ids of the stories that an execution works on: its own, or those of its group. */
 export const storiesOfExecution = (executionId: Id): Part =>
   sql.part`select x.target_id from executions x where ${of('x')} and x.id = ${executionId} and x.target_type = 'story'

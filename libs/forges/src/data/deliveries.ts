@@ -58,7 +58,7 @@ export const insertDelivery = async (
     )
   )?.id;
 
-/** What the forge answered when Muster asked it is kept among its deliveries, by an id that begins so. */
+/** Prefix of the delivery id of an answer: Muster stores the forge's answers to its own requests among the deliveries. */
 export const askedId = 'asked ';
 
 /** A delivery as it is read. */

@@ -78,7 +78,7 @@ function isRetried({ name, at }: Word, words: readonly Word[]): boolean {
   );
 }
 
-/** Those of the newest words about each name that still count: not of what was replaced, and not of a suite whose run is known. */
+/** Filters the newest words by name: leaves out replaced runs, and suites whose run is known. */
 export function wordsThatCount(words: readonly Word[]): readonly Word[] {
   const names = words.map(({ name }) => name);
   const newest = new Map<string, number>();

@@ -33,7 +33,7 @@ export const Fact = z.object({
   trailers: z.array(z.string()),
   /** The forge's id of a review's author, if the forge sends it. */
   reviewer: z.string().nullable().default(null),
-  /** Of a merge: numbers of pull requests and ids of merge commits that it takes back. */
+  /** Numbers of pull requests and ids of merge commits that a merge reverts; merges only. */
   reverts: z.array(z.string()).optional(),
 });
 export type Fact = z.infer<typeof Fact>;

@@ -69,7 +69,7 @@ function maskCode(line: string): string {
     .join('');
 }
 
-/** What a text shows of itself: all but comments, and of that what is no code. */
+/** The visible lines of a text, without HTML comments, and the same lines with code masked. */
 class Visible {
   readonly lines: string[] = [];
   readonly #prose: string[] = [];

@@ -1,4 +1,4 @@
-/** Where parameters name members and agents. */
+/** Paths of the parameters that name members and agents. */
 import { z } from 'zod';
 import { type PersonKind } from './values.ts';
 

@@ -122,7 +122,7 @@ export const text = (max: number, min = 0) => bounded(cleanText(), max, min);
 /** The text with a line feed at the end of each line, so that an editor's line ends make no other text. */
 export const withLineFeeds = (value: string): string => value.replace(/\r\n?/g, '\n');
 
-/** What people write in lines, such as a description: free text with a line feed at the end of each line. */
+/** Free text of several lines, such as a description; lines end with a line feed. */
 export const prose = (max: number, min = 0) => bounded(cleanText().overwrite(withLineFeeds), max, min);
 
 /** Text of at most `max` bytes in UTF-8. */
