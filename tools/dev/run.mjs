@@ -11,6 +11,7 @@ const modules = path.join(root, 'node_modules');
 const commands = {
   start: 'tools/dev/start.ts',
   test: 'tools/dev/test.ts',
+  'test-changed': 'tools/dev/test-changed.ts',
   bench: 'tools/bench/bench.ts',
   prove: 'tools/prove/prove.ts',
   tour: 'tools/tour/tour.ts',

@@ -1,0 +1,57 @@
+// npm run test:changed: the second tier of tests for what changed lately, which are the `long` targets of projects whose own
+// files changed since the newest commit older than 24 hours, not of their dependents. It runs as many at a time as there are
+// cores, begins none after 20 minutes, and then says which are left to the jobs on main.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { createProjectGraphAsync } from '@nx/devkit';
+import { repositoryRoot } from './repository.ts';
+
+const limitMs = 20 * 60_000;
+const deadline = Date.now() + limitMs;
+
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
+
+/** The state of main a day ago; the first commit where the history is younger, or shallow. */
+const base =
+  git('rev-list', '-1', '--before=24 hours ago', 'HEAD') ||
+  (git('rev-list', '--max-parents=0', 'HEAD').split('\n').at(-1) ?? 'HEAD');
+const changed = git('diff', '--name-only', base, 'HEAD').split('\n');
+
+const { nodes } = await createProjectGraphAsync();
+const projects = Object.values(nodes)
+  .filter(({ data }) => data.targets?.['long'] !== undefined)
+  .filter(({ data }) => changed.some((file) => file.startsWith(`${data.root}/`)))
+  .map(({ name }) => name)
+  .toSorted();
+
+const waiting = [...projects];
+const failed: string[] = [];
+
+/** Runs one target and prints all that it said once it has ended, so that two at a time do not mix. */
+async function runLong(project: string): Promise<void> {
+  const started = Date.now();
+  const nx = spawn('npx', ['nx', 'run', `${project}:long`], { cwd: repositoryRoot, stdio: 'pipe' });
+  const said: Buffer[] = [];
+  for (const stream of [nx.stdout, nx.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk));
+  const [code] = (await once(nx, 'close')) as [number | null];
+  if (code !== 0) failed.push(project);
+  const minutes = ((Date.now() - started) / 60_000).toFixed(1);
+  console.log(code === 0 ? `passed  ${project}:long, ${minutes} minutes` : Buffer.concat(said).toString());
+}
+
+async function runWaiting(): Promise<void> {
+  while (Date.now() < deadline) {
+    const project = waiting.shift();
+    if (project === undefined) return;
+    await runLong(project);
+  }
+}
+
+await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
+if (waiting.length > 0) console.log(`The time is up; left to the jobs on main: ${waiting.join(', ')}`);
+console.log(
+  `Second tier of ${projects.length - waiting.length} changed projects: ${failed.length === 0 ? 'passed' : `failed: ${failed.join(', ')}`}`,
+);
+process.exitCode = failed.length === 0 ? 0 : 1;
