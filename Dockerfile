@@ -60,6 +60,7 @@ RUN node tools/build/build-app.ts apps/console
 
 FROM sources AS build-cli
 COPY apps/cli apps/cli
+COPY apps/runner apps/runner
 RUN node tools/build/build-app.ts apps/cli
 
 # Of the machine that it will run on.

@@ -68,6 +68,8 @@ const boundaries = [
       'type:domain',
       'type:composition',
       'type:client',
+      // Commands that the command line contains.
+      'scope:runner',
     ],
     bannedExternalImports: ['bullmq', 'ioredis'],
   },

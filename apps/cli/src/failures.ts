@@ -1,22 +1,7 @@
 /** How a command ends: its exit code, and what it says of an error to people and to scripts. */
 import { MusterError, NoAnswer } from '@muster/client';
 import { type ErrorBody, isReason, type Reason, remedyFor } from '@muster/registry';
-import { jsonText, plain } from '@muster/terminal';
-
-/** What scripts may go by; README and --help say the same. */
-export const exitCodes = {
-  /** An operators' command that the database or its rules were against. */
-  failed: 1,
-  /** The command line cannot be understood, or something that it names is not there. */
-  usage: 2,
-  /** The API refused: any 4xx. */
-  refused: 3,
-  /** No answer, or one that says that the fault is not ours: any 5xx. */
-  unreachable: 4,
-} as const;
-
-/** The command cannot be run as it was given or where it was. */
-export class UsageError extends Error {}
+import { exitCodes, jsonText, plain, UsageError } from '@muster/terminal';
 
 /** The API refused part of what was asked; what exactly was said already. */
 export class PartlyRefused extends Error {}

@@ -1,10 +1,12 @@
 /** The whole command line as a tree; what a command needs is loaded when it is used. */
+import { type ApiAccess } from '@muster/runner';
 import { Command, Help } from 'commander';
+import { exitCodes, wrapped } from '@muster/terminal';
 import { operators, type OperatorsWord } from './admin/words.ts';
-import { exitCodes } from './failures.ts';
 import { addCall, addOperations } from './operations/commands.ts';
 import { onOpening, openAll } from './opening.ts';
-import { wrapped } from './output/lines.ts';
+import { clientOf } from './operations/run.ts';
+import { addConnectionFlags, findConnection } from './session/connection.ts';
 import { addSession } from './session/commands.ts';
 import { versionText } from './version.ts';
 
@@ -57,6 +59,15 @@ function addOperators(program: Command): void {
   }
 }
 
+/** For the commands of the runner. */
+const api: ApiAccess = {
+  addFlags: addConnectionFlags,
+  connect: async (flags) => {
+    const connection = await findConnection(flags);
+    return { connection, client: clientOf(connection) };
+  },
+};
+
 function addOwn(program: Command): void {
   addSession(program);
   addCall(program);
@@ -69,8 +80,8 @@ function addOwn(program: Command): void {
     fillWatch(command);
   });
   later('work', 'Run agents on this machine: take stories, work in worktrees, hand in', async (command) => {
-    const { fillWork } = await import('./work/command.ts');
-    fillWork(command);
+    const { fillWork } = await import('@muster/runner/work');
+    fillWork(command, api);
   });
   later('ask', 'Ask a question on a story and wait for the answer', async (command) => {
     const { fillAsk } = await import('./ask/command.ts');
@@ -88,8 +99,8 @@ function addOwn(program: Command): void {
     'report',
     'In a pipeline: record the event that began it, and what became of its checks',
     async (command) => {
-      const { fillReport } = await import('./report/command.ts');
-      fillReport(command);
+      const { fillReport } = await import('@muster/runner/report');
+      fillReport(command, api);
     },
   );
   later('mcp', 'Tell Claude Code, Codex, Cursor and other clients where Muster is', async (command) => {

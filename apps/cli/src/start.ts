@@ -1,6 +1,6 @@
-import { endWhenUnread, goOnUnread } from '@muster/terminal';
+import { endWhenUnread, exitCodes, goOnUnread } from '@muster/terminal';
 import { CommanderError } from 'commander';
-import { exitCodes, report } from './failures.ts';
+import { report } from './failures.ts';
 import { createProgram } from './program.ts';
 
 /** Runs the command line that this process was given; the process ends with its code. */

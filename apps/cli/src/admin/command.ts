@@ -5,9 +5,8 @@
 import { commandConnectMillis, type NodeAddress, openNodes, parseNodes, type Pool } from '@muster/database';
 import { type ApiError } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
-import { jsonText, plain } from '@muster/terminal';
+import { exitCodes, jsonText, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
-import { exitCodes } from '../failures.ts';
 import { askStarter } from '../starter.ts';
 import { type Shown } from './shown.ts';
 

@@ -1,9 +1,9 @@
 /** muster ask: a question on the story that is worked on, and its answer. */
 import { type Client, createClient, followActivity } from '@muster/client';
 import { type Comment, type EventKind } from '@muster/registry';
-import { jsonText, plain } from '@muster/terminal';
+import { jsonText, plain, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
-import { PartlyRefused, UsageError } from '../failures.ts';
+import { PartlyRefused } from '../failures.ts';
 import { transportOf } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 

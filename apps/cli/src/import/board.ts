@@ -1,9 +1,8 @@
 /** A board file becomes a project, all or nothing. */
 import { type BoardFile, NoBoard, readBoardFile } from '@muster/board-file';
 import { type InputOf, registry } from '@muster/registry';
-import { counted, jsonText, plain } from '@muster/terminal';
+import { counted, jsonText, plain, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';
-import { UsageError } from '../failures.ts';
 import { clientOf } from '../operations/run.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { leftOutLine } from './words.ts';

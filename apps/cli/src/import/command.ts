@@ -21,12 +21,10 @@ import {
   type Source,
   surveyFile,
 } from '@muster/import-files';
-import { jsonText } from '@muster/terminal';
+import { jsonText, pageOfStdout, UsageError, wrapped } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { PartlyRefused, UsageError } from '../failures.ts';
+import { PartlyRefused } from '../failures.ts';
 import { transportOf } from '../operations/run.ts';
-import { wrapped } from '../output/lines.ts';
-import { pageOfStdout } from '../output/show.ts';
 import {
   addConnectionFlags,
   type Connection,

@@ -1,8 +1,7 @@
 /** muster mcp install and uninstall. */
 import path from 'node:path';
-import { plain } from '@muster/terminal';
+import { plain, UsageError } from '@muster/terminal';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { UsageError } from '../failures.ts';
 import { addressOf, type ConnectionFlags, toBaseUrl } from '../session/connection.ts';
 import { type ClientFile, mcpClientNames, type McpClientName, mcpClientOf, type Server } from './clients.ts';
 import { changeFile, edited, runCommand, typed } from './install.ts';

@@ -1,7 +1,7 @@
 /** Changes one entry of a file that people keep: all else in it stays, comments too. */
 import { applyEdits, type JSONPath, modify, parse as parseJsonc, type ParseError } from 'jsonc-parser';
 import { parse as parseToml, stringify } from 'smol-toml';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 
 type Entry = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, realpath, rename, writeFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 import { type ClientFile, type McpClient, type Server } from './clients.ts';
 import { editJson, editToml, valueAt } from './edit.ts';
 

@@ -1,7 +1,7 @@
 /** What --help says about an operation, from the contract alone. */
 import { commandLines, describe, exampleWords } from '@muster/reference';
 import { type Operation } from '@muster/registry';
-import { wrapped } from '../output/lines.ts';
+import { wrapped } from '@muster/terminal';
 
 /** Two columns, of which the second goes on below itself. */
 const columns = (rows: readonly (readonly [string, string])[], width: number): string[] => {

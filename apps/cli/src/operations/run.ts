@@ -1,11 +1,11 @@
 /** A command that is an operation: its flags become a call, the answer what is shown. */
 import { createClient, httpTransport, NoAnswer, retrying } from '@muster/client';
 import { type Operation } from '@muster/registry';
-import { jsonText } from '@muster/terminal';
+import { jsonText, pageOfStdout, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
-import { report, UsageError } from '../failures.ts';
+import { report } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
-import { pageOfStdout, sentenceOf, showResult } from '../output/show.ts';
+import { sentenceOf, showResult } from '../output/show.ts';
 import { type Connection, findConnection } from '../session/connection.ts';
 import { argumentOf, type Flag, flagName, positionalsOf } from '@muster/reference';
 import { shortcuts } from './shortcuts.ts';

@@ -1,6 +1,7 @@
 /** What a command takes besides the parameters of its operation, to spare a person a call. */
 import { hostname } from 'node:os';
 import { type Client } from '@muster/client';
+import { findOrMakeAgent } from '@muster/runner';
 import { type Command } from 'commander';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -10,23 +11,6 @@ export interface Shortcut {
   readonly addTo: (command: Command) => void;
   /** The parameters with what the flags mean; as they are where none was given. */
   readonly complete: (params: Params, flags: Params, client: () => Promise<Client>) => Promise<Params>;
-}
-
-/** The agent of the caller by that slug or name, in any case; made where there is none. */
-export async function findOrMakeAgent(client: Client, wanted: string): Promise<{ id: string; slug: string }> {
-  const { member } = await client.session.identity();
-  const isWanted = ({ slug, name }: { slug: string; name: string }): boolean =>
-    [slug, name].some((word) => word.toLowerCase() === wanted.toLowerCase());
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<Client['agents']['list']>> = await client.agents.list({
-      ...{ memberId: member.id, limit: 200, ...(cursor !== null && { cursor }) },
-    });
-    const found = page.items.find(isWanted);
-    if (found !== undefined) return found;
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return (await client.agents.create({ name: wanted })).agent;
 }
 
 /** `muster tokens create --agent claude`: an agent is named by its slug, and what is needed besides has defaults. */

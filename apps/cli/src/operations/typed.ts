@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { argumentOf, type Flag, positionalsOf } from '@muster/reference';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 import { isObject } from '../output/cells.ts';
 
 /** Standard input is there once. */

@@ -1,28 +1,8 @@
 /** A result for people: lists as tables, records as names and values. */
-import { styleText } from 'node:util';
-import { jsonText, onOneLine, plain } from '@muster/terminal';
+import { heading, jsonText, onOneLine, type Page, plain } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
 import { detailsText } from './details.ts';
 import { tableOf } from './table.ts';
-
-export interface Page {
-  /** Columns of the terminal; undefined where nothing has to fit. */
-  readonly width: number | undefined;
-  readonly colored: boolean;
-}
-
-/** What stdout is: a terminal of some width, or a pipe that nothing has to fit into. */
-export function pageOfStdout(): Page {
-  const { isTTY, columns } = process.stdout;
-  return { width: isTTY ? columns : undefined, colored: isTTY && wantsColor() };
-}
-
-/** https://no-color.org */
-const wantsColor = (): boolean => (process.env['NO_COLOR'] ?? '') === '';
-
-export const heading = (text: string, { colored }: Page): string =>
-  // Whether the stream can show it was asked above, once.
-  colored ? styleText('bold', text, { validateStream: false }) : text;
 
 type Item = Readonly<Record<string, unknown>>;
 

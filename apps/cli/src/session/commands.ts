@@ -2,12 +2,11 @@
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { MusterError } from '@muster/client';
-import { jsonText, onOneLine, plain } from '@muster/terminal';
+import { jsonText, onOneLine, pageOfStdout, plain, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { UsageError } from '../failures.ts';
 import { forgetKept } from '../completion/kept.ts';
 import { clientOf } from '../operations/run.ts';
-import { pageOfStdout, showList, showRecord } from '../output/show.ts';
+import { showList, showRecord } from '../output/show.ts';
 import { hasBrowser, openBrowser } from './browser.ts';
 import {
   addConnectionFlags,

@@ -1,17 +1,14 @@
 /** Where a command goes, and as whom. */
-import { type HttpOptions } from '@muster/client';
+import { type Connection as ApiConnection } from '@muster/runner';
 import { type Command, InvalidArgumentError } from 'commander';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 import { askStarter } from '../starter.ts';
 import { readProfiles } from './profiles.ts';
 import { fetchAs } from './renewing.ts';
 
-/** Its `fetch` gets the next token by itself, where a person signed in. */
-export interface Connection extends HttpOptions {
-  readonly token: string;
-  /** The login whose tokens end and are followed by others; a program that is started goes by this, not by a token. */
-  readonly renewed?: string;
-  /** Who said so, for `muster whoami`. */
+/** Its `fetch` renews the token by itself if a person signed in. */
+export interface Connection extends ApiConnection {
+  /** Source of the token, for `muster whoami`. */
   readonly from: string;
 }
 

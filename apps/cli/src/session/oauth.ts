@@ -5,7 +5,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { NoAnswer } from '@muster/client';
 import { z } from 'zod';
-import { SignInRefused, UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
+import { SignInRefused } from '../failures.ts';
 import { type OAuthLogin } from './profiles.ts';
 
 /** The public client that the server knows us as. */

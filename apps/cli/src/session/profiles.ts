@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import envPaths from 'env-paths';
 import { z } from 'zod';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 
 const Profile = z.object({
   baseUrl: z.string(),

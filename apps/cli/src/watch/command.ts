@@ -1,9 +1,8 @@
 /** muster watch. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { jsonText } from '@muster/terminal';
+import { jsonText, pageOfStdout } from '@muster/terminal';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { clientOf } from '../operations/run.ts';
-import { pageOfStdout } from '../output/show.ts';
 import { openScreen } from './screen.ts';
 import { createLook } from './look.ts';
 import { openNews } from './news.ts';

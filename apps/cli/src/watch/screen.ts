@@ -1,6 +1,6 @@
 /** The terminal as one page that is drawn anew, and given back as it was. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { pageOfStdout } from '../output/show.ts';
+import { pageOfStdout } from '@muster/terminal';
 import { type Seen } from './look.ts';
 import { type News } from './news.ts';
 import { viewOf } from './view.ts';

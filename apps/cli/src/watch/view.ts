@@ -1,6 +1,6 @@
 /** What was seen, as lines. */
-import { onOneLine } from '@muster/terminal';
-import { heading, type Page, showList } from '../output/show.ts';
+import { heading, onOneLine, type Page } from '@muster/terminal';
+import { showList } from '../output/show.ts';
 import { type Seen } from './look.ts';
 
 export interface ViewPage extends Page {

@@ -3,12 +3,12 @@ import { appendFile } from 'node:fs/promises';
 import { type Fact } from '@muster/forges/reading';
 import { jsonText, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
-import { clientOf } from '../operations/run.ts';
-import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
+import { type ApiAccess } from '../api-access.ts';
 import { type Checks, type Environment, type Pipeline, readPipeline } from './pipeline.ts';
 import { type Recorded, recordFact } from './record.ts';
 
-interface ReportFlags extends ConnectionFlags {
+interface ReportFlags {
+  readonly token?: string;
   readonly checks?: Checks;
   readonly execution?: string;
   readonly json?: boolean;
@@ -27,27 +27,29 @@ function toChecks(text: string): Checks {
   return verdict;
 }
 
-export function fillReport(command: Command): void {
-  addConnectionFlags(
-    command
-      .description(
-        `In a pipeline of GitHub or GitLab: records the event that began it (a push, a pull request, a review), and what became of its checks, for the work that the branch or pull request is of. What a token tells is reported, not verified. Where no work is known nothing is recorded, and the pipeline goes on.`,
-      )
-      .option(
-        '--checks <verdict>',
-        'how the checks ended: passed or failed, or the status of a job',
-        toChecks,
-      )
-      .option('--execution <id>', 'of which work; else the one that the pull request or the branch is of')
-      .option('--json', 'print what was recorded as JSON')
-      .addHelpText(
-        'after',
-        `
+export function fillReport(command: Command, api: ApiAccess): void {
+  api
+    .addFlags(
+      command
+        .description(
+          `In a pipeline of GitHub or GitLab: records the event that began it (a push, a pull request, a review), and what became of its checks, for the work that the branch or pull request is of. What a token tells is reported, not verified. Where no work is known nothing is recorded, and the pipeline goes on.`,
+        )
+        .option(
+          '--checks <verdict>',
+          'how the checks ended: passed or failed, or the status of a job',
+          toChecks,
+        )
+        .option('--execution <id>', 'of which work; else the one that the pull request or the branch is of')
+        .option('--json', 'print what was recorded as JSON')
+        .addHelpText(
+          'after',
+          `
 Examples:
   muster report --checks \${{ job.status }}
   muster report --checks passed`,
-      ),
-  ).action(runReport);
+        ),
+    )
+    .action((flags: ReportFlags) => runReport(flags, api));
 }
 
 /** What is to be recorded, and by which keys. */
@@ -67,7 +69,7 @@ const isWithoutSecret = ({ facts, checked }: Pipeline, { token }: ReportFlags, e
   (token ?? environment['MUSTER_TOKEN'] ?? '') === '' &&
   [...facts, ...(checked === undefined ? [] : [checked])].some(({ isForeign }) => isForeign);
 
-async function runReport(flags: ReportFlags): Promise<void> {
+async function runReport(flags: ReportFlags, api: ApiAccess): Promise<void> {
   const environment = process.env;
   const pipeline = await readPipeline(environment);
   const facts = factsOf(pipeline, flags.checks);
@@ -80,7 +82,7 @@ async function runReport(flags: ReportFlags): Promise<void> {
   } else if (isWithoutSecret(pipeline, flags, environment)) {
     say('Nothing was recorded: it is of a fork, which has no token.');
   } else {
-    const client = clientOf(await findConnection(flags));
+    const { client } = await api.connect(flags);
     for (const { fact, key } of facts) {
       const result = await recordFact(client, fact, { execution: flags.execution, ...(key && { key }) });
       results.push(result);

@@ -2,7 +2,7 @@
 import { cp, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type HeldLease } from '@muster/client';
-import { shortFolder } from '../output/lines.ts';
+import { shortFolder } from '@muster/terminal';
 import { branchName, type Config, type Hook, portsOf } from './config.ts';
 import { environmentFor } from './environment.ts';
 import { GitError } from './git.ts';

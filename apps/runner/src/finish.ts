@@ -1,7 +1,7 @@
 /** The end of a run: checked, committed, pushed, handed in; and what is given back of the machine. */
 import { MusterError } from '@muster/client';
 import { type Execution } from '@muster/registry';
-import { shortFolder } from '../output/lines.ts';
+import { shortFolder } from '@muster/terminal';
 import { writeCheckpoint } from './checkpoint.ts';
 import { openPullRequest } from './forge/open.ts';
 import { type PullRequest } from './forge/pull-requests.ts';

@@ -1,6 +1,6 @@
 /** The repository that the runner was started in: where it is, what its base is, what goes to the remote. */
 import path from 'node:path';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 import { type Config, configFile, parseConfig } from './config.ts';
 import { type Git, GitError, namesIn, openGit } from './git.ts';
 

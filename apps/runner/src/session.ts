@@ -7,7 +7,7 @@ import {
   type HttpOptions,
   httpTransport,
 } from '@muster/client';
-import { type Connection } from '../session/connection.ts';
+import { type Connection } from './api-access.ts';
 import { type Config } from './config.ts';
 import { type OwnEntry, type Work } from './journal.ts';
 import { type Repository } from './repository.ts';

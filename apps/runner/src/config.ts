@@ -2,7 +2,7 @@
 import { ForgeKind } from '@muster/registry';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 
 export const configFile = '.muster/work.yaml';
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Fact, read, trailersOfCommits, trailersOfPull } from '@muster/forges/reading';
 import { z } from 'zod';
-import { UsageError } from '../failures.ts';
+import { UsageError } from '@muster/terminal';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Checks = 'passed' | 'failed';

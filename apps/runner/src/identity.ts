@@ -1,7 +1,7 @@
 /** As whom a run works: an agent of the caller, by a token of the run's own that reaches one project. */
 import { type Client, isRefusal, MusterError } from '@muster/client';
-import { UsageError } from '../failures.ts';
-import { findOrMakeAgent } from '../operations/shortcuts.ts';
+import { UsageError } from '@muster/terminal';
+import { findOrMakeAgent } from './agents.ts';
 
 export interface RunIdentity {
   readonly token: string;

@@ -1,6 +1,6 @@
 /** muster work --clean: what runs left that are over. */
 import { isUuid } from '@muster/registry';
-import { shortFolder } from '../output/lines.ts';
+import { shortFolder } from '@muster/terminal';
 import { giveBack } from './finish.ts';
 import { openJournal } from './journal.ts';
 import { type Session } from './session.ts';

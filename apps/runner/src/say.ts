@@ -1,7 +1,5 @@
 /** What a runner prints: a line for each thing, or JSON for scripts. */
-import { jsonText, plain } from '@muster/terminal';
-import { wrapped } from '../output/lines.ts';
-import { pageOfStdout } from '../output/show.ts';
+import { jsonText, pageOfStdout, plain, wrapped } from '@muster/terminal';
 
 export interface Say {
   /** What the runner does; `facts` are for scripts. */

@@ -1,8 +1,8 @@
 /** Lines of text that fit a terminal. */
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { plain } from '@muster/terminal';
 import stringWidth from 'string-width';
+import { plain } from './plain.ts';
 
 /**
  * Lines no longer than `width` columns, broken at spaces; what goes on is indented by `indent`. A word that is longer,

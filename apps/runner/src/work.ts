@@ -1,10 +1,8 @@
 /** muster work. */
 import { realpath } from 'node:fs/promises';
-import { goOnUnread } from '@muster/terminal';
+import { exitCodes, goOnUnread, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
-import { exitCodes, UsageError } from '../failures.ts';
-import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
-import { clientOf } from '../operations/run.ts';
+import { type ApiAccess } from './api-access.ts';
 import { clean } from './clean.ts';
 import { NoRunToken } from './identity.ts';
 import { type Entry, openJournal, type Verdict } from './journal.ts';
@@ -17,7 +15,7 @@ import { type Session, SetUpFailed } from './session.ts';
 import { trustConfig, trustedDigest } from './trusted-config.ts';
 import { createSiblings } from './take.ts';
 
-interface WorkFlags extends ConnectionFlags {
+interface WorkFlags {
   readonly next?: boolean;
   readonly project?: string;
   readonly label?: readonly string[];
@@ -53,58 +51,63 @@ function toName(name: string, before: readonly string[] = []): string[] {
   return [...before, name];
 }
 
-export function fillWork(command: Command): void {
-  addConnectionFlags(
-    command
-      .description(
-        `Takes a story, makes a git worktree for it and runs an agent there: any command that reads what is to be done from its standard input, changes files, and ends with 0. Its work is saved as it goes, checked, committed, pushed, and handed in. What a runner that died left is gone on with first.
+export function fillWork(command: Command, api: ApiAccess): void {
+  api
+    .addFlags(
+      command
+        .description(
+          `Takes a story, makes a git worktree for it and runs an agent there: any command that reads what is to be done from its standard input, changes files, and ends with 0. Its work is saved as it goes, checked, committed, pushed, and handed in. What a runner that died left is gone on with first.
 
 The repository's own wishes stand in .muster/work.yaml of the base branch: agent, hooks, branch, ports.`,
-      )
-      .argument('[story]', 'such as WEB-12; or give --next')
-      .argument(
-        '[command...]',
-        'behind --: the agent with its arguments, in which {prompt} and {prompt-file} are filled in',
-      )
-      .optionsGroup('Which work:')
-      .option('--next', 'the next story that can start; then the one after it, until it is ended')
-      .option('--project <project>', 'with --next: of which project')
-      .option('--label <label>', 'with --next: only with this label; may be given again', gathered)
-      .option('--assigned-to-me', 'with --next: only what is assigned to the caller')
-      .option('--once', 'with --next: one story; and where there is none, no waiting')
-      .option('--parallel <count>', 'with --next: so many at once', toCount, 1)
-      .option('--adopt', 'only go on with what runners left that died')
-      .option('--clean', 'give back folders of runs that are over, where the remote has all that is in them')
-      .optionsGroup('How:')
-      .option(
-        '--agent <name>',
-        `${knownAgents.join(', ')}: that agent, by the Agent Client Protocol; with a command, what it is called in Muster`,
-      )
-      .option('--acp', 'the command speaks the Agent Client Protocol')
-      .option(
-        '--env <name>',
-        'a variable that the agent gets besides the usual ones; may be given again',
-        toName,
-      )
-      .option('--as-me', 'work as the caller, who must be an agent; a member gets a token for each run')
-      .option('--here', 'in this checkout, on a branch of its own, without a worktree')
-      .option('--base <branch>', "the branch that work goes into; the remote's own unless said")
-      .option('--remote <name>', 'where branches are pushed; origin unless said')
-      .option('--worktrees <folder>', 'where worktrees are made; beside the checkout unless said')
-      .option('--quiet', 'leave out what the agent prints')
-      .option('--json', 'print a JSON object for each thing that happens, for scripts')
-      .addHelpText(
-        'after',
-        `
+        )
+        .argument('[story]', 'such as WEB-12; or give --next')
+        .argument(
+          '[command...]',
+          'behind --: the agent with its arguments, in which {prompt} and {prompt-file} are filled in',
+        )
+        .optionsGroup('Which work:')
+        .option('--next', 'the next story that can start; then the one after it, until it is ended')
+        .option('--project <project>', 'with --next: of which project')
+        .option('--label <label>', 'with --next: only with this label; may be given again', gathered)
+        .option('--assigned-to-me', 'with --next: only what is assigned to the caller')
+        .option('--once', 'with --next: one story; and where there is none, no waiting')
+        .option('--parallel <count>', 'with --next: so many at once', toCount, 1)
+        .option('--adopt', 'only go on with what runners left that died')
+        .option(
+          '--clean',
+          'give back folders of runs that are over, where the remote has all that is in them',
+        )
+        .optionsGroup('How:')
+        .option(
+          '--agent <name>',
+          `${knownAgents.join(', ')}: that agent, by the Agent Client Protocol; with a command, what it is called in Muster`,
+        )
+        .option('--acp', 'the command speaks the Agent Client Protocol')
+        .option(
+          '--env <name>',
+          'a variable that the agent gets besides the usual ones; may be given again',
+          toName,
+        )
+        .option('--as-me', 'work as the caller, who must be an agent; a member gets a token for each run')
+        .option('--here', 'in this checkout, on a branch of its own, without a worktree')
+        .option('--base <branch>', "the branch that work goes into; the remote's own unless said")
+        .option('--remote <name>', 'where branches are pushed; origin unless said')
+        .option('--worktrees <folder>', 'where worktrees are made; beside the checkout unless said')
+        .option('--quiet', 'leave out what the agent prints')
+        .option('--json', 'print a JSON object for each thing that happens, for scripts')
+        .addHelpText(
+          'after',
+          `
 Examples:
   muster work WEB-12 --agent claude
   muster work --next --project WEB --parallel 3 --agent codex
   muster work WEB-12 --acp -- opencode acp
   muster work WEB-12 -- ./agent.sh {prompt-file}`,
-      ),
-  ).action((story: string | undefined, agent: readonly string[], flags: WorkFlags) =>
-    runWork([...(story === undefined ? [] : [story]), ...agent], flags),
-  );
+        ),
+    )
+    .action((story: string | undefined, agent: readonly string[], flags: WorkFlags) =>
+      runWork([...(story === undefined ? [] : [story]), ...agent], flags, api),
+    );
 }
 
 interface Asked {
@@ -135,14 +138,14 @@ function askedFor(
   return { storyId, project: key.toUpperCase(), command };
 }
 
-async function openSession(flags: WorkFlags, leaving: AbortSignal): Promise<Session> {
+async function openSession(flags: WorkFlags, api: ApiAccess, leaving: AbortSignal): Promise<Session> {
   if (process.platform === 'win32') throw new UsageError('muster work needs Linux, macOS or WSL');
-  const connection = await findConnection(flags);
+  const { connection, client } = await api.connect(flags);
   takeSecrets();
   const repository = await findRepository(await realpath(process.cwd()), flags.remote);
   await trustConfig(repository.commonDir);
   return {
-    ...{ connection, repository, leaving, caller: clientOf(connection), worktrees: flags.worktrees },
+    ...{ connection, repository, leaving, caller: client, worktrees: flags.worktrees },
     siblings: createSiblings(),
     asMe: flags.asMe === true,
     say: openSay({ json: flags.json === true, quiet: flags.quiet === true }),
@@ -256,9 +259,9 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
 
 const good = new Set<Verdict['outcome']>(['submitted', 'ended', 'handoff']);
 
-async function runWork(words: readonly string[], flags: WorkFlags): Promise<void> {
+async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAccess): Promise<void> {
   const asked = askedFor(words, flags);
-  const session = await openSession(flags, heedSignals());
+  const session = await openSession(flags, api, heedSignals());
   if (flags.clean === true) {
     await clean(session);
     return;

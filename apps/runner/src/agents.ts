@@ -1,0 +1,18 @@
+import { type Client } from '@muster/client';
+
+/** The agent of the caller by that slug or name, in any case; made where there is none. */
+export async function findOrMakeAgent(client: Client, wanted: string): Promise<{ id: string; slug: string }> {
+  const { member } = await client.session.identity();
+  const isWanted = ({ slug, name }: { slug: string; name: string }): boolean =>
+    [slug, name].some((word) => word.toLowerCase() === wanted.toLowerCase());
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<Client['agents']['list']>> = await client.agents.list({
+      ...{ memberId: member.id, limit: 200, ...(cursor !== null && { cursor }) },
+    });
+    const found = page.items.find(isWanted);
+    if (found !== undefined) return found;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return (await client.agents.create({ name: wanted })).agent;
+}

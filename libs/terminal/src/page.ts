@@ -1,0 +1,19 @@
+import { styleText } from 'node:util';
+
+export interface Page {
+  /** Columns of the terminal; undefined if the output goes elsewhere. */
+  readonly width: number | undefined;
+  readonly colored: boolean;
+}
+
+export function pageOfStdout(): Page {
+  const { isTTY, columns } = process.stdout;
+  return { width: isTTY ? columns : undefined, colored: isTTY && wantsColor() };
+}
+
+/** https://no-color.org */
+const wantsColor = (): boolean => (process.env['NO_COLOR'] ?? '') === '';
+
+export const heading = (text: string, { colored }: Page): string =>
+  // `pageOfStdout` has checked the stream already.
+  colored ? styleText('bold', text, { validateStream: false }) : text;
