@@ -69,6 +69,7 @@ describe('a change is of concern to', () => {
     // Its words are read, and nothing else of it.
     ['apps/docs/src/any.ts', ['docs', 'tools-boundaries', 'workspace']],
     ['docs/guides/any.md', ['docs', 'tools-generate', 'tools-guides', 'workspace']],
+    ['clients/go/any.go', ['license-service', 'tools', ...ofTools, 'workspace']],
     ['libs/board-file/src/index.ts', ['board-file', 'cli', 'tools', ...ofTools, 'workspace']],
     [
       'libs/license-client/src/index.ts',
@@ -103,7 +104,7 @@ interface Mention {
 const folders = ['apps', 'libs'].flatMap((parent) =>
   readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`),
 );
-const isOfProject = /^(apps|libs)\/[^/]+|^docs\//;
+const isOfProject = /^(apps|libs)\/[^/]+|^(docs|clients)\//;
 /** The project that the path is in. */
 const ownerOf = (of: string): string | undefined =>
   [...folders, ...toolFolders].find((folder) => `${of}/`.startsWith(`${folder}/`));

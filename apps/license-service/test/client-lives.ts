@@ -14,8 +14,8 @@ import { openWith } from '../src/vault.ts';
 import { away } from './middle.ts';
 import { type Machines, openMachines } from './machines.ts';
 
-export const clients = path.join(import.meta.dirname, '../../../libs/license-client/clients');
-export const vectors = path.join(clients, '../vectors');
+export const clients = path.join(import.meta.dirname, '../../../clients');
+export const vectors = path.join(clients, 'vectors');
 
 /** Whether a program is on this machine, and does what is asked of it. */
 export const isThere = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;

@@ -14,7 +14,7 @@ import {
 import { type PublicKey, toKeyObject } from '../src/signing/signing-key.ts';
 
 const vectors = (name: string): unknown => {
-  const file = path.join(import.meta.dirname, '../../../libs/license-client/vectors', `${name}.json`);
+  const file = path.join(import.meta.dirname, '../../../clients/vectors', `${name}.json`);
   return JSON.parse(readFileSync(file, 'utf8'));
 };
 

@@ -10,7 +10,9 @@ import { type PublicKey } from './public-key.ts';
 import { digestOf, signedAt } from './signed-answer.ts';
 
 const vectors = (name: string): unknown =>
-  JSON.parse(readFileSync(path.join(import.meta.dirname, '../vectors', `${name}.json`), 'utf8'));
+  JSON.parse(
+    readFileSync(path.join(import.meta.dirname, '../../../clients/vectors', `${name}.json`), 'utf8'),
+  );
 
 interface Named {
   readonly name: string;

@@ -5,7 +5,7 @@ use crate::signed::*;
 use serde_json::Value;
 
 fn vectors(name: &str) -> Value {
-    let folder = std::env::var("LICENSE_VECTORS").unwrap_or_else(|_| format!("{}/../../vectors", env!("CARGO_MANIFEST_DIR")));
+    let folder = std::env::var("LICENSE_VECTORS").unwrap_or_else(|_| format!("{}/../vectors", env!("CARGO_MANIFEST_DIR")));
     serde_json::from_str(&std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap()).unwrap()
 }
 

@@ -11,7 +11,7 @@ import (
 
 // The test vectors that all clients share.
 func vectors(t *testing.T, name string, into any) {
-	text, err := os.ReadFile("../../../vectors/" + name + ".json")
+	text, err := os.ReadFile("../../vectors/" + name + ".json")
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}

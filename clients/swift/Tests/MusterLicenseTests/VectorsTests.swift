@@ -1,11 +1,11 @@
-// The test vectors that all clients share: LICENSE_VECTORS names their folder, ../../vectors unless told.
+// The test vectors that all clients share: LICENSE_VECTORS names their folder, ../vectors unless told.
 
 import XCTest
 @testable import MusterLicense
 
 final class VectorsTests: XCTestCase {
     private func vectors(_ name: String) throws -> Json {
-        let beside = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../../vectors").standardized.path
+        let beside = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../vectors").standardized.path
         let folder = ProcessInfo.processInfo.environment["LICENSE_VECTORS"] ?? beside
         return Json.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name).json"))))
     }
