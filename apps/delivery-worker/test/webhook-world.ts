@@ -1,4 +1,5 @@
 /** For specs of webhooks: a world in which they can be made, workers that send them, and a receiver. */
+import { startLoop } from '@muster/http';
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { createPool, inOrganizationAsSystem } from '@muster/database';
 import {
@@ -12,7 +13,6 @@ import { handlers, reactions } from '@muster/operations';
 import { createSeals, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry } from '@muster/registry';
 import { patient, type People, type Person, until, useWorld, type World } from '@muster/testing';
-import { startLoop } from '../src/loop.ts';
 import { createSender } from '@muster/outbound/sender';
 import { createRunner } from '../src/webhooks/runner.ts';
 import { openReceiver, type Receiver } from './receiver.ts';

@@ -6,8 +6,10 @@ import {
   internal,
   type Check,
   createService,
+  type Loop,
   redisCheck,
   type Service,
+  startLoop,
 } from '@muster/http';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
@@ -23,7 +25,6 @@ import { addPages, errorPage } from './pages/routes.ts';
 import { addTrialRoutes } from './trials/routes.ts';
 import { tellOfEndings, forgetDeliveries } from './webhooks/endings.ts';
 import { createCourier, type Courier } from './webhooks/courier.ts';
-import { inRounds } from './webhooks/rounds.ts';
 import { forgetSessions } from './operators/sessions.ts';
 import { inTransaction } from './operators/transaction.ts';
 import { sealingBy } from './operators/webhooks.ts';
@@ -127,38 +128,31 @@ const checksOf = (config: Config, pool: Pool, vault: Vault): Check[] => [
   },
 ];
 
-/** What the service does by itself, again and again, once it could be opened. */
-function roundsOf(
+/** Starts the background work of the service. A turn does nothing until the secrets could be read. */
+function startLoops(
   { operatorsPool, vault, courier, logger }: Working,
   webhookMillis: number,
-): ReturnType<typeof inRounds>[] {
-  const isOpen = (): boolean => vault.opened() !== undefined;
+): readonly Loop[] {
+  const loop = (what: string, pauseMs: number, turn: () => Promise<boolean>): Loop =>
+    startLoop(
+      pauseMs,
+      async () => (vault.opened() !== undefined && (await turn()) ? 'more' : 'rest'),
+      (error) => {
+        logger.warn({ err: error }, `${what}: tried again`);
+      },
+    );
   return [
-    inRounds(
-      'webhooks could not be sent',
-      webhookMillis,
-      async () => {
-        if (isOpen()) await courier.begin();
-        return false;
-      },
-      logger,
+    loop('webhooks could not be sent', webhookMillis, async () => {
+      await courier.begin();
+      return false;
+    }),
+    loop('sessions that are over could not be removed', endingsMillis, () =>
+      inTransaction(operatorsPool, forgetSessions),
     ),
-    inRounds(
-      'sessions that are over could not be removed',
-      endingsMillis,
-      async () => isOpen() && inTransaction(operatorsPool, forgetSessions),
-      logger,
-    ),
-    inRounds(
-      'ends of licenses could not be told',
-      endingsMillis,
-      async () => {
-        if (!isOpen()) return false;
-        const isMore = await inTransaction(operatorsPool, tellOfEndings);
-        return (await inTransaction(operatorsPool, forgetDeliveries)) || isMore;
-      },
-      logger,
-    ),
+    loop('ends of licenses could not be told', endingsMillis, async () => {
+      const isMore = await inTransaction(operatorsPool, tellOfEndings);
+      return (await inTransaction(operatorsPool, forgetDeliveries)) || isMore;
+    }),
   ];
 }
 
@@ -219,21 +213,22 @@ export function createLicenseService(
   addPages(service.app, {
     ...{ ...operators, issuer: config.operatorsIssuer, sender: issuerSender },
   });
-  const rounds = roundsOf(
-    { operatorsPool, vault, courier, logger },
-    options.webhookMillis ?? usualWebhookMillis,
-  );
+  let loops: readonly Loop[] = [];
 
   return {
     service,
     courier,
     start: async () => {
       await vault.start();
-      if (options.webhookMillis !== null) for (const one of rounds) one.start();
+      if (options.webhookMillis !== null)
+        loops = startLoops(
+          { operatorsPool, vault, courier, logger },
+          options.webhookMillis ?? usualWebhookMillis,
+        );
     },
     refresh: vault.refresh,
     close: async () => {
-      await Promise.all(rounds.map((one) => one.stop()));
+      await Promise.all(loops.map((one) => one.stop()));
       await courier.close();
       issuerSender.close();
       await operatorsLimiter.close();

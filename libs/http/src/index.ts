@@ -58,6 +58,8 @@ export {
   sessionCookieOf,
   sessionSecretOf,
 } from './session-cookie.ts';
+export { type After, type Loop, startLoop } from './loop.ts';
+export { type CallFacts, createCallRecorder, type RecordCall } from './record-calls.ts';
 export { acceptsPages, type ErrorPage, errorTitle, ofFramework, sendError } from './error-answers.ts';
 export { createService, type Service } from './service.ts';
 export { beginTracing } from './tracing.ts';
@@ -71,6 +73,7 @@ export {
   malformed,
   missing,
   notFound,
+  parseWith,
   refusal,
   scopeTooSmall,
   tooMany,

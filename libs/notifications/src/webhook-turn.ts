@@ -93,8 +93,8 @@ function settledOf({ message, tried, answer, retryAfterSeconds }: SentMessage, c
   if (isDelivered(tried)) return { ...common, state: 'delivered', pause: null };
   // A test is tried once.
   if (message.seq === null) return { ...common, state: 'failed', pause: null };
-  const pause = nextTryInSeconds(message.attempts + 1, chance);
-  return { ...common, state: 'pending', pause: pause && Math.max(pause, retryAfterSeconds ?? 0) };
+  const pause = nextTryInSeconds(message.attempts + 1, chance, retryAfterSeconds);
+  return { ...common, state: 'pending', pause };
 }
 
 /** Why the endpoint is to be paused now; null where it is not. */

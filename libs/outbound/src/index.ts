@@ -6,5 +6,6 @@ export {
   refusedAddress,
   refusedUrl,
 } from './addresses.ts';
+export { newWebhookSecret } from './webhook-secret.ts';
 export { mostTries, nextTryInSeconds } from './webhook-tries.ts';
 export { createSeals, type SecretOwner, type Seals } from './seals.ts';

@@ -11,3 +11,8 @@ it('ten tries within some 75 hours, each later than the one before', () => {
 it('are spread by a tenth, so that what failed together does not come back together', () => {
   expect([nextTryInSeconds(2, 0), nextTryInSeconds(2, 1)]).toEqual([270, 330]);
 });
+
+it('wait as long as the receiver asks, but only while tries are left', () => {
+  expect([nextTryInSeconds(1, 0.5, 90), nextTryInSeconds(2, 0.5, 90)]).toEqual([90, 300]);
+  expect(nextTryInSeconds(mostTries, 0.5, 90)).toBeNull();
+});

@@ -11,8 +11,16 @@ export const mostTries = pauses.length + 1;
 /** So many of those that fail together do not come back together. */
 const jitter = 0.1;
 
-/** Seconds until the next try after so many that failed; null after the last. `chance` is from 0 to 1. */
-export function nextTryInSeconds(failed: number, chance: number): number | null {
+/**
+ * Seconds until the next try after this many failed ones, and not before the receiver asked for it; null after the last
+ * try. `chance` is from 0 to 1.
+ */
+export function nextTryInSeconds(
+  failed: number,
+  chance: number,
+  retryAfterSeconds: number | null = null,
+): number | null {
   const pause = pauses[failed - 1];
-  return pause === undefined ? null : pause * (1 + jitter * (2 * chance - 1));
+  if (pause === undefined) return null;
+  return Math.max(pause * (1 + jitter * (2 * chance - 1)), retryAfterSeconds ?? 0);
 }

@@ -5,6 +5,7 @@ export { inPlainWords, issueWords } from './kernel/issue-words.ts';
 export * from './kernel/events.ts';
 export * from './kernel/operation.ts';
 export * from './kernel/pagination.ts';
+export { parseWith } from './kernel/parse.ts';
 export * from './kernel/path.ts';
 export { type PersonPath } from './kernel/person-params.ts';
 export * from './kernel/reasons.ts';

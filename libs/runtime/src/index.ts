@@ -5,6 +5,7 @@ export {
   named,
   notFound,
   nothingAt,
+  parseWith,
   refusal,
   unauthorized,
   unavailable,
@@ -26,7 +27,6 @@ export {
   type HandlersOf,
   type Reaction,
 } from './handle.ts';
-export { parseWith } from './parse.ts';
 export { canonicalGit, canonicalPull, canonicalUrlOf } from './pull-addresses.ts';
 export { isWellFormedSession, newSessionSecret, sessionTokenHash } from './sessions.ts';
 export {

@@ -9,11 +9,11 @@ import {
   type Rate,
   type RenderedPage,
   requireRoom,
+  createCallRecorder,
 } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { z } from 'zod';
-import { createAsOperation } from './asOperation.ts';
 import { forgeAppPage, refusedPage } from './forgeAppPage.ts';
 
 export interface ForgeApps {
@@ -41,7 +41,7 @@ const sendPage = (reply: FastifyReply, { headers, body }: RenderedPage): Fastify
 
 export function addForgeApps(app: FastifyInstance, options: ForgeApps): void {
   const { pool, setUp, refused } = options;
-  const asOperation = createAsOperation('forges.makeApp', options);
+  const recordCall = createCallRecorder('forges.makeApp', options);
   const store = createMemoryStore();
 
   const answering =
@@ -55,7 +55,7 @@ export function addForgeApps(app: FastifyInstance, options: ForgeApps): void {
     async (request: AppRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const { connectionId } = request.params;
       try {
-        return await asOperation(request, { connectionId }, async () => {
+        return await recordCall(request, { connectionId }, async () => {
           const share = { key: networkOf(request.ip), rate: refused };
           requireRoom(await store.take([share]), 'delivery_limit');
           const answered = await answer(request, reply, Query.parse(request.query));

@@ -5,10 +5,17 @@
 import { type Pool } from '@muster/database';
 import { receiveDelivery } from '@muster/forges';
 import { type Seals } from '@muster/outbound';
-import { createMemoryStore, type Metrics, networkOf, type Rate, requireRoom } from '@muster/http';
+import {
+  createMemoryStore,
+  type Metrics,
+  networkOf,
+  type Rate,
+  requireRoom,
+  type CallFacts,
+  createCallRecorder,
+} from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { createAsOperation, type Said } from './asOperation.ts';
 
 export interface ForgeHooks {
   readonly pool: Pool;
@@ -28,7 +35,7 @@ type HookRequest = FastifyRequest<{ Params: { connectionId: string } }>;
 
 export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
   const { pool, seals, deliveries, refused } = options;
-  const asOperation = createAsOperation('forges.deliver', options);
+  const recordCall = createCallRecorder('forges.deliver', options);
   const store = createMemoryStore();
   const take = async (key: string, rate: Rate): Promise<void> => {
     requireRoom(await store.take([{ key, rate }]), 'delivery_limit');
@@ -52,8 +59,8 @@ export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
       },
       async (request: HookRequest, reply) => {
         const { connectionId } = request.params;
-        const said: Said = { connectionId };
-        const { isNew } = await asOperation(request, said, async () => {
+        const said: CallFacts = { connectionId };
+        const { isNew } = await recordCall(request, said, async () => {
           const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
           const received = await receiveDelivery(pool, seals, {
             ...{ connectionId, headers: request.headers, body },

@@ -15,11 +15,13 @@ import {
   type SessionCookie,
   takeForms,
   userAgentOf,
+  type CallFacts,
+  createCallRecorder,
+  type RecordCall,
 } from '@muster/http';
 import { isUuid, notFound, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { type AsOperation, createAsOperation, type Said } from './asOperation.ts';
 import { type Addresses } from './discovery/addresses.ts';
 import { invitationPageOf } from './invitationPage.ts';
 
@@ -46,10 +48,10 @@ const factsOf = (request: FastifyRequest): AcceptanceFacts => ({
 
 export function addInvitationRoutes(app: FastifyInstance, options: InvitationRoutes): void {
   const { cookie } = options;
-  const asOperation = createAsOperation('invitations.accept', options);
+  const recordCall = createCallRecorder('invitations.accept', options);
   addForm(app, options);
-  addAcceptance(app, asOperation, options);
-  if (cookie !== undefined) addJoining(app, asOperation, { ...options, cookie });
+  addAcceptance(app, recordCall, options);
+  if (cookie !== undefined) addJoining(app, recordCall, { ...options, cookie });
 }
 
 /** The page that an invitation's e-mail leads to. */
@@ -66,12 +68,12 @@ function addForm(app: FastifyInstance, { cookie, addresses }: InvitationRoutes):
 /** Accepting with a name: the answer has the new member's token. */
 function addAcceptance(
   app: FastifyInstance,
-  asOperation: AsOperation,
+  recordCall: RecordCall,
   { pool, reactions }: InvitationRoutes,
 ): void {
   app.post(path, { bodyLimit }, async (request, reply) => {
-    const said: Said = {};
-    const accepted = await asOperation(request, said, async () => {
+    const said: CallFacts = {};
+    const accepted = await recordCall(request, said, async () => {
       const result = await acceptInvitation(pool, request.body ?? {}, factsOf(request), reactions);
       said.memberId = result.member.id;
       return result;
@@ -86,7 +88,7 @@ function addAcceptance(
 /** Accepting with an account: a form of a page of this origin, which needs no script; so its answers are pages. */
 function addJoining(
   app: FastifyInstance,
-  asOperation: AsOperation,
+  recordCall: RecordCall,
   { pool, reactions, cookie }: InvitationRoutes & { readonly cookie: SessionCookie },
 ): void {
   void app.register(async (scope) => {
@@ -94,8 +96,8 @@ function addJoining(
     scope.post('/invitations/join', { onRequest: fromOwnPage(cookie), bodyLimit }, async (request, reply) => {
       const { organization: orgId = '', invitation: invitationId = '' } = formOf(request);
       try {
-        const said: Said = {};
-        await asOperation(request, said, async () => {
+        const said: CallFacts = {};
+        await recordCall(request, said, async () => {
           const secret = cookieOf(request, cookie.name);
           if (secret === undefined || !isWellFormedSession(secret)) throw unauthorized();
           if (!isUuid(orgId) || !isUuid(invitationId)) throw notFound();

@@ -24,10 +24,9 @@ import {
 } from '@muster/runtime';
 import { type Pool, type Waiter } from '@muster/database';
 import {
+  type CallFacts,
   closestTo,
-  describeSpan,
-  durationMillis,
-  elapsedMillis,
+  createCallRecorder,
   type Metrics,
   type Service,
   userAgentOf,
@@ -110,67 +109,49 @@ function runner(
   waiting: Waiting,
 ): Run {
   const { operation } = handler;
-  const count = metrics.operation(operation.name);
+  const recordCall = createCallRecorder(operation.name, { metrics, logger });
   const enterLines = waiting.linesOf(handler);
-  return async (request, reply, params) => {
+  return (request, reply, params) => {
     const token = request.caller;
     if (token === null) throw new Error(`${operation.name} was reached without authentication`);
-    request.operation = operation.name;
-    let outcome = 'internal';
-    let reason: string | undefined;
-    let endTurns: (() => void) | undefined;
-    try {
-      endTurns = await enterLines(request, token.identity, params);
-      const call = {
-        token,
-        params,
-        requestId: request.id,
-        idempotencyKey: operation.effect === 'write' ? idempotencyKeyOf(request) : null,
-        ip: request.ip,
-        userAgent: userAgentOf(request),
-        position: operation.effect === 'read' ? positionOf(request) : null,
-      };
-      const ask = (): Promise<Answer> => execute(pool, handler, call, environment);
-      let answer = await ask();
-      if (answer.awaits !== null) {
-        endTurns();
-        await waitAside(waiting, request, token, answer.awaits);
-        answer = await ask();
-      }
-      outcome = answer.replayed ? 'replayed' : 'ok';
-      if (answer.replayed) reply.header('idempotency-replayed', 'true');
-      if (answer.position !== null) reply.header('muster-position', answer.position);
-      void reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .header('cache-control', 'no-store');
-      // The size of a compressed secret would tell something about it (BREACH).
-      if (operation.secret === null) reply.compress(answer.json);
-      else void reply.send(answer.json);
-      return await reply;
-    } catch (error) {
-      if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
-      throw error;
-    } finally {
-      endTurns?.();
-      count(outcome, elapsedMillis(request) / 1_000);
-      describeSpan(operation.name, {
-        'muster.organization': token.identity.orgId,
-        'muster.outcome': outcome,
-      });
-      logger.info(
-        {
+    const { orgId, memberId, agentId } = token.identity;
+    const facts: CallFacts = { orgId, memberId, agentId };
+    return recordCall(request, facts, async () => {
+      let endTurns: (() => void) | undefined;
+      try {
+        endTurns = await enterLines(request, token.identity, params);
+        const call = {
+          token,
+          params,
           requestId: request.id,
-          operation: operation.name,
-          orgId: token.identity.orgId,
-          memberId: token.identity.memberId,
-          agentId: token.identity.agentId,
-          outcome,
-          ...(reason !== undefined && { reason }),
-          durationMs: durationMillis(request),
-        },
-        'operation',
-      );
-    }
+          idempotencyKey: operation.effect === 'write' ? idempotencyKeyOf(request) : null,
+          ip: request.ip,
+          userAgent: userAgentOf(request),
+          position: operation.effect === 'read' ? positionOf(request) : null,
+        };
+        const ask = (): Promise<Answer> => execute(pool, handler, call, environment);
+        let answer = await ask();
+        if (answer.awaits !== null) {
+          endTurns();
+          await waitAside(waiting, request, token, answer.awaits);
+          answer = await ask();
+        }
+        if (answer.replayed) {
+          facts.outcome = 'replayed';
+          reply.header('idempotency-replayed', 'true');
+        }
+        if (answer.position !== null) reply.header('muster-position', answer.position);
+        void reply
+          .header('content-type', 'application/json; charset=utf-8')
+          .header('cache-control', 'no-store');
+        // The size of a compressed secret would tell something about it (BREACH).
+        if (operation.secret === null) reply.compress(answer.json);
+        else void reply.send(answer.json);
+        return await reply;
+      } finally {
+        endTurns?.();
+      }
+    });
   };
 }
 

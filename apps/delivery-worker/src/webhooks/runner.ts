@@ -1,4 +1,5 @@
 /** The endpoints that this worker has: looks for those that are due and that no worker has, and drives each. */
+import { type After } from '@muster/http';
 import { acrossOrganizations, inOrganizationAsSystem, type Pool } from '@muster/database';
 import {
   dueWebhooks,
@@ -10,7 +11,6 @@ import {
   type TurnAnswer,
   type TurnSetUp,
 } from '@muster/notifications';
-import { type After } from '../loop.ts';
 import { drive } from './drive.ts';
 import { type Sender } from '@muster/outbound/sender';
 import { send } from './send.ts';

@@ -1,5 +1,5 @@
-/** What became of a call, in the figures, the trace and one line of the log. Nothing in it is a key or a machine. */
-import { describeSpan, durationMillis, elapsedMillis, type Metrics } from '@muster/http';
+/** Records metrics, a span and one log line per call. None of them contains a key or a machine. */
+import { type CallFacts, createCallRecorder, type Metrics } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { refusalOf } from '../api/refusals.ts';
@@ -7,46 +7,32 @@ import { refusalOf } from '../api/refusals.ts';
 const json = 'application/json; charset=utf-8';
 
 export interface Answer {
-  /** What the log names it by; none of a trial. */
+  /** Identifies the license in the log; undefined for a trial. */
   readonly licenseId?: string;
   readonly body: unknown;
 }
 
-/** Who asks, as the log names them, as soon as it is known; none of a machine. */
-export interface Asking {
-  tokenId?: string;
-}
-
-/** A path of this name: sends what `work` answers, and records how it ended. */
+/** Handles a path of this name: sends the answer of `work`, and records how the call ended. */
 export function recorded(
   { metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger },
   name: string,
-  work: (request: FastifyRequest, reply: FastifyReply, asking: Asking) => Promise<Answer>,
+  work: (request: FastifyRequest, reply: FastifyReply, facts: CallFacts) => Promise<Answer>,
   line: 'license' | 'operators' = 'license',
 ) {
-  const count = metrics.operation(name);
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    request.operation = name;
-    let outcome = 'internal';
-    let licenseId: string | undefined;
-    const asking: Asking = {};
-    try {
-      const answer = await work(request, reply, asking);
-      outcome = 'ok';
-      ({ licenseId } = answer);
-      return await reply.header('content-type', json).send(JSON.stringify(answer.body));
-    } catch (error) {
-      const refusal = refusalOf(error);
-      if (refusal !== undefined) outcome = refusal.details.reason;
-      throw refusal ?? error;
-    } finally {
-      count(outcome, elapsedMillis(request) / 1_000);
-      describeSpan(name, { 'muster.outcome': outcome });
-      const durationMs = durationMillis(request);
-      logger.info(
-        { requestId: request.id, operation: name, licenseId, ...asking, outcome, durationMs },
-        line,
-      );
-    }
+  const recordCall = createCallRecorder(name, {
+    ...{ metrics, logger, line },
+    refusalOf: ({ details }) => ({ outcome: details.reason, reason: undefined }),
+  });
+  return (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const facts: CallFacts = {};
+    return recordCall(request, facts, async () => {
+      try {
+        const answer = await work(request, reply, facts);
+        facts.licenseId = answer.licenseId;
+        return await reply.header('content-type', json).send(JSON.stringify(answer.body));
+      } catch (error) {
+        throw refusalOf(error) ?? error;
+      }
+    });
   };
 }

@@ -1,11 +1,11 @@
 /** The operators' API over HTTP: who calls, whether they may, how often, and then one transaction. */
 import { type Pool } from '@muster/database';
 import {
-  badRequest,
   bearerOf,
   type Limit,
   type Metrics,
   networkOf,
+  parseWith,
   type RateLimiter,
   requireRoom,
   scopeTooSmall,
@@ -69,16 +69,6 @@ async function callerOf(
 export const baseUrlOf = ({ baseUrl }: Pick<OperatorsOptions, 'baseUrl'>, request: FastifyRequest): string =>
   (baseUrl ?? `${request.protocol}://${request.host}`).replace(/\/+$/, '');
 
-/** What a call says, held against the operation; throws 400 with each field that does not fit. */
-function paramsOf({ params }: AnyOperation, body: unknown): unknown {
-  const read = params.safeParse(body ?? {});
-  if (read.success) return read.data;
-  throw badRequest(
-    'The parameters do not fit.',
-    read.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
-  );
-}
-
 /** Runs an operation for a token, in one transaction that says who did it. */
 async function runOperation(
   options: OperatorsOptions,
@@ -94,7 +84,7 @@ async function runOperation(
     await ask(`select set_config('licenses.actor', $1, true)`, [`token ${token.name}`]);
     const around = { opened, hasher, sealing: sealingBy(seals), secrets: seals, webhooks: options.courier };
     const work = { ask, token, baseUrl, ...around, airGapSeconds: options.airGapSeconds };
-    return it.run(work, paramsOf(it, body) as never);
+    return it.run(work, parseWith(it.params, body ?? {}, 'The parameters do not fit.') as never);
   });
   return typeof done === 'function' ? (done as () => Promise<unknown>)() : done;
 }
@@ -106,12 +96,12 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
     const run = recorded(
       options,
       `operators.${it.path.replace('/', '.')}`,
-      async (request, _reply, asking) => {
+      async (request, _reply, facts) => {
         const asked = { address: request.ip, secret: bearerOf(request), needed: it.scope };
         const call = { body: request.body, baseUrl: baseUrlOf(options, request) };
         const body = await runOperation(options, it, call, async (ask) => {
           const token = await callerOf(options, ask, asked);
-          asking.tokenId = token.id;
+          facts.tokenId = token.id;
           return token;
         });
         return { body };

@@ -1,6 +1,6 @@
 /** Who hears of what happens to licenses, and what became of each message. */
-import { randomBytes } from 'node:crypto';
 import { newId } from '@muster/database';
+import { newWebhookSecret } from '@muster/outbound';
 import { seal, unseal } from '../signing/seal.ts';
 import { locks } from './locks.ts';
 import { type Ask, Refused } from './transaction.ts';
@@ -40,9 +40,6 @@ export const sealingBy = (seals: readonly (string | Buffer)[]): Sealing => ({
       ?.toString(),
 });
 
-/** As Standard Webhooks writes one. */
-const newSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
-
 const columns = `e.id, e.url, e.kinds, e.is_active as "isActive", e.created_at as "createdAt",
   (select count(*)::int from licenses.webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting') as waiting`;
 
@@ -70,7 +67,7 @@ export async function makeEndpoint(
   await ask(`select pg_advisory_xact_lock(${locks.webhooks})`);
   if ((await listEndpoints(ask, product)).length >= mostEndpoints)
     throw new Refused('endpoints', `a product has at most ${mostEndpoints} endpoints`);
-  const [id, secret] = [newId(), newSecret()];
+  const [id, secret] = [newId(), newWebhookSecret()];
   await ask(
     `insert into licenses.webhook_endpoints (id, product, url, kinds, sealed_secret) values ($1, $2, $3, $4, $5)`,
     [id, product, url, kinds, sealing.seal(id, secret)],
@@ -105,7 +102,7 @@ export async function rotateSecret(
   { product, id }: { product: string; id: string },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
   await getEndpoint(ask, product, id);
-  const secret = newSecret();
+  const secret = newWebhookSecret();
   await ask(
     `update licenses.webhook_endpoints set sealed_secret_before = sealed_secret, sealed_secret = $2 where id = $1`,
     [id, sealing.seal(id, secret)],

@@ -85,8 +85,7 @@ async function settle(
   due: Due,
   { tried: { status, error }, retryAfterSeconds }: Outcome,
 ): Promise<void> {
-  const pause = error === null ? null : nextTryInSeconds(due.tries, Math.random());
-  const again = pause && Math.max(pause, retryAfterSeconds ?? 0);
+  const again = error === null ? null : nextTryInSeconds(due.tries, Math.random(), retryAfterSeconds);
   const state = error === null ? 'delivered' : again === null ? 'given_up' : 'waiting';
   await ask(
     `update licenses.webhook_deliveries set state = $2, last_status = $3, last_error = $4,

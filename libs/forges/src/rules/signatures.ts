@@ -1,5 +1,6 @@
 /** Who sent a delivery, by what it is signed with. Signatures are over the bytes as they came, and compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { newWebhookSecret } from '@muster/outbound';
 import { type ForgeKind, type Trust } from '@muster/registry';
 import { verify } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
@@ -9,7 +10,7 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 
 /** Of GitLab it is also what its signing token looks like. */
 export const newForgeSecret = (kind: ForgeKind): string =>
-  kind === 'gitlab' ? `whsec_${randomBytes(32).toString('base64')}` : randomBytes(32).toString('base64url');
+  kind === 'gitlab' ? newWebhookSecret() : randomBytes(32).toString('base64url');
 
 export const header = (headers: Headers, name: string): string | undefined => {
   const value = headers[name];

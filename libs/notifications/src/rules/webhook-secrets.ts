@@ -1,11 +1,5 @@
-/** The secrets that sign messages, and whose they are where they lie sealed. */
-import { randomBytes } from 'node:crypto';
+/** Owner of the sealed secret of a webhook. */
 import { type SecretOwner } from '@muster/outbound';
-
-const secretBytes = 32;
-const prefix = 'whsec_';
-
-export const newWebhookSecret = (): string => prefix + randomBytes(secretBytes).toString('base64');
 
 export const secretOwner = (organizationKey: Buffer, webhookId: string): SecretOwner => ({
   organizationKey,

@@ -1,3 +1,4 @@
+import { newWebhookSecret } from '@muster/outbound';
 import { newId } from '@muster/database';
 import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
@@ -13,7 +14,7 @@ import {
   webhooks,
   withSecretAgain,
 } from '../../data/webhooks.ts';
-import { newWebhookSecret, secretOwner } from '../../rules/webhook-secrets.ts';
+import { secretOwner } from '../../rules/webhook-secrets.ts';
 import { requireUrl, type WebhooksSetUp } from './set-up.ts';
 
 export const createWith = (setUp: WebhooksSetUp) =>

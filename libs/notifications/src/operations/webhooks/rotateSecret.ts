@@ -1,8 +1,9 @@
+import { newWebhookSecret } from '@muster/outbound';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { organizationKeyOf } from '../../data/event-cursors.ts';
 import { aboutWebhook, lockWebhook, toWebhook, webhooks, withSecretAgain } from '../../data/webhooks.ts';
-import { newWebhookSecret, secretOwner } from '../../rules/webhook-secrets.ts';
+import { secretOwner } from '../../rules/webhook-secrets.ts';
 import { type WebhooksSetUp } from './set-up.ts';
 
 export const rotateSecretWith = (setUp: WebhooksSetUp) =>

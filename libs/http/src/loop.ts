@@ -1,20 +1,20 @@
-/** Something done again and again by this process alone, with or without Redis. */
+/** Background work that one process repeats until it stops. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Loop {
-  /** Waits for the turn that runs. */
+  /** Starts no further turn, and waits for the running one. */
   stop(): Promise<void>;
 }
 
-/** After a turn that failed: what it needs is away, and comes back no faster for being asked. */
-const pauseAfterFaultMillis = 1_000;
+/** Shortest pause after a failed turn. */
+const retryDelayMs = 1_000;
 
-/** What comes after a turn: the next at once, after the usual pause, or after so many milliseconds. */
+/** When the next turn starts: immediately, after the usual pause, or after this many milliseconds. */
 export type After = 'more' | 'rest' | number;
 
-/** Takes turns with a pause between. Of faults in a row only the first is told. */
+/** Runs `turn` repeatedly with a pause between turns. Of consecutive failures only the first is reported. */
 export function startLoop(
-  pauseMillis: number,
+  pauseMs: number,
   turn: () => Promise<After>,
   onFault: (error: unknown) => void,
 ): Loop {
@@ -23,7 +23,7 @@ export function startLoop(
   const run = async (): Promise<void> => {
     let failing = false;
     while (!stopped()) {
-      let wait = pauseMillis;
+      let wait = pauseMs;
       try {
         const after = await turn();
         if (after !== 'rest') wait = after === 'more' ? 0 : after;
@@ -31,7 +31,7 @@ export function startLoop(
       } catch (error) {
         if (!failing && !stopped()) onFault(error);
         failing = true;
-        wait = Math.max(pauseMillis, pauseAfterFaultMillis);
+        wait = Math.max(pauseMs, retryDelayMs);
       }
       if (wait > 0) await pause(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
     }

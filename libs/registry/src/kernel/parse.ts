@@ -1,0 +1,19 @@
+/** Validation of input against a schema of the contract. */
+import { type z } from 'zod';
+import { badRequest } from './api-error.ts';
+import { type Issue, issueAt, mostIssues } from './errors.ts';
+import { inPlainWords } from './issue-words.ts';
+
+function toIssues(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => issueAt([...issue.path, key], 'is not a parameter of this operation'));
+  }
+  return [issueAt(issue.path, issue.message)];
+}
+
+/** Answers the parsed value. Throws 400 with every field that does not fit. */
+export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, message: string): Output {
+  const parsed = schema.safeParse(value, inPlainWords);
+  if (parsed.success) return parsed.data;
+  throw badRequest(message, parsed.error.issues.flatMap(toIssues).slice(0, mostIssues));
+}
