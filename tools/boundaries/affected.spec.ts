@@ -70,7 +70,10 @@ describe('a change is of concern to', () => {
     ['apps/docs/src/any.ts', ['docs', 'tools-boundaries', 'workspace']],
     ['docs/guides/any.md', ['docs', 'tools-generate', 'tools-guides', 'workspace']],
     ['clients/go/any.go', ['license-service', 'tools', ...ofTools, 'workspace']],
-    ['libs/board-file/src/index.ts', ['board-file', 'cli', 'tools', ...ofTools, 'workspace']],
+    [
+      'libs/import-files/src/board-file.ts',
+      ['cli', 'console', 'import-files', 'tools', ...ofTools, 'workspace'],
+    ],
     [
       'libs/license-client/src/index.ts',
       ['license-client', 'license-service', 'tools', ...ofTools, 'workspace'],

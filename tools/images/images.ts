@@ -7,7 +7,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { freePort } from '@muster/testing/ports';
-import { readBoardFile } from '@muster/board-file';
+import { readBoardFile } from '@muster/import-files/board-file';
 import { repositoryRoot } from '@muster/tools';
 import { readCompose } from '../deploy/compose.ts';
 import { programs } from '../deploy/dockerfile.ts';

@@ -1,6 +1,6 @@
 /** The day of `npm run tour` on a temporary instance, and proof that its checks can fail. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BoardFile } from '@muster/board-file';
+import { type BoardFile } from '@muster/import-files/board-file';
 import { checkKept } from './checks/kept.ts';
 import { type Instance, startInstance } from './instance.ts';
 import { Journal } from './journal.ts';

@@ -1,4 +1,4 @@
-import { type BoardFile } from '@muster/board-file';
+import { type BoardFile } from '@muster/import-files/board-file';
 import { type Check } from './check.ts';
 import { checkAnswers } from './checks/answers.ts';
 import { checkKept } from './checks/kept.ts';

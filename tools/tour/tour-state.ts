@@ -1,5 +1,5 @@
 import { type Story, type StorySummary } from '@muster/registry';
-import { type BoardFile } from '@muster/board-file';
+import { type BoardFile } from '@muster/import-files/board-file';
 import { type Team, type Teammate } from './team.ts';
 
 /** Fields of a story as the last acknowledged write left them. */

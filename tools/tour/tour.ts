@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { readBoardFile } from '@muster/board-file';
+import { readBoardFile } from '@muster/import-files/board-file';
 import { type Check } from './check.ts';
 import { findInstance, type Instance } from './instance.ts';
 import { spendAgentDay } from './mcp/day.ts';

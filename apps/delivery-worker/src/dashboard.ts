@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
-import { type Queues } from '@muster/queue';
+import { type Queues } from '@muster/redis/queues';
 import { scopeCovers, scopeTooSmall } from '@muster/registry';
 import { ApiError, type Authenticator, unauthorized } from '@muster/runtime';
 import { sendError } from '@muster/http';

@@ -1,6 +1,6 @@
 /** The job of the queue `leases`: what has expired is noted, and the next sweep is set for the next expiry. */
 import { atEachNode, type Pool } from '@muster/database';
-import { type Queues } from '@muster/queue';
+import { type Queues } from '@muster/redis/queues';
 import { type Count } from './counters.ts';
 import { purge } from './purge.ts';
 import { longestPauseMillis, sweep } from './sweep.ts';

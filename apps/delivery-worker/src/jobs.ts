@@ -1,7 +1,7 @@
 /** Takes the jobs of every queue, and says how each ended. */
 import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
 import { type Metrics } from '@muster/http';
-import { work, type Working } from '@muster/queue';
+import { work, type Working } from '@muster/redis/queues';
 import { type Logger } from 'pino';
 
 type Job = Parameters<typeof work>[0];

@@ -16,7 +16,7 @@ import {
   type ScheduledJobName,
   Ticket,
 } from '@muster/jobs';
-import { type Outcome, within } from '@muster/queue';
+import { type Outcome, within } from '@muster/redis/queues';
 import { inSpan } from '@muster/http';
 
 export interface RowWork<Payload> {

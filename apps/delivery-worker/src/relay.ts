@@ -19,7 +19,7 @@ import {
 import { abandonDelivery } from '@muster/forges';
 import { isOutboxJob, jobNames, jobOf, jobs, mostInBatch, type OutboxJobName } from '@muster/jobs';
 import { reactions } from '@muster/operations';
-import { type Enqueued, type Queues } from '@muster/queue';
+import { type Enqueued, type Queues } from '@muster/redis/queues';
 import { conclude } from '@muster/runtime';
 
 export interface RelayOptions {

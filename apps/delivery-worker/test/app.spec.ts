@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
-import { openQueues } from '@muster/queue';
+import { openQueues } from '@muster/redis/queues';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createDeliveryWorker, type DeliveryWorker } from '../src/app.ts';

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
-import { openQueues } from '@muster/queue';
+import { openQueues } from '@muster/redis/queues';
 import { type Person, useWorld } from '@muster/testing';
 import { redisUrl, until } from './line.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { deliveryHandlers } from '@muster/delivery';
-import { openQueues } from '@muster/queue';
+import { openQueues } from '@muster/redis/queues';
 import { redisUrl, until, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createDeliveryWorker } from '../src/app.ts';

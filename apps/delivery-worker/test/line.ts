@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId, type Pool } from '@muster/database';
 import { type JobName, type OutboxJobName, type PayloadOf, type QueueName, queueNames } from '@muster/jobs';
-import { openQueues, type Outcome, type Queues, work, type Working } from '@muster/queue';
+import { openQueues, type Outcome, type Queues, work, type Working } from '@muster/redis/queues';
 import { redisUrl, until, type World } from '@muster/testing';
 import { performer, type Workers } from '../src/perform.ts';
 import { type DeadRow, relay } from '../src/relay.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/database';
 import { type DeadJob, listDeadJobs, replayJobs } from '@muster/organizations';
-import { freedAfterMillis } from '@muster/queue';
+import { freedAfterMillis } from '@muster/redis/queues';
 import { patient, useWorld, wireTo } from '@muster/testing';
 import { type RowWorker } from '../src/perform.ts';
 import { usualFirstPauseSeconds } from '../src/relay.ts';

@@ -4,7 +4,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openQueues } from '@muster/queue';
+import { openQueues } from '@muster/redis/queues';
 import { Dice } from '@muster/tools';
 import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';

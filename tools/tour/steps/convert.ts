@@ -1,4 +1,4 @@
-import { type BoardFile } from '@muster/board-file';
+import { type BoardFile } from '@muster/import-files/board-file';
 import { type Team } from '../team.ts';
 import { type Tour } from '../tour-state.ts';
 

@@ -1,5 +1,5 @@
 /** A board file becomes a project, all or nothing. */
-import { type BoardFile, NoBoard, readBoardFile } from '@muster/board-file';
+import { type BoardFile, NoBoard, readBoardFile } from '@muster/import-files/board-file';
 import { type InputOf, registry } from '@muster/registry';
 import { counted, jsonText, plain, UsageError } from '@muster/terminal';
 import { type Command } from 'commander';

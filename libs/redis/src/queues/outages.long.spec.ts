@@ -9,7 +9,7 @@ import {
   type WatchedRedis,
 } from '@muster/testing';
 import { openQueues } from './queues.ts';
-import { awaitRedis, EvictingRedis } from './redis.ts';
+import { awaitRedis, EvictingRedis } from './connection.ts';
 import { work } from './work.ts';
 
 const onError = (): void => undefined;

@@ -1,4 +1,4 @@
 export { type Enqueued, openQueues, type Queues } from './queues.ts';
-export { awaitRedis } from './redis.ts';
+export { awaitRedis } from './connection.ts';
 export { silentQueues } from './watch.ts';
 export { freedAfterMillis, type Outcome, within, work, type Working } from './work.ts';

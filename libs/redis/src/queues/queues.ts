@@ -8,7 +8,7 @@ import {
   type Ticket,
 } from '@muster/jobs';
 import { Queue } from 'bullmq';
-import { type OnError, producerRedis } from './redis.ts';
+import { type OnError, producerRedis } from './connection.ts';
 
 /** The hash tag keeps all queues in one slot of a cluster, where BullMQ's scripts need them. */
 export const usualPrefix = '{muster}';

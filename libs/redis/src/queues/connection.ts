@@ -1,6 +1,6 @@
 /** Connections to Redis, each for what it is for. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { mastersOf, openRedis, type RedisClient } from '@muster/redis';
+import { mastersOf, openRedis, type RedisClient } from '../index.ts';
 
 export type OnError = (error: Error) => void;
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { NoBoard, readBoardFile } from './index.ts';
+import { NoBoard, readBoardFile } from './board-file.ts';
 
 let folder: string;
 beforeAll(async () => {

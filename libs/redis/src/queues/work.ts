@@ -4,7 +4,7 @@ import { isJobName, type JobName, jobOf, type QueueName } from '@muster/jobs';
 import { inSpanAfter } from '@muster/tracing';
 import { type Job, Worker } from 'bullmq';
 import { canary, type QueueAddress, usualPrefix } from './queues.ts';
-import { workerRedis } from './redis.ts';
+import { workerRedis } from './connection.ts';
 
 /** A job is its worker's for so long after each sign of it, and is looked for so often. */
 const lockMillis = 2_000;

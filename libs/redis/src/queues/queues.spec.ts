@@ -4,10 +4,10 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { mastersOf, openRedis } from '@muster/redis';
+import { mastersOf, openRedis } from '../index.ts';
 import { redisUrl, startRedisCluster, startWatchedRedis, until } from '@muster/testing';
 import { openQueues, type Queues } from './queues.ts';
-import { awaitRedis, EvictingRedis } from './redis.ts';
+import { awaitRedis, EvictingRedis } from './connection.ts';
 import { silentQueues } from './watch.ts';
 import { within, work } from './work.ts';
 
