@@ -5,6 +5,7 @@ import { type Selectable } from 'kysely';
 import { v7 } from 'uuid';
 import { type CommentRow, comments } from './comments.ts';
 import { type EpicRow, epics } from './epics.ts';
+import { readInPortions } from './imports.ts';
 import { stories, type StoryRow } from './stories.ts';
 
 /** An id that stands in the order of that time. */
@@ -100,8 +101,24 @@ export async function lockEpics(db: Db, ids: readonly string[]): Promise<Map<str
 
 /** Locks the comments of these ids that there are. */
 export async function lockComments(db: Db, ids: readonly string[]): Promise<Map<string, CommentRow>> {
-  const rows = await db.all(
-    sql<CommentRow>`select ${comments.list} from comments c where ${of('c')} and c.id = any (${ids}::uuid[]) order by c.id for no key update`,
+  // All portions together keep the order of ids, in which everyone locks comments.
+  const rows = await readInPortions([...ids].sort(), (portion) =>
+    db.all(
+      sql<CommentRow>`select ${comments.list} from comments c where ${of('c')} and c.id = any (${portion}::uuid[]) order by c.id for no key update`,
+    ),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The story and the thread of a comment. */
+export type CommentPlace = Pick<CommentRow, 'id' | 'story_id' | 'parent_id'>;
+
+/** The places of the comments of these ids that there are, without a lock. */
+export async function findCommentPlaces(db: Db, ids: readonly string[]): Promise<Map<string, CommentPlace>> {
+  const rows = await readInPortions(ids, (portion) =>
+    db.all(
+      sql<CommentPlace>`select c.id, c.story_id, c.parent_id from comments c where ${of('c')} and c.id = any (${portion}::uuid[])`,
+    ),
   );
   return new Map(rows.map((row) => [row.id, row]));
 }

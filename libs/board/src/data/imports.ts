@@ -71,18 +71,45 @@ export type ItemRow = Pick<
 /** The name of an item among those of its import's project and provider. */
 export const itemKey = (kind: ItemKind, externalId: string): string => `${kind} ${externalId}`;
 
+/**
+ * Has each statement of this transaction planned for its parameters. A plan that is kept from when the tables were empty
+ * would read the whole table for each name, once an import has filled it.
+ */
+export const planForEachCall = (db: Db): Promise<unknown> =>
+  db.all(sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`);
+
+/** Rows that one statement names: a put has up to 100,000 comments, and each statement has a time limit. */
+const rowsPerStatement = 2_000;
+
+/** Reads the rows of many names by several statements, one after another. */
+export async function readInPortions<Name, Row>(
+  names: readonly Name[],
+  read: (portion: readonly Name[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let start = 0; start < names.length; start += rowsPerStatement)
+    for (const row of await read(names.slice(start, start + rowsPerStatement))) rows.push(row);
+  return rows;
+}
+
 /** Those of the named items that were put before, by itemKey. */
 export async function findItems(
   db: Db,
   { project_id: projectId, provider }: ImportRow,
   named: Readonly<Record<ItemKind, readonly string[]>>,
 ): Promise<Map<string, ItemRow>> {
-  const kinds = (['story', 'epic', 'comment'] as const).flatMap((kind) => named[kind].map(() => kind));
-  const rows = await db.all(
-    sql<ItemRow>`select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version
-       from unnest(${kinds}::text[], ${[...named.story, ...named.epic, ...named.comment]}::text[]) w (kind, external_id)
-       join import_items i on ${of('i')} and i.project_id = ${projectId} and i.provider = ${provider}
-         and i.kind = w.kind and i.external_id = w.external_id`,
+  const wanted = (['story', 'epic', 'comment'] as const).flatMap((kind) =>
+    named[kind].map((externalId) => ({ kind, externalId })),
+  );
+  const rows = await readInPortions(wanted, (portion) =>
+    db.all(
+      // By lateral and limit each name is one lookup in the index, also before the table is analyzed.
+      sql<ItemRow>`select i.*
+       from unnest(${portion.map(({ kind }) => kind)}::text[], ${portion.map(({ externalId }) => externalId)}::text[]) w (kind, external_id)
+       cross join lateral (select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version
+         from import_items i where ${of('i')} and i.project_id = ${projectId} and i.provider = ${provider}
+           and i.kind = w.kind and i.external_id = w.external_id limit 1) i`,
+    ),
   );
   return new Map(rows.map((row) => [itemKey(row.kind, row.external_id), row]));
 }

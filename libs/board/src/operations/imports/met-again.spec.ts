@@ -1,4 +1,5 @@
 /** What an import finds where its items came before, and what was done here since. */
+import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
@@ -73,6 +74,41 @@ describe('comments of an item that comes again', () => {
     await people.ana.comments.delete({ commentId: items[0]?.id ?? '' });
     await put([{ ...one, title: 'New', comments: [comment('1')] }]);
     expect(await threadsOf('WEB-1')).toEqual([]);
+  });
+});
+
+describe('comments that come again unchanged', () => {
+  const comments = Array.from({ length: 20 }, (_, n) => ({
+    ...{ externalId: `${n}`, authorName: 'Zed', body: `Comment ${n}`, at: '2024-03-01T10:00:00Z' },
+  }));
+  /** Comments by their last writer or locker: each lock writes to its row, which an import of 100,000 has no time for. */
+  const lastTouched = () =>
+    world.rows(
+      `select body, xmin::text, xmax::text from comments where org_id = $1 order by body`,
+      people.orgId,
+    );
+
+  it('are neither written nor locked', async () => {
+    await put([{ ...one, comments }]);
+    const before = await lastTouched();
+    expect(before).toHaveLength(20);
+    expect(await put([{ ...one, comments }])).toMatchObject([{ outcome: 'unchanged' }]);
+    expect(await lastTouched()).toEqual(before);
+  });
+
+  it('stay as they are beside one that changed and one that is new', async () => {
+    await put([{ ...one, comments }]);
+    const before = await lastTouched();
+    const [first, ...others] = comments;
+    const changed = { ...first, ...comment('1'), externalId: '0', body: 'Changed' };
+    const reply = { ...comment('1', '1'), externalId: 'new', body: 'A reply' };
+    const again = [{ ...one, comments: [changed, ...others, reply] }];
+    expect(await put(again)).toMatchObject([{ outcome: 'updated', issues: [] }]);
+    expect(await threadsOf('WEB-1')).toContainEqual(['Comment 1', 'A reply']);
+    // Comment 0 was written, and comment 1 locked by its reply.
+    expect(
+      (await lastTouched()).filter((row) => before.some((one) => isDeepStrictEqual(one, row))),
+    ).toHaveLength(18);
   });
 });
 

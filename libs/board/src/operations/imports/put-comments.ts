@@ -1,7 +1,7 @@
 /** The comments of a put, under the stories that are there. */
 import { type Actor, type ImportItem } from '@muster/registry';
 import { type CommentRow, comments } from '../../data/comments.ts';
-import { idAt, lockComments } from '../../data/import-board.ts';
+import { type CommentPlace, findCommentPlaces, idAt, lockComments } from '../../data/import-board.ts';
 import { itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
 import { hashOf } from '../../rules/import-merge.ts';
 import { type Issue } from './import-places.ts';
@@ -42,7 +42,9 @@ interface Wanted extends Placed {
 /** A put in progress: what it was read from, and what it will write. */
 interface Put extends Meeting {
   /** Comments that were put before, by their ids. */
-  readonly there: ReadonlyMap<string, CommentRow>;
+  readonly there: ReadonlyMap<string, CommentPlace>;
+  /** Those of them that this put may write, by their ids. */
+  readonly locked: ReadonlyMap<string, CommentRow>;
   /** Keys of the comments before. */
   readonly seen: Set<string>;
   /** By their keys. */
@@ -64,10 +66,17 @@ export async function putComments(meeting: Meeting, placed: readonly Placed[]): 
       hash: hashOfComment(comment),
     })),
   );
-  const ids = [...noted.values()].flatMap(({ kind, record_id: id }) => (kind === 'comment' ? id : []));
-  const there = ids.length === 0 ? new Map<string, CommentRow>() : await lockComments(db, ids);
+  const lockedIds = idsToLock(meeting, all);
+  const otherIds = [...noted.values()].flatMap(({ kind, record_id: id }) =>
+    kind === 'comment' && !lockedIds.has(id) ? id : [],
+  );
+  const [locked, others] = await Promise.all([
+    lockComments(db, [...lockedIds]),
+    findCommentPlaces(db, otherIds),
+  ]);
+  const there = new Map<string, CommentPlace>([...others, ...locked]);
   const put: Put = {
-    ...{ ...meeting, there, seen: new Set(), made: new Map<string, CommentRow>() },
+    ...{ ...meeting, there, locked, seen: new Set(), made: new Map<string, CommentRow>() },
     ...{ notes: [], issues: new Map<string, Issue[]>(), written: new Set() },
   };
 
@@ -78,6 +87,21 @@ export async function putComments(meeting: Meeting, placed: readonly Placed[]): 
   const { made, notes, issues, written } = put;
   for (const insert of comments.insertAll([...made.values()])) db.later(insert);
   return { notes, issues, written };
+}
+
+/** Comments that the put may change or reply to. Those that come unchanged, usually all, are not locked. */
+function idsToLock({ noted }: Meeting, all: readonly Wanted[]): ReadonlySet<string> {
+  return new Set(
+    all.flatMap(({ item, comment, key, hash, isNew }) => {
+      const known = noted.get(itemKey('comment', key));
+      if (!isNew && known?.source_hash?.equals(hash) === true) return [];
+      const parent =
+        comment.parent === undefined
+          ? undefined
+          : noted.get(itemKey('comment', commentKey(item, { externalId: comment.parent })));
+      return [known, parent].flatMap((one) => one?.record_id ?? []);
+    }),
+  );
 }
 
 /** Decides what becomes of a comment, and has it written. */
@@ -102,9 +126,9 @@ function isElsewhere({ there }: Put, { storyId, isNew }: Wanted, known: ItemRow)
 
 /** Where the item says something else than it did, and the comment is as it was put. */
 function update(put: Put, wanted: Wanted, known: ItemRow): void {
-  const { db, at, there } = put;
+  const { db, at, locked } = put;
   const { comment, hash } = wanted;
-  const row = there.get(known.record_id);
+  const row = locked.get(known.record_id);
   const isSame = known.source_hash?.equals(hash) === true;
   if (isSame || row === undefined || row.version !== known.record_version || row.body === comment.body)
     return;

@@ -6,14 +6,18 @@ import {
   type KnownMember,
   openImportBoard,
 } from '../../data/import-board.ts';
-import { aboutImport, findItems, imports, noteItems, toImport } from '../../data/imports.ts';
+import { aboutImport, findItems, imports, noteItems, planForEachCall, toImport } from '../../data/imports.ts';
 import { commentKeysOf, putComments } from './put-comments.ts';
 import { putStories } from './put-stories.ts';
 
 export const put = handle(registry.imports.put, async (context) => {
   const { params, targetId, caller, db, access, emit, refuse, policy: askPolicy } = context;
   const { items, theirs } = params;
-  const [{ at, actingRole }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
+  const [{ at, actingRole }, current] = await Promise.all([
+    access(),
+    imports.lock(db, targetId),
+    planForEachCall(db),
+  ]);
   if (current.state !== 'open') throw refuse('already_resolved', { state: current.state });
   const { project_id: projectId } = current;
 
