@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { hearTime, timeNow } from '../web/data/time.ts';
-import { ago, ending } from '../web/texts/index.ts';
+import { ago, ending } from '../web/messages/index.ts';
 
 const minute = 60_000;
 /** An answer that took 20 ms, of a service whose clock is so far ahead of the browser's. */

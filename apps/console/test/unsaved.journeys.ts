@@ -2,9 +2,9 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { t } from '../web/texts/index.ts';
-import { w } from '../web/texts/story.ts';
-import { v } from '../web/texts/views.ts';
+import { t } from '../web/messages/index.ts';
+import { w } from '../web/messages/story.ts';
+import { v } from '../web/messages/views.ts';
 import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';

@@ -14,10 +14,10 @@ import { hasUnsaved } from '../data/unsaved.ts';
 import { enter, type Entered, type Session } from '../data/session.ts';
 import { isStillIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
-import { fetchEarly } from '../parts/lazily.ts';
-import { Empty, Slow } from '../parts/states.tsx';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { t } from '../texts/index.ts';
+import { fetchEarly } from '../components/lazily.ts';
+import { Empty, Slow } from '../components/states.tsx';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { t } from '../messages/index.ts';
 import { Gate } from './gate.tsx';
 import { router } from './router.tsx';
 

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { openByToken, type Session } from '../data/session.ts';
-import { Mark } from '../parts/icons.tsx';
-import { reasonFor } from '../parts/notices.tsx';
-import { useTitle } from '../parts/title.ts';
-import { t } from '../texts/index.ts';
+import { Mark } from '../components/icons.tsx';
+import { reasonFor } from '../components/notices.tsx';
+import { useTitle } from '../components/title.ts';
+import { t } from '../messages/index.ts';
 
 /** Where an installation has no sign-in: a token, which stays in the memory of this window. */
 export function Gate({ onOpen }: { readonly onOpen: (session: Session) => void }) {

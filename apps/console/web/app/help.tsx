@@ -1,7 +1,7 @@
-import { Dialog } from '../parts/dialog.tsx';
-import { switchKeys, useKeysOn } from '../parts/keys.ts';
-import { help } from '../texts/help.ts';
-import { t } from '../texts/index.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { switchKeys, useKeysOn } from '../components/keys.ts';
+import { help } from '../messages/help.ts';
+import { t } from '../messages/index.ts';
 
 /** How the key is written on it that goes with others. */
 const modifier = /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? '⌘' : 'Ctrl';

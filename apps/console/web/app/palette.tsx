@@ -4,10 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useId, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icons.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Icon } from '../components/icons.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 
 interface Choice {
   readonly id: string;

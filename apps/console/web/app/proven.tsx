@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { sayProven } from '../data/proof.ts';
-import { Empty } from '../parts/states.tsx';
-import { useTitle } from '../parts/title.ts';
-import { t } from '../texts/index.ts';
+import { Empty } from '../components/states.tsx';
+import { useTitle } from '../components/title.ts';
+import { t } from '../messages/index.ts';
 
 /** Where a fresh proof leads: it tells the window that waits for it, and closes itself where it may. */
 export function Proven() {

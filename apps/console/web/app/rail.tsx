@@ -5,12 +5,12 @@ import { type ReactNode, useState, useSyncExternalStore } from 'react';
 import { useConsole, useWire } from '../data/context.ts';
 import { orgQuery, projectsQuery, unreadQuery } from '../data/queries.ts';
 import { switchOrganization } from '../data/sign-in.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { Icon, type IconName, Mark } from '../parts/icons.tsx';
-import { Menu } from '../parts/menu.tsx';
-import { Avatar } from '../parts/people.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Icon, type IconName, Mark } from '../components/icons.tsx';
+import { Menu } from '../components/menu.tsx';
+import { Avatar } from '../components/people.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 import { WireState } from './wire.tsx';
 

@@ -3,10 +3,10 @@ import { BoardPage } from '../board/board-page.tsx';
 import { boardSearchOf } from '../board/filter.ts';
 import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
-import { fetched } from '../parts/lazily.ts';
-import { dismissSeen } from '../parts/notices.tsx';
-import { Failed, Loading } from '../parts/states.tsx';
-import { t } from '../texts/index.ts';
+import { fetched } from '../components/lazily.ts';
+import { dismissSeen } from '../components/notices.tsx';
+import { Failed, Loading } from '../components/states.tsx';
+import { t } from '../messages/index.ts';
 import { Shell } from './shell.tsx';
 
 const absent = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
@@ -81,19 +81,19 @@ const projectSettings = createRoute({
 const epics = createRoute({
   getParentRoute: () => root,
   path: '/p/$projectKey/epics',
-  component: page(() => import('../views/epics-page.tsx'), 'EpicsPage'),
+  component: page(() => import('../pages/epics-page.tsx'), 'EpicsPage'),
 });
 const health = createRoute({
   getParentRoute: () => root,
   path: '/p/$projectKey/health',
-  component: page(() => import('../views/health-page.tsx'), 'HealthPage'),
+  component: page(() => import('../pages/health-page.tsx'), 'HealthPage'),
   validateSearch: ({ weeks }: Record<string, unknown>): { weeks?: number } =>
     typeof weeks === 'number' && [4, 12, 26, 52].includes(weeks) ? { weeks } : {},
 });
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  component: page(() => import('../views/audit-page.tsx'), 'AuditPage'),
+  component: page(() => import('../pages/audit-page.tsx'), 'AuditPage'),
   validateSearch: auditFilterOf,
 });
 

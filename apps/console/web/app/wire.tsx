@@ -1,9 +1,9 @@
 /** The state of the event stream, which tells how current the page is. */
 import { useEffect, useRef } from 'react';
 import { useWire } from '../data/context.ts';
-import { useNow } from '../parts/clock.tsx';
-import { announceQuietly } from '../parts/notices.tsx';
-import { t } from '../texts/index.ts';
+import { useNow } from '../components/clock.tsx';
+import { announceQuietly } from '../components/notices.tsx';
+import { t } from '../messages/index.ts';
 
 function useWireText(): string {
   const wire = useWire();

@@ -1,6 +1,6 @@
 /** First steps on a board without stories. */
 import { Link } from '@tanstack/react-router';
-import { f } from '../texts/board-start.ts';
+import { f } from '../messages/board-start.ts';
 
 export default function BoardStart({
   projectKey,

@@ -2,9 +2,9 @@
 import { type StoryCard } from '@muster/registry';
 import { type Board, type Changed } from '../data/boards.ts';
 import { type Lane, type Place } from '../data/lanes.ts';
-import Chooser, { type ChooserProps } from '../parts/chooser.tsx';
-import { announce, notify, reasonFor } from '../parts/notices.tsx';
-import { t } from '../texts/index.ts';
+import Chooser, { type ChooserProps } from '../components/chooser.tsx';
+import { announce, notify, reasonFor } from '../components/notices.tsx';
+import { t } from '../messages/index.ts';
 import { changeEach, offTheBoard, toColumn, toPriority } from './each.ts';
 
 interface Props extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {

@@ -2,8 +2,8 @@
 import { type KeyboardEvent } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Lane } from '../data/lanes.ts';
-import { type Choosing, choosingOf } from '../parts/choosing.ts';
-import { isSingle } from '../parts/keys.ts';
+import { type Choosing, choosingOf } from '../components/choosing.ts';
+import { isSingle } from '../components/keys.ts';
 import { type useMoving } from './moving.ts';
 import { spotOf, type Step, stepOf, stepTo } from './walk.ts';
 

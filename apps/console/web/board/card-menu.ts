@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type StoryCard } from '@muster/registry';
 import { type Lane, type Place } from '../data/lanes.ts';
-import { type Choosing } from '../parts/choosing.ts';
-import { type MenuItem } from '../parts/menu.tsx';
-import { useSteady } from '../parts/steady.ts';
-import { t } from '../texts/index.ts';
+import { type Choosing } from '../components/choosing.ts';
+import { type MenuItem } from '../components/menu.tsx';
+import { useSteady } from '../components/steady.ts';
+import { t } from '../messages/index.ts';
 
 interface Acts {
   readonly move: (card: StoryCard, place: Place) => Promise<void>;

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
-import { LeaseClock } from '../parts/clock.tsx';
-import { Icon, PriorityIcon } from '../parts/icons.tsx';
-import { Avatar, nameOf } from '../parts/people.tsx';
-import { WorkState } from '../parts/work.tsx';
-import { t } from '../texts/index.ts';
+import { LeaseClock } from '../components/clock.tsx';
+import { Icon, PriorityIcon } from '../components/icons.tsx';
+import { Avatar, nameOf } from '../components/people.tsx';
+import { WorkState } from '../components/work.tsx';
+import { t } from '../messages/index.ts';
 
 const mostLabels = 3;
 

@@ -3,8 +3,8 @@ import { Suspense, useEffect, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane, type Place } from '../data/lanes.ts';
-import { fetchEarly, lazily } from '../parts/lazily.ts';
-import { type Choosing } from '../parts/choosing.ts';
+import { fetchEarly, lazily } from '../components/lazily.ts';
+import { type Choosing } from '../components/choosing.ts';
 
 interface Chosen {
   readonly what: Choosing;

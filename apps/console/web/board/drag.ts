@@ -6,7 +6,7 @@ import {
 } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { type Place } from '../data/lanes.ts';
-import { fetched } from '../parts/lazily.ts';
+import { fetched } from '../components/lazily.ts';
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 

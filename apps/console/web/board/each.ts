@@ -1,8 +1,8 @@
 /** What is done to many stories at once: one after the other, in the order of the board, so that they arrive in it. */
 import { type StoryCard } from '@muster/registry';
 import { type Board, type Changed } from '../data/boards.ts';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { t } from '../texts/index.ts';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { t } from '../messages/index.ts';
 
 export interface EachChange {
   readonly act: (card: StoryCard) => Promise<Changed>;

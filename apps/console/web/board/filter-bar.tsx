@@ -1,9 +1,9 @@
 import { type RefObject, useMemo } from 'react';
 import { type StoryCard } from '@muster/registry';
-import { Icon, PriorityIcon } from '../parts/icons.tsx';
-import { Menu, type MenuItem } from '../parts/menu.tsx';
-import { Avatar } from '../parts/people.tsx';
-import { t } from '../texts/index.ts';
+import { Icon, PriorityIcon } from '../components/icons.tsx';
+import { Menu, type MenuItem } from '../components/menu.tsx';
+import { Avatar } from '../components/people.tsx';
+import { t } from '../messages/index.ts';
 import { type BoardSearch, isFiltered, priorityNames, toggled, workFilters } from './filter.ts';
 
 interface FilterBarProps {

@@ -2,9 +2,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject } from 'react';
 import { type Project, type StoryCard } from '@muster/registry';
-import { Icon } from '../parts/icons.tsx';
-import { Menu } from '../parts/menu.tsx';
-import { t } from '../texts/index.ts';
+import { Icon } from '../components/icons.tsx';
+import { Menu } from '../components/menu.tsx';
+import { t } from '../messages/index.ts';
 import { type BoardSearch } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 

@@ -3,8 +3,8 @@ import { useCallback, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane, type Place } from '../data/lanes.ts';
-import { announce, notify, reasonFor } from '../parts/notices.tsx';
-import { t } from '../texts/index.ts';
+import { announce, notify, reasonFor } from '../components/notices.tsx';
+import { t } from '../messages/index.ts';
 import { beforeAt, moveTo, spotOf, type Step } from './walk.ts';
 
 /** The move mode: which card, and what it was when it began. */

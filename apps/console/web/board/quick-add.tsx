@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { markUnsaved } from '../data/unsaved.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 
 interface QuickAddProps {
   readonly columnId: string;

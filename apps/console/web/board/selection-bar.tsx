@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Priority } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane } from '../data/lanes.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { changeEach, type EachChange, toColumn, toPriority } from './each.ts';
 import { priorityNames } from './filter.ts';
 

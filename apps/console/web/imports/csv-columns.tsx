@@ -1,7 +1,7 @@
 /** Which column of a table is which field. */
 import { csvColumns, csvFields, csvHead } from '@muster/import-files';
-import { Choice } from '../settings/parts.tsx';
-import { i } from '../texts/imports.ts';
+import { Choice } from '../settings/components.tsx';
+import { i } from '../messages/imports.ts';
 import { textOf } from './reading.ts';
 
 export type Said = Readonly<Record<string, string>>;

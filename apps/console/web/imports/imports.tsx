@@ -3,16 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { type Import, type ImportOutcome } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { lazily } from '../parts/lazily.ts';
-import { Avatar, nameOf } from '../parts/people.tsx';
-import { notify } from '../parts/notices.tsx';
-import { Loading } from '../parts/states.tsx';
-import { Ask } from '../parts/ask.tsx';
-import { facts, Item, Listed, Section, useWrite } from '../settings/parts.tsx';
+import { lazily } from '../components/lazily.ts';
+import { Avatar, nameOf } from '../components/people.tsx';
+import { notify } from '../components/notices.tsx';
+import { Loading } from '../components/states.tsx';
+import { Ask } from '../components/ask.tsx';
+import { facts, Item, Listed, Section, useWrite } from '../settings/components.tsx';
 import { importsQuery } from '../settings/queries.ts';
-import { ago } from '../texts/index.ts';
-import { i } from '../texts/imports.ts';
-import { s } from '../texts/settings.ts';
+import { ago } from '../messages/index.ts';
+import { i } from '../messages/imports.ts';
+import { s } from '../messages/settings.ts';
 
 /** It brings the formats of trackers and the schemas of items: only who brings something in waits for them. */
 const BringIn = lazily(async () => ({ default: (await import('./bring-in.tsx')).BringIn }));

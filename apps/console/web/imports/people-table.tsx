@@ -1,7 +1,7 @@
 /** Whose the names of a file are: a member of the same name, unless another is chosen. */
 import { type NamedPerson } from '@muster/import-files';
 import { type Member } from '@muster/registry';
-import { i } from '../texts/imports.ts';
+import { i } from '../messages/imports.ts';
 
 /** As many as are looked at. */
 const mostShown = 50;

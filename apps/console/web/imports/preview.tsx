@@ -1,8 +1,8 @@
 /** What a file would bring, before it does. */
 import { type BoardColumn, type Member } from '@muster/registry';
 import { type Place, type Survey } from '@muster/import-files';
-import { facts } from '../settings/parts.tsx';
-import { i } from '../texts/imports.ts';
+import { facts } from '../settings/components.tsx';
+import { i } from '../messages/imports.ts';
 import { PeopleTable } from './people-table.tsx';
 
 const canceled = 'canceled';

@@ -1,8 +1,8 @@
 /** An import under way, and what became of it. */
 import { Link } from '@tanstack/react-router';
-import { reasonFor } from '../parts/notices.tsx';
-import { t } from '../texts/index.ts';
-import { i } from '../texts/imports.ts';
+import { reasonFor } from '../components/notices.tsx';
+import { t } from '../messages/index.ts';
+import { i } from '../messages/imports.ts';
 import { countsText } from './imports.tsx';
 import { Lines } from './preview.tsx';
 import { forget, type Run } from './runs.ts';

@@ -4,10 +4,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { type ActivityFilter, narrowed, spans } from '../data/trail-filter.ts';
-import { Icon } from '../parts/icons.tsx';
-import { useDoers } from '../parts/whose.ts';
-import { a, happened } from '../texts/activity.ts';
-import { exactDay } from '../texts/index.ts';
+import { Icon } from '../components/icons.tsx';
+import { useDoers } from '../components/whose.ts';
+import { a, happened } from '../messages/activity.ts';
+import { exactDay } from '../messages/index.ts';
 import { kindsOf } from './activity-query.ts';
 
 type Options = readonly (readonly [value: string, name: string])[];

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { a, kinds } from '../texts/activity.ts';
+import { a, kinds } from '../messages/activity.ts';
 import { kindsOf, type KindGroup } from './activity-query.ts';
 
 it('has every kind of event in one group, and none that is empty', () => {

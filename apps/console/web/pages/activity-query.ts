@@ -3,7 +3,7 @@ import { type Client } from '@muster/client';
 import { type EventKind } from '@muster/registry';
 import { type ActivityFilter, sinceOf } from '../data/trail-filter.ts';
 import { timeNow } from '../data/time.ts';
-import { a, kinds } from '../texts/activity.ts';
+import { a, kinds } from '../messages/activity.ts';
 
 export type KindGroup = keyof typeof a.groups;
 

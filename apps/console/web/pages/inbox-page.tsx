@@ -7,15 +7,15 @@ import { useClient } from '../data/context.ts';
 import { useMarkRead } from '../data/inbox.ts';
 import { needsAnswer } from '../data/needs.ts';
 import { inboxQuery } from '../data/queries.ts';
-import { Icon } from '../parts/icons.tsx';
-import { usePageKeys } from '../parts/keys.ts';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { Avatar, nameOf } from '../parts/people.tsx';
-import { Group, Row } from '../parts/row.tsx';
-import { Empty, Failed, Loading } from '../parts/states.tsx';
-import { useTitle } from '../parts/title.ts';
-import { b } from '../texts/inbox.ts';
-import { ago, t } from '../texts/index.ts';
+import { Icon } from '../components/icons.tsx';
+import { usePageKeys } from '../components/keys.ts';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { Avatar, nameOf } from '../components/people.tsx';
+import { Group, Row } from '../components/row.tsx';
+import { Empty, Failed, Loading } from '../components/states.tsx';
+import { useTitle } from '../components/title.ts';
+import { b } from '../messages/inbox.ts';
+import { ago, t } from '../messages/index.ts';
 
 type Done = (notifications: readonly Notification[]) => Promise<void>;
 

@@ -6,14 +6,14 @@ import { isRefusal, MusterError } from '@muster/client';
 import { type Lock, type LockConflict, type Project } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { locksQuery } from '../data/queries.ts';
-import { useNow } from '../parts/clock.tsx';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { Avatar, nameOf } from '../parts/people.tsx';
-import { Failed, Loading } from '../parts/states.tsx';
-import { Tree } from '../parts/tree.tsx';
-import { useWriteOf } from '../parts/write.ts';
-import { span } from '../texts/index.ts';
-import { l } from '../texts/locks.ts';
+import { useNow } from '../components/clock.tsx';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { Avatar, nameOf } from '../components/people.tsx';
+import { Failed, Loading } from '../components/states.tsx';
+import { Tree } from '../components/tree.tsx';
+import { useWriteOf } from '../components/write.ts';
+import { span } from '../messages/index.ts';
+import { l } from '../messages/locks.ts';
 
 function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
   const { locks } = useClient();

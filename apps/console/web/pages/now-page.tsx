@@ -5,16 +5,16 @@ import { type ListedExecution, type Notification, type Reviewer } from '@muster/
 import { useClient, useIdentity } from '../data/context.ts';
 import { isToldAlone } from '../data/needs.ts';
 import { inboxQuery, projectsQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
-import { Icon } from '../parts/icons.tsx';
-import { OfferAct, OfferFact } from '../parts/offer.tsx';
-import { Avatar, nameOf } from '../parts/people.tsx';
-import { Group, Row } from '../parts/row.tsx';
-import { Empty, Failed, Loading } from '../parts/states.tsx';
-import { useTitle } from '../parts/title.ts';
-import { toneFor } from '../parts/work.tsx';
+import { Icon } from '../components/icons.tsx';
+import { OfferAct, OfferFact } from '../components/offer.tsx';
+import { Avatar, nameOf } from '../components/people.tsx';
+import { Group, Row } from '../components/row.tsx';
+import { Empty, Failed, Loading } from '../components/states.tsx';
+import { useTitle } from '../components/title.ts';
+import { toneFor } from '../components/work.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
-import { ago, t } from '../texts/index.ts';
-import { nowTexts } from '../texts/now.ts';
+import { ago, t } from '../messages/index.ts';
+import { nowTexts } from '../messages/now.ts';
 
 const Look = ({ storyKey, name }: { readonly storyKey: string | undefined; readonly name: string }) =>
   storyKey === undefined ? null : (

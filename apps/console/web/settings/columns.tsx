@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type BoardColumn } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { Icon, StatusIcon } from '../parts/icons.tsx';
-import { useAskBeforeLeaving } from '../parts/leaving.ts';
-import { t } from '../texts/index.ts';
-import { s } from '../texts/settings.ts';
-import { Ask } from '../parts/ask.tsx';
-import { Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { Icon, StatusIcon } from '../components/icons.tsx';
+import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { t } from '../messages/index.ts';
+import { s } from '../messages/settings.ts';
+import { Ask } from '../components/ask.tsx';
+import { Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
 import { columnsQuery } from './queries.ts';
 
 type Status = BoardColumn['status'];

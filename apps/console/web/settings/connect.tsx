@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useClient } from '../data/context.ts';
-import { Icon } from '../parts/icons.tsx';
-import { k } from '../texts/connect.ts';
-import { Copy } from './parts.tsx';
+import { Icon } from '../components/icons.tsx';
+import { k } from '../messages/connect.ts';
+import { Copy } from './components.tsx';
 import { tokensQuery } from './queries.ts';
 
 const pollingMs = 2_000;

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Contract, type ContractKind } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { ago } from '../texts/index.ts';
-import { nameOf } from '../parts/people.tsx';
-import { notify } from '../parts/notices.tsx';
-import { s } from '../texts/settings.ts';
-import { Choice, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { ago } from '../messages/index.ts';
+import { nameOf } from '../components/people.tsx';
+import { notify } from '../components/notices.tsx';
+import { s } from '../messages/settings.ts';
+import { Choice, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
 import { contractsQuery } from './queries.ts';
 
 function Publish({

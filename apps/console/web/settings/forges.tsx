@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ForgeConnection, type ForgeKind, type ForgeRepository } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { ago } from '../texts/index.ts';
-import { s } from '../texts/settings.ts';
-import { Ask } from '../parts/ask.tsx';
-import { Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
+import { ago } from '../messages/index.ts';
+import { s } from '../messages/settings.ts';
+import { Ask } from '../components/ask.tsx';
+import { Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './components.tsx';
 import { forgesQuery, repositoriesQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 

@@ -1,9 +1,9 @@
 /** Settings of one thing: its sections at the side, the chosen one beside them. */
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { useTitle } from '../parts/title.ts';
-import { s } from '../texts/settings.ts';
-import { t } from '../texts/index.ts';
+import { useTitle } from '../components/title.ts';
+import { s } from '../messages/settings.ts';
+import { t } from '../messages/index.ts';
 
 export type SectionName = keyof typeof s.sections;
 

@@ -4,9 +4,9 @@ import { useState } from 'react';
 import { type Project } from '@muster/registry';
 import { useClient, useConsole } from '../data/context.ts';
 import { orgQuery } from '../data/queries.ts';
-import { s } from '../texts/settings.ts';
-import { Ask } from '../parts/ask.tsx';
-import { Choice, Form, Label, Section, useWrite } from './parts.tsx';
+import { s } from '../messages/settings.ts';
+import { Ask } from '../components/ask.tsx';
+import { Choice, Form, Label, Section, useWrite } from './components.tsx';
 import { useIsAdmin } from './rights.ts';
 
 /** Fields that were changed here and are not saved yet. All others follow the server. */

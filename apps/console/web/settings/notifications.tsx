@@ -4,11 +4,11 @@ import { useRef, useState } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { needsAnswer } from '../data/needs.ts';
-import { announce, reasonFor } from '../parts/notices.tsx';
-import { Failed, Loading } from '../parts/states.tsx';
-import { told as words } from '../texts/notifications.ts';
-import { s } from '../texts/settings.ts';
-import { Section } from './parts.tsx';
+import { announce, reasonFor } from '../components/notices.tsx';
+import { Failed, Loading } from '../components/states.tsx';
+import { told as words } from '../messages/notifications.ts';
+import { s } from '../messages/settings.ts';
+import { Section } from './components.tsx';
 import { preferencesQuery } from './queries.ts';
 import { widestOf } from './rights.ts';
 

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useConsole, useIdentity } from '../data/context.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { Connections } from './connections.tsx';
 import { Forges } from './forges.tsx';
 import { Frame, type Place } from './frame.tsx';

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Passkey } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useFocusBack } from '../parts/focus.ts';
-import { useAskBeforeLeaving } from '../parts/leaving.ts';
-import { ago, t } from '../texts/index.ts';
-import { s } from '../texts/settings.ts';
-import { Ask } from '../parts/ask.tsx';
-import { facts, Item, Listed, Section, useWrite } from './parts.tsx';
+import { useFocusBack } from '../components/focus.ts';
+import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { ago, t } from '../messages/index.ts';
+import { s } from '../messages/settings.ts';
+import { Ask } from '../components/ask.tsx';
+import { facts, Item, Listed, Section, useWrite } from './components.tsx';
 import { passkeysQuery } from './queries.ts';
 
 function One({ passkey }: { readonly passkey: Passkey }) {

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type AccessRequest, type Participant } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { Avatar } from '../parts/people.tsx';
-import { s } from '../texts/settings.ts';
-import { Choice, facts, Form, Item, Listed, Section, useWrite } from './parts.tsx';
+import { Avatar } from '../components/people.tsx';
+import { s } from '../messages/settings.ts';
+import { Choice, facts, Form, Item, Listed, Section, useWrite } from './components.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { accessRequestsQuery, participantsQuery, projectTeamsQuery, teamsQuery } from './queries.ts';
 

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type PolicyRecord } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { Failed, Loading } from '../parts/states.tsx';
-import { span } from '../texts/index.ts';
-import { s } from '../texts/settings.ts';
-import { Choice, Form, Section, useWrite } from './parts.tsx';
+import { Failed, Loading } from '../components/states.tsx';
+import { span } from '../messages/index.ts';
+import { s } from '../messages/settings.ts';
+import { Choice, Form, Section, useWrite } from './components.tsx';
 import { policyQuery, providersQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Prompt } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { s } from '../texts/settings.ts';
-import { Ask } from '../parts/ask.tsx';
-import { facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { s } from '../messages/settings.ts';
+import { Ask } from '../components/ask.tsx';
+import { facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
 import { promptsQuery } from './queries.ts';
 
 interface Where {

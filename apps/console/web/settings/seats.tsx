@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type Proration } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { Failed, Loading } from '../parts/states.tsx';
-import { exactDay } from '../texts/index.ts';
-import { s } from '../texts/settings.ts';
-import { Label, Section, useWrite } from './parts.tsx';
+import { Failed, Loading } from '../components/states.tsx';
+import { exactDay } from '../messages/index.ts';
+import { s } from '../messages/settings.ts';
+import { Label, Section, useWrite } from './components.tsx';
 import { seatsQuery } from './queries.ts';
 
 const money = (amount: number, currency: string): string => {

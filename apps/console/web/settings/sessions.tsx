@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { type Session } from '@muster/registry';
 import { useClient, useConsole } from '../data/context.ts';
-import { notify } from '../parts/notices.tsx';
-import { ago } from '../texts/index.ts';
-import { s } from '../texts/settings.ts';
-import { facts, Item, Listed, Section, useWrite } from './parts.tsx';
+import { notify } from '../components/notices.tsx';
+import { ago } from '../messages/index.ts';
+import { s } from '../messages/settings.ts';
+import { facts, Item, Listed, Section, useWrite } from './components.tsx';
 import { sessionsQuery } from './queries.ts';
 
 const programs = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;

@@ -1,7 +1,7 @@
 import { type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useWriteOf } from '../parts/write.ts';
-import { w } from '../texts/story.ts';
+import { useWriteOf } from '../components/write.ts';
+import { w } from '../messages/story.ts';
 
 interface Who {
   readonly memberId?: string | null;

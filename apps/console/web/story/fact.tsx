@@ -1,7 +1,7 @@
 /** A line of what is known of a story. */
 import { type ReactNode } from 'react';
 import { type Story } from '@muster/registry';
-import { Met } from '../parts/met.tsx';
+import { Met } from '../components/met.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
 export const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (

@@ -1,8 +1,8 @@
 /** The labels of a story: taken off one by one, added by typing. */
 import { useId, useRef, useState } from 'react';
 import { useConsole } from '../data/context.ts';
-import { Icon } from '../parts/icons.tsx';
-import { w } from '../texts/story.ts';
+import { Icon } from '../components/icons.tsx';
+import { w } from '../messages/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
 const mostOffered = 100;

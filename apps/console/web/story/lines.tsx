@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
-import { Icon } from '../parts/icons.tsx';
-import { storyTexts, w } from '../texts/story.ts';
+import { Icon } from '../components/icons.tsx';
+import { storyTexts, w } from '../messages/story.ts';
 import { Talk, Write } from './threads.tsx';
 
 export function Lines({

@@ -1,11 +1,11 @@
 /** What is locked around a story, and where others are at its files. */
 import { type Lock, type StoryContext } from '@muster/registry';
-import { useNow } from '../parts/clock.tsx';
-import { Collisions } from '../parts/collisions.tsx';
-import { nameOf } from '../parts/people.tsx';
-import { Tree } from '../parts/tree.tsx';
-import { span } from '../texts/index.ts';
-import { l } from '../texts/locks.ts';
+import { useNow } from '../components/clock.tsx';
+import { Collisions } from '../components/collisions.tsx';
+import { nameOf } from '../components/people.tsx';
+import { Tree } from '../components/tree.tsx';
+import { span } from '../messages/index.ts';
+import { l } from '../messages/locks.ts';
 
 export function LockTree({
   storyId,

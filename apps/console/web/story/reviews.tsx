@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useRef } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { Icon } from '../parts/icons.tsx';
-import { Avatar } from '../parts/people.tsx';
-import { useNewText } from '../parts/unsaved.tsx';
-import { useWriteOf, type Write } from '../parts/write.ts';
+import { Icon } from '../components/icons.tsx';
+import { Avatar } from '../components/people.tsx';
+import { useNewText } from '../components/unsaved.tsx';
+import { useWriteOf, type Write } from '../components/write.ts';
 import { membersQuery } from '../data/people-queries.ts';
-import { storyTexts, w } from '../texts/story.ts';
+import { storyTexts, w } from '../messages/story.ts';
 
 type Reviewers = NonNullable<StoryContext['reviewers']>;
 type Given = keyof typeof w.verdicts;

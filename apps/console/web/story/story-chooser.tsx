@@ -1,11 +1,11 @@
 /** The menus that keys open on the page of a story: the same as at its card. */
 import { type ReactNode, type RefObject, Suspense, useEffect, useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
-import { Chooser, type Choosing, loadChooser } from '../parts/choosing.ts';
-import { usePageKeys } from '../parts/keys.ts';
+import { Chooser, type Choosing, loadChooser } from '../components/choosing.ts';
+import { usePageKeys } from '../components/keys.ts';
 import { useAssign } from './assigning.ts';
 import { type StoryEdits } from './story-edits.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 
 interface Chosen {
   readonly what: Choosing;

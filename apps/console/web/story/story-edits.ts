@@ -4,9 +4,9 @@ import { type Client } from '@muster/client';
 import { type InputOf, type Registry, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { t } from '../texts/index.ts';
-import { w } from '../texts/story.ts';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { t } from '../messages/index.ts';
+import { w } from '../messages/story.ts';
 
 export type StoryEdits = Edits<Story>;
 type Update = InputOf<Registry['stories']['update']>;

@@ -3,13 +3,13 @@ import { useState } from 'react';
 import { type Comment, type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
-import { Markdown } from '../parts/markdown.tsx';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { Avatar, nameOf } from '../parts/people.tsx';
-import { Failed, Loading, Waits } from '../parts/states.tsx';
-import { useNewText } from '../parts/unsaved.tsx';
-import { ago, exactly } from '../texts/index.ts';
-import { storyTexts } from '../texts/story.ts';
+import { Markdown } from '../components/markdown.tsx';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { Avatar, nameOf } from '../components/people.tsx';
+import { Failed, Loading, Waits } from '../components/states.tsx';
+import { useNewText } from '../components/unsaved.tsx';
+import { ago, exactly } from '../messages/index.ts';
+import { storyTexts } from '../messages/story.ts';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
 

@@ -4,9 +4,9 @@ import { useRef } from 'react';
 import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { withTask } from '../parts/markdown-text.ts';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { w } from '../texts/story.ts';
+import { withTask } from '../components/markdown-text.ts';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { w } from '../messages/story.ts';
 
 type Version = Pick<Spec, 'version' | 'content'>;
 

@@ -1,18 +1,18 @@
 /** What the story is called, and about: changed in its place. */
 import { Suspense, useRef, useState } from 'react';
 import { type Story } from '@muster/registry';
-import { useFocusBack } from '../parts/focus.ts';
-import { Icon } from '../parts/icons.tsx';
-import { usePageKeys } from '../parts/keys.ts';
-import { lazily } from '../parts/lazily.ts';
-import { Markdown } from '../parts/markdown.tsx';
-import { withTask } from '../parts/markdown-text.ts';
-import { Met } from '../parts/met.tsx';
-import { Loading } from '../parts/states.tsx';
-import { useAskBeforeLeaving } from '../parts/leaving.ts';
-import { Restored, useDraft } from '../parts/unsaved.tsx';
-import { t } from '../texts/index.ts';
-import { storyTexts, w } from '../texts/story.ts';
+import { useFocusBack } from '../components/focus.ts';
+import { Icon } from '../components/icons.tsx';
+import { usePageKeys } from '../components/keys.ts';
+import { lazily } from '../components/lazily.ts';
+import { Markdown } from '../components/markdown.tsx';
+import { withTask } from '../components/markdown-text.ts';
+import { Met } from '../components/met.tsx';
+import { Loading } from '../components/states.tsx';
+import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { Restored, useDraft } from '../components/unsaved.tsx';
+import { t } from '../messages/index.ts';
+import { storyTexts, w } from '../messages/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
 const WordDiff = lazily(() => import('./word-diff.tsx'));

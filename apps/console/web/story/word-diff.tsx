@@ -1,6 +1,6 @@
 import { diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
-import { storyTexts } from '../texts/story.ts';
+import { storyTexts } from '../messages/story.ts';
 
 /** What was taken out and what came, said as well as shown. */
 export default function WordDiff({ before, after }: { readonly before: string; readonly after: string }) {

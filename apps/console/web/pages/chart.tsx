@@ -1,7 +1,7 @@
 /** Two lines over weeks. The colours are those of the theme at the time of drawing. */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { shortDay, span } from '../texts/index.ts';
+import { shortDay, span } from '../messages/index.ts';
 
 const height = 168;
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 
 /** What the window and a screen reader call the page. */
 export function useTitle(title: string): void {

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { provenPath } from '../data/proof.ts';
 import { currentQuestion, type Question, subscribe } from '../data/questions.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { Dialog } from './dialog.tsx';
 
 const to = `to=${encodeURIComponent(provenPath)}`;

@@ -2,8 +2,8 @@
 import { useMemo, useRef, useState } from 'react';
 import { useConsole } from '../data/context.ts';
 import { type Draft, draftsOf } from '../data/drafts.ts';
-import { ago } from '../texts/index.ts';
-import { u } from '../texts/unsaved.ts';
+import { ago } from '../messages/index.ts';
+import { u } from '../messages/unsaved.ts';
 import { useAskBeforeLeaving } from './leaving.ts';
 
 /** The draft of a place as it was when the part was first shown, and the way to change it. */

@@ -1,13 +1,13 @@
 /** What all settings are made of: a section, a list with its states, a form, an act that is asked about first. */
 import { type UseQueryResult } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
-import { useFormFocus } from '../parts/focus.ts';
-import { notify } from '../parts/notices.tsx';
-import { Empty, Failed, Loading } from '../parts/states.tsx';
-import { useAskBeforeLeaving } from '../parts/leaving.ts';
-import { useWriteOf, type Write } from '../parts/write.ts';
-import { t } from '../texts/index.ts';
-import { s } from '../texts/settings.ts';
+import { useFormFocus } from '../components/focus.ts';
+import { notify } from '../components/notices.tsx';
+import { Empty, Failed, Loading } from '../components/states.tsx';
+import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { useWriteOf, type Write } from '../components/write.ts';
+import { t } from '../messages/index.ts';
+import { s } from '../messages/settings.ts';
 
 export const Section = ({
   id,

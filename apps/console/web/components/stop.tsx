@@ -4,7 +4,7 @@ import { type Execution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useRole } from '../data/roles.ts';
 import { awaitStop, forgetStop } from '../data/stops.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
 import { notify, reasonFor } from './notices.tsx';
 import { nameOf } from './people.tsx';

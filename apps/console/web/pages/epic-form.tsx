@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
-import { Met } from '../parts/met.tsx';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { useAskBeforeLeaving } from '../parts/leaving.ts';
-import { exactDay, t } from '../texts/index.ts';
-import { v } from '../texts/views.ts';
+import { Met } from '../components/met.tsx';
+import { notify, reasonFor } from '../components/notices.tsx';
+import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { exactDay, t } from '../messages/index.ts';
+import { v } from '../messages/views.ts';
 
 export type EpicEdits = Edits<Epic>;
 

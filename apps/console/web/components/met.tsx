@@ -1,6 +1,6 @@
 /** What another wrote beside what one wrote oneself, until one has chosen. */
 import { type ReactNode } from 'react';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 
 export const Met = ({
   name,

@@ -1,6 +1,6 @@
 /** What an execution is doing, by a shape, a word and a colour. */
 import { type ExecutionState } from '@muster/registry';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
 
 const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' | 'none'> = {

@@ -1,7 +1,7 @@
 /** What is left of a lease, as a ring that empties and in words. */
 import { useSyncExternalStore } from 'react';
 import { timeNow } from '../data/time.ts';
-import { span, t } from '../texts/index.ts';
+import { span, t } from '../messages/index.ts';
 
 /** One clock for all that show time: it goes every five seconds, and only while they do. */
 const stepMillis = 5_000;

@@ -5,7 +5,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { teamsQuery, tokensQuery } from '../settings/queries.ts';
-import { v } from '../texts/views.ts';
+import { v } from '../messages/views.ts';
 
 const isKey = (target: string): boolean => /^[A-Z][A-Z\d]*-\d+$/i.test(target);
 const isId = (target: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(target);

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
-import { Icon } from '../parts/icons.tsx';
-import { storyTexts } from '../texts/story.ts';
+import { Icon } from '../components/icons.tsx';
+import { storyTexts } from '../messages/story.ts';
 
 /** The head of a page that belongs to a project: the way back to its board, and what it is. */
 export const ProjectHead = ({

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Group } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useWriteOf, type Write } from '../parts/write.ts';
-import { Ask } from '../parts/ask.tsx';
-import { Choice, Form, Label } from '../settings/parts.tsx';
-import { g } from '../texts/groups.ts';
-import { v } from '../texts/views.ts';
+import { useWriteOf, type Write } from '../components/write.ts';
+import { Ask } from '../components/ask.tsx';
+import { Choice, Form, Label } from '../settings/components.tsx';
+import { g } from '../messages/groups.ts';
+import { v } from '../messages/views.ts';
 import { Bar } from './bar.tsx';
 import { type Picked, StoryPicker } from './story-picker.tsx';
 

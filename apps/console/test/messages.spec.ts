@@ -1,4 +1,4 @@
-/** All that people read stands in web/texts, so that a second language is other files of the same shape. */
+/** All that people read stands in web/messages, so that a second language is other files of the same shape. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
@@ -6,7 +6,7 @@ import ts from 'typescript';
 
 const web = path.resolve(import.meta.dirname, '../web');
 const files = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => /(?<!\.spec)\.tsx?$/.test(file) && !file.startsWith('texts/'),
+  (file) => /(?<!\.spec)\.tsx?$/.test(file) && !file.startsWith('messages/'),
 );
 /** Attributes and properties whose value is read or heard. */
 const spoken = new Set([

@@ -1,7 +1,7 @@
 /** Where others are at the same files: a path that both are about, who, and what they do with it. */
 import { type StoryContext } from '@muster/registry';
 import { Link } from '@tanstack/react-router';
-import { l } from '../texts/locks.ts';
+import { l } from '../messages/locks.ts';
 import { nameOf } from './people.tsx';
 
 export const Collisions = ({

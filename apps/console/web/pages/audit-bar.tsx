@@ -1,9 +1,9 @@
 /** What the audit trail is narrowed by: each choice is an address. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type AuditFilter, narrowed } from '../data/trail-filter.ts';
-import { useDoers } from '../parts/whose.ts';
-import { a } from '../texts/activity.ts';
-import { v } from '../texts/views.ts';
+import { useDoers } from '../components/whose.ts';
+import { a } from '../messages/activity.ts';
+import { v } from '../messages/views.ts';
 
 export function AuditBar({
   filter,

@@ -1,7 +1,7 @@
 /** What the console has to say: to the eye as a notice, to a screen reader by one live region. */
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { MusterError, UnauthorizedError } from '@muster/client';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
 
 export interface Notice {

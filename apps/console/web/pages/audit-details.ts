@@ -1,9 +1,9 @@
 /** What an entry of the audit trail says besides, as people read it: the shapes are `details` of AuditEntry. */
 import { type AuditEntry, type Project } from '@muster/registry';
-import { facts } from '../settings/parts.tsx';
+import { facts } from '../settings/components.tsx';
 import { widestOf } from '../settings/rights.ts';
-import { exactDay } from '../texts/index.ts';
-import { v } from '../texts/views.ts';
+import { exactDay } from '../messages/index.ts';
+import { v } from '../messages/views.ts';
 
 type Details = NonNullable<AuditEntry['details']>;
 

@@ -4,11 +4,11 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Suspense, useMemo } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { lazily } from '../parts/lazily.ts';
-import { Failed, Loading } from '../parts/states.tsx';
-import { useTitle } from '../parts/title.ts';
-import { exactDay, span } from '../texts/index.ts';
-import { v } from '../texts/views.ts';
+import { lazily } from '../components/lazily.ts';
+import { Failed, Loading } from '../components/states.tsx';
+import { useTitle } from '../components/title.ts';
+import { exactDay, span } from '../messages/index.ts';
+import { v } from '../messages/views.ts';
 import { healthQuery } from './queries.ts';
 import { ProjectHead } from './project-head.tsx';
 

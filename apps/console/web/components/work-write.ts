@@ -1,4 +1,4 @@
-import { w } from '../texts/story.ts';
+import { w } from '../messages/story.ts';
 import { useWriteOf, type Write } from './write.ts';
 
 /** A write about work, after which whatever shows that work is read anew. */

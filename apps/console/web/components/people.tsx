@@ -1,5 +1,5 @@
 import { type Actor } from '@muster/registry';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 
 const firstOf = (word = ''): string =>
   new Intl.Segmenter().segment(word)[Symbol.iterator]().next().value?.segment ?? '';

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { ForbiddenError, NotFoundError } from '@muster/client';
 import { useWire } from '../data/context.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { reasonFor } from './notices.tsx';
 
 export const Empty = ({

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { t } from '../texts/index.ts';
+import { t } from '../messages/index.ts';
 import { Dialog } from './dialog.tsx';
 
 interface Question {

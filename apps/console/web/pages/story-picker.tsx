@@ -1,9 +1,9 @@
 /** Stories of a project, chosen one after the other, in an order. */
 import { type RefObject, useId, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
-import { Icon } from '../parts/icons.tsx';
-import { StoryOptions, useFoundStories } from '../parts/story-search.tsx';
-import { g } from '../texts/groups.ts';
+import { Icon } from '../components/icons.tsx';
+import { StoryOptions, useFoundStories } from '../components/story-search.tsx';
+import { g } from '../messages/groups.ts';
 
 export interface Picked {
   readonly id: string;
