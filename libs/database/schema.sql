@@ -6,11 +6,6 @@ create table app.applied_migrations (
   name text not null,
   applied_at timestamp(3) with time zone not null default now()
 );
-create table app.changed_rows (
-  org_id uuid not null,
-  table_name text not null,
-  key jsonb not null
-);
 create table app.claimed_slugs (
   slug text not null,
   org_id uuid not null
@@ -2638,6 +2633,30 @@ AS $function$
 $function$
 ;
 alter function app.grams(text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.guard_leaving_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  org uuid := tg_argv[0]::uuid;
+begin
+  if current_setting('role') = 'muster_worker' and tg_op <> 'INSERT' then
+    if not pg_try_advisory_xact_lock_shared(app.door_of(org))
+        or exists (select 1 from app.closed_orgs c where c.org_id = org) then
+      return null;
+    end if;
+    return case tg_op when 'DELETE' then old else new end;
+  end if;
+  perform pg_advisory_xact_lock_shared(app.door_of(org));
+  if exists (select 1 from app.closed_orgs c where c.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
+  end if;
+  return case tg_op when 'DELETE' then old else new end;
+end $function$
+;
+alter function app.guard_leaving_row() owner to muster_door;
 CREATE OR REPLACE PROCEDURE app.guard_table(IN guarded regclass, IN rights text DEFAULT 'select, insert, update, delete'::text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3180,35 +3199,6 @@ begin
 end $function$
 ;
 alter function app.nodes_closed() owner to muster_door;
-CREATE OR REPLACE FUNCTION app.note_changed_row()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  org uuid := tg_argv[0]::uuid;
-  was jsonb;
-  is_now jsonb;
-begin
-  perform pg_advisory_xact_lock_shared(app.door_of(org));
-  if exists (select 1 from app.closed_orgs c where c.org_id = org) then
-    raise exception 'the organization is elsewhere' using errcode = 'MU421';
-  end if;
-  if tg_op <> 'INSERT' then
-    select jsonb_object_agg(k.key, to_jsonb(old) -> k.key) into was from unnest(tg_argv[2:]) k (key);
-    insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], was);
-  end if;
-  if tg_op <> 'DELETE' then
-    select jsonb_object_agg(k.key, to_jsonb(new) -> k.key) into is_now from unnest(tg_argv[2:]) k (key);
-    if is_now is distinct from was then
-      insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], is_now);
-    end if;
-  end if;
-  return null;
-end $function$
-;
-alter function app.note_changed_row() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.note_connection(connection uuid, entry uuid, request jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -3933,23 +3923,6 @@ begin
 end $function$
 ;
 alter function app.slips(uuid,text,boolean) owner to the_migrator;
-CREATE OR REPLACE FUNCTION app.spare_closed_row()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  org uuid := tg_argv[0]::uuid;
-begin
-  if current_setting('role') = 'muster_worker' and (not pg_try_advisory_xact_lock_shared(app.door_of(org))
-      or exists (select 1 from app.closed_orgs c where c.org_id = org)) then
-    return null;
-  end if;
-  return case tg_op when 'DELETE' then old else new end;
-end $function$
-;
-alter function app.spare_closed_row() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.stories_whose_key_begins(org uuid, visible uuid[], typed text, most integer)
  RETURNS SETOF uuid
  LANGUAGE plpgsql

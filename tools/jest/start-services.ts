@@ -34,7 +34,8 @@ export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
 
 async function startOwnPostgres(): Promise<string> {
   const { startPostgres } = await import('../dev/postgres.ts');
-  const postgres = await startPostgres({ durable: false });
+  // Organizations move between two of its databases.
+  const postgres = await startPostgres({ durable: false, settings: { wal_level: 'logical' } });
   stopLater(postgres);
   return postgres.url;
 }

@@ -37,7 +37,7 @@ export interface Ground {
   readonly rowsAt: <Row>(at: Node, sql: string, ...values: unknown[]) => Promise<Row[]>;
   /** How many rows of an organization there are in all tables. */
   readonly countAt: (at: Node, orgId: string) => Promise<number>;
-  /** Everything that a server has because of a move. */
+  /** Everything that a server has because of a move, by kind. */
   readonly leftAt: (at: Node) => Promise<unknown>;
 }
 
@@ -117,9 +117,17 @@ async function countAt(at: Node, orgId: string): Promise<number> {
   return row?.all ?? -1;
 }
 
+/** What leftAt answers where a server has nothing because of a move. */
+export const nothing = [[], [], [], [], []];
+
 const leftAt = async (at: Node): Promise<unknown> => [
   await rowsAt(at, `select tgname from pg_trigger where tgname like 'leaves %'`),
-  await rowsAt(at, 'select org_id from app.changed_rows'),
+  await rowsAt(at, 'select slot_name from pg_replication_slots where database = current_database()'),
+  await rowsAt(at, 'select pubname from pg_publication'),
+  await rowsAt(
+    at,
+    'select subname from pg_subscription s join pg_database d on d.oid = s.subdbid where d.datname = current_database()',
+  ),
   await rowsAt(at, 'select org_id from app.closed_orgs'),
 ];
 

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { moveOrganization } from '@muster/database';
 import { until } from '@muster/testing';
-import { type Ground, type Jest, minutes } from './ground.ts';
+import { type Ground, type Jest, minutes, nothing } from './ground.ts';
 
 type Specs = Pick<Jest, 'describe' | 'expect' | 'it'>;
 
@@ -134,7 +134,7 @@ function itOpensTheNewServerLast(
         await moving;
         expect(seen.map(({ length }) => length)).toEqual([1, 0, 1]);
         expect(await rowsAt(east(), 'select from rights_epochs where org_id = $1', orgId)).toHaveLength(1);
-        expect(await leftAt(east())).toEqual([[], [], []]);
+        expect(await leftAt(east())).toEqual(nothing);
       },
       minutes,
     );
@@ -185,7 +185,7 @@ function itStaysWhereItIsCutOff(
 ): void {
   describe('a move that is cut off', () => {
     const crash = new Error('cut off by the spec');
-    it.each(['noting', 'copied', 'caught up', 'closed'] as const)(
+    it.each(['following', 'copied', 'caught up', 'closed'] as const)(
       'after %s leaves the organization where it was, and can be made again',
       async (step) => {
         const gamma = await found(`gamma-${step.replace(' ', '-')}`, 'home');
@@ -197,7 +197,7 @@ function itStaysWhereItIsCutOff(
         await expect(cut).rejects.toBe(crash);
         await gamma.ana.stories.create({ projectId: gamma.projectId, title: 'Still here' });
         expect(await countAt(east(), gamma.orgId)).toBe(0);
-        expect(await leftAt(home())).toEqual([[], [], []]);
+        expect(await leftAt(home())).toEqual(nothing);
         await moveOrganization(nodes(), { orgId: gamma.orgId, to: east() });
         const { items } = await gamma.ana.stories.list({ projectId: 'WEB' });
         expect(items.map(({ title }) => title)).toEqual(['Still here']);
@@ -218,7 +218,7 @@ function itStaysWhereItIsCutOff(
           code: '23505',
         });
         await ana.stories.create({ projectId, title: 'Still here' });
-        expect(await leftAt(home())).toEqual([[], [], []]);
+        expect(await leftAt(home())).toEqual(nothing);
         expect(await countAt(east(), orgId)).toBe(0);
       },
       minutes,
@@ -280,7 +280,7 @@ function itStaysWhereItIsCutOff(
         expect(await countAt(home(), delta.orgId)).toBeGreaterThan(0);
         expect(await moveOrganization(nodes(), { orgId: delta.orgId, to: east() })).toBeUndefined();
         expect(await countAt(home(), delta.orgId)).toBe(0);
-        expect(await leftAt(home())).toEqual([[], [], []]);
+        expect(await leftAt(home())).toEqual(nothing);
       },
       minutes,
     );

@@ -34,11 +34,14 @@ async function serversAt(
   };
 }
 
+/** Organizations move between servers that say in their log whose rows changed. */
+const settings = { wal_level: 'logical' };
+
 /** Two clusters of our own, gone with this process. */
 export async function startServers(): Promise<Servers> {
   const [home, east] = await Promise.all([
-    startPostgres({ durable: false }),
-    startPostgres({ durable: false }),
+    startPostgres({ durable: false, settings }),
+    startPostgres({ durable: false, settings }),
   ]);
   return serversAt([home.url, east.url], async () => {
     await Promise.all([home.stop(), east.stop()]);

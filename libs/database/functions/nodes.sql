@@ -58,35 +58,6 @@ language sql immutable parallel safe as $$
   select hashtextextended('leaves ' || org::text, 0)
 $$;
 
--- On a node that an organization leaves: notes which of its rows were written, and refuses that once it is closed. The mover that closes it
--- has the lock for itself: until then it waits for those who write, and afterwards they wait for it, and see it closed. The
--- arguments are the columns of the primary key.
-create or replace function app.note_changed_row() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  org uuid := tg_argv[0]::uuid;
-  was jsonb;
-  is_now jsonb;
-begin
-  perform pg_advisory_xact_lock_shared(app.door_of(org));
-  if exists (select 1 from app.closed_orgs c where c.org_id = org) then
-    raise exception 'the organization is elsewhere' using errcode = 'MU421';
-  end if;
-  if tg_op <> 'INSERT' then
-    select jsonb_object_agg(k.key, to_jsonb(old) -> k.key) into was from unnest(tg_argv[2:]) k (key);
-    insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], was);
-  end if;
-  if tg_op <> 'DELETE' then
-    select jsonb_object_agg(k.key, to_jsonb(new) -> k.key) into is_now from unnest(tg_argv[2:]) k (key);
-    if is_now is distinct from was then
-      insert into app.changed_rows (org_id, table_name, key) values (org, tg_argv[1], is_now);
-    end if;
-  end if;
-  return null;
-end $$;
-call app.hand_over('app.note_changed_row()', 'muster_door');
-
-
 -- At home: an organization that was removed from the node that it was at has no place any more, and its slug is free.
 create or replace function app.forget_place(org uuid, at_node text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -119,17 +90,26 @@ end $$;
 call app.hand_over('app.nodes_closed()', 'muster_door');
 grant execute on function app.nodes_closed() to muster_sign_in, muster_operator;
 
--- On a node that an organization leaves or has left: what the worker does to all organizations at once leaves its rows alone. A job
--- of it is done where it is.
-create or replace function app.spare_closed_row() returns trigger
+-- On a server that an organization leaves or has left: once the organization is closed, refuses those who write its rows. The mover that
+-- closes it takes the lock for itself: until then it waits for those who write, and afterwards they wait for it, and see it closed.
+-- What the worker does to all organizations at once leaves the rows alone and waits for nobody; a job of the organization is done
+-- where it is.
+create or replace function app.guard_leaving_row() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   org uuid := tg_argv[0]::uuid;
 begin
-  if current_setting('role') = 'muster_worker' and (not pg_try_advisory_xact_lock_shared(app.door_of(org))
-      or exists (select 1 from app.closed_orgs c where c.org_id = org)) then
-    return null;
+  if current_setting('role') = 'muster_worker' and tg_op <> 'INSERT' then
+    if not pg_try_advisory_xact_lock_shared(app.door_of(org))
+        or exists (select 1 from app.closed_orgs c where c.org_id = org) then
+      return null;
+    end if;
+    return case tg_op when 'DELETE' then old else new end;
+  end if;
+  perform pg_advisory_xact_lock_shared(app.door_of(org));
+  if exists (select 1 from app.closed_orgs c where c.org_id = org) then
+    raise exception 'the organization is elsewhere' using errcode = 'MU421';
   end if;
   return case tg_op when 'DELETE' then old else new end;
 end $$;
-call app.hand_over('app.spare_closed_row()', 'muster_door');
+call app.hand_over('app.guard_leaving_row()', 'muster_door');

@@ -140,7 +140,7 @@ describe('a project that was deleted', () => {
     const id = await project(orgId, ana.me.memberId, 5, 4);
     await world.rows('insert into app.closed_orgs (org_id) values ($1)', orgId);
     await world.rows(`create trigger "leaves" before update or delete on comment_reactions for each row
-      when (old.org_id = '${orgId}') execute function app.spare_closed_row('${orgId}')`);
+      when (old.org_id = '${orgId}') execute function app.guard_leaving_row('${orgId}')`);
     const before = await everything();
     try {
       const removal = {

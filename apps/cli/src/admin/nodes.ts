@@ -63,7 +63,11 @@ export function makeMove(command: Command): void {
   command
     .requiredOption('--org <slug>', 'the organization')
     .requiredOption('--to <node>', 'the server, as nodes shows it')
-    .action((options: { org: string; to: string }, self: Command) =>
+    .option(
+      '--from-url <url>',
+      'how the new server reaches the old one, if not by the address in DATABASE_URL or DATABASE_NODES',
+    )
+    .action((options: { org: string; to: string; fromUrl?: string }, self: Command) =>
       onDatabase(self, async (pool) => {
         const { org, to } = options;
         const say = (step: string): void => void process.stderr.write(`${step}\n`);
@@ -75,7 +79,7 @@ export function makeMove(command: Command): void {
           lines: [
             moved === undefined
               ? `${org} is at ${to}.`
-              : `Moved ${org} from ${moved.from} to ${moved.to}: ${moved.rows} rows, ${moved.changed} written meanwhile; it was closed for ${moved.closedMillis} ms.`,
+              : `Moved ${org} from ${moved.from} to ${moved.to}: ${moved.rows} rows. It was closed for ${moved.closedMillis} ms.`,
           ],
         };
       }),

@@ -1,8 +1,8 @@
 /**
- * Moves an organization to another server while its people work. What is there is copied as one moment saw it; what they write
- * meanwhile is noted, and copied after it until little is left. Then the organization is closed for a moment: callers that come
- * wait, those that write are let finish, the last rows follow, and home says the new place. No write is lost or done twice: a
- * write was either committed before the organization was closed, and came along, or is refused there, and is done at the new place.
+ * Moves an organization to another server while its people work. PostgreSQL's logical replication copies what is there, and follows
+ * what they write meanwhile. Then the organization is closed for a moment: callers that come wait, those that write are let
+ * finish, the last rows follow, and home says the new place. No write is lost or done twice: a write was either committed
+ * before the organization was closed, and came along, or is refused there, and is done at the new place.
  *
  * Each step can be cut off: until home says the new place the organization is at the old one, and the next call undoes what
  * was begun; from then on it is at the new one, and the next call removes what was left at the old.
@@ -10,8 +10,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { homeName, type Node, type Nodes } from '../nodes.ts';
-import { copyAll, copyChanged, type Ends, makeMonths, removeAll } from './copying.ts';
-import { beginNoting, endNoting } from './noting.ts';
+import { CannotMove } from './cannot-move.ts';
+import { beginGuarding, endGuarding } from './guarding.ts';
+import {
+  beginReplication,
+  endReplication,
+  hasFollowed,
+  type Replication,
+  waitUntilCopied,
+} from './replicating.ts';
+import { makeMonths, removeAll } from './rows.ts';
 import { differenceOf, readTables } from './tables.ts';
 
 export interface MoveSteps {
@@ -20,27 +28,22 @@ export interface MoveSteps {
   readonly after?: (step: MoveStep) => Promise<void>;
 }
 
-export type MoveStep = 'noting' | 'copied' | 'caught up' | 'closed' | 'switched';
+export type MoveStep = 'following' | 'copied' | 'caught up' | 'closed' | 'switched';
 
 export interface Moved {
   readonly from: string;
   readonly to: string;
-  /** Copied before it was closed; written again meanwhile. */
-  readonly rows: number;
-  readonly changed: number;
-  /** For so long no caller got in. */
+  /** How long no caller got in. */
   readonly closedMillis: number;
-  readonly removed: number;
+  /** Rows that were removed at the old server, which is how many the organization has. */
+  readonly rows: number;
 }
 
-/** The move cannot be made as things are; the message says why. */
-export class CannotMove extends Error {}
-
-/** Less than that is copied while it is closed. */
-const littleLeft = 200;
-const mostRounds = 50;
+/** How long one look lasts whether the new server has caught up. */
+const followsWithinMillis = 5_000;
 /** So long it may be closed; then it is open again, and closed once more later. */
 const mostClosedMillis = 800;
+const leastFollowMillis = 200;
 const mostClosings = 20;
 const opensForMillis = 1_000;
 
@@ -56,12 +59,18 @@ interface Moving extends MoveSteps {
   readonly signal: AbortSignal;
   readonly orgId: string;
   readonly nodes: Nodes;
+  /** How the new server reaches the old one, where that is not the address that this process uses. */
+  readonly fromUrl?: string | undefined;
 }
 
 /** Moves it. Throws CannotMove, or what a server threw: then it is where home says, and the same call goes on. */
 export async function moveOrganization(
   nodes: Nodes,
-  { orgId, to }: { readonly orgId: string; readonly to: Node },
+  {
+    orgId,
+    to,
+    fromUrl,
+  }: { readonly orgId: string; readonly to: Node; readonly fromUrl?: string | undefined },
   steps: MoveSteps = {},
 ): Promise<Moved | undefined> {
   const home = await connect(nodes.home);
@@ -74,7 +83,7 @@ export async function moveOrganization(
       `select pg_try_advisory_lock(hashtextextended('moves', 0)) as mine`,
     );
     if (rows[0]?.mine !== true) throw new CannotMove('another organization is being moved');
-    const moving: Moving = { ...steps, home, orgId, nodes, signal: lost.signal };
+    const moving: Moving = { ...steps, home, orgId, nodes, fromUrl, signal: lost.signal };
     const { node, moving_to: movingTo, left_from: leftFrom } = await placeOf(moving);
     const from = nodeNamed(nodes, node);
     const others = [movingTo, leftFrom].flatMap((name) => (name === null ? [] : nodeNamed(nodes, name)));
@@ -131,10 +140,14 @@ async function tidy(moving: Moving): Promise<void> {
   if (place.moving_to !== null) {
     moving.onStep?.('undoing a move that was cut off');
     const [from, to] = [nodeNamed(nodes, place.node), nodeNamed(nodes, place.moving_to)];
-    await withMover(moving, from, (client) => reopen(client, orgId));
-    await withMover(moving, to, async (client) => {
-      await removeAll(client, orgId, await readTables(client));
-      await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
+    await withMover(moving, from, async (source) => {
+      await open(source, orgId);
+      await endGuarding(source, orgId);
+      await withMover(moving, to, async (target) => {
+        await endReplication({ from: source, to: target, orgId });
+        await removeAll(target, orgId, await readTables(target));
+        await target.query('delete from app.closed_orgs where org_id = $1', [orgId]);
+      });
     });
     await home.query('update app.org_places set moving_to = null, changed_at = now() where org_id = $1', [
       orgId,
@@ -169,9 +182,15 @@ async function betweenTwo(
      on conflict (org_id) do update set moving_to = excluded.moving_to, changed_at = now()`,
     [orgId, from.name, to.name],
   );
-  const ends: Ends = { from: source, to: target, orgId, tables };
   try {
-    return await copyAndSwitch(moving, ends, from, to);
+    await makeMonths(source, target);
+    // The worker of the new server leaves its rows alone until it is open there.
+    await target.query('insert into app.closed_orgs (org_id) values ($1) on conflict do nothing', [orgId]);
+    await beginGuarding(source, orgId, tables);
+    const replication: Replication = { from: source, to: target, orgId };
+    await beginReplication(replication, tables, moving.fromUrl ?? urlOf(from));
+    await moving.after?.('following');
+    return await followAndSwitch(moving, replication, from, to);
   } catch (error) {
     // Where home cannot be asked, the next call looks again.
     const isThere = await placeOf(moving).then(
@@ -183,53 +202,48 @@ async function betweenTwo(
   }
 }
 
-async function copyAndSwitch(moving: Moving, ends: Ends, from: Node, to: Node): Promise<Moved> {
-  const { orgId, onStep, after } = moving;
-  await makeMonths(ends);
-  // The worker of the new server leaves its rows alone until it is open there.
-  await ends.to.query('insert into app.closed_orgs (org_id) values ($1) on conflict do nothing', [orgId]);
-  await beginNoting(ends.from, orgId, ends.tables);
-  await after?.('noting');
-  const rows = await withMover(moving, from, async (reader) => {
-    await reader.query('begin isolation level repeatable read read only');
-    return copyAll({ ...ends, from: reader }, (name, count) => {
-      if (count > 0) onStep?.(`copied ${count} rows of ${name}`);
-    });
-  });
+async function followAndSwitch(
+  moving: Moving,
+  replication: Replication,
+  from: Node,
+  to: Node,
+): Promise<Moved> {
+  const { onStep, after } = moving;
+  await waitUntilCopied(replication);
+  onStep?.('what was there is copied');
   await after?.('copied');
-  let changed = 0;
-  for (let round = 1; round <= mostRounds; round += 1) {
-    const count = await copyChanged(ends);
-    changed += count;
-    if (count < littleLeft) break;
-    onStep?.(`copied ${count} rows that were written meanwhile`);
+  while (!(await hasFollowed(replication, followsWithinMillis))) {
+    onStep?.('the new server is still behind');
+    await waitUntilCopied(replication);
   }
   await after?.('caught up');
   for (let closing = 1; ; closing += 1) {
-    const done = await closeAndSwitch(moving, ends, from, to);
-    if (done !== undefined) {
-      onStep?.(`it is at ${to.name}; it was closed for ${done.closedMillis} ms`);
+    const closedMillis = await closeAndSwitch(moving, replication, from, to);
+    if (closedMillis !== undefined) {
+      onStep?.(`it is at ${to.name}; it was closed for ${closedMillis} ms`);
       await after?.('switched');
-      const removed = await removeLeft(moving, ends.from);
-      const { closedMillis } = done;
-      return { from: from.name, to: to.name, rows, changed: changed + done.changed, closedMillis, removed };
+      const rows = await removeLeft(moving, replication.from);
+      return { from: from.name, to: to.name, closedMillis, rows };
     }
     if (closing === mostClosings) throw new CannotMove('a caller writes for longer than it may be closed');
     onStep?.('a caller writes for long; it is closed once more in a moment');
     await pause(opensForMillis);
-    changed += await copyChanged(ends);
   }
 }
 
-/** Closes it, copies what is left, and has home say the new place; undefined where that would take too long: it is open again. */
+/**
+ * Closes it, waits for the last rows, and has home say the new place. Answers how long it was closed, in milliseconds; undefined
+ * where that would take too long: it is open again.
+ */
 async function closeAndSwitch(
   { home, orgId, after }: Moving,
-  ends: Ends,
+  replication: Replication,
   from: Node,
   to: Node,
-): Promise<{ readonly closedMillis: number; readonly changed: number } | undefined> {
-  const source = ends.from;
+): Promise<number | undefined> {
+  const { from: source, to: target } = replication;
   const began = performance.now();
+  const timeLeft = (): number => mostClosedMillis - (performance.now() - began);
   // No caller enters any more; those who are in finish.
   await source.query('delete from rights_epochs where org_id = $1', [orgId]);
   for (;;) {
@@ -238,7 +252,7 @@ async function closeAndSwitch(
       [orgId],
     );
     if (rows[0]?.mine === true) break;
-    if (performance.now() - began > mostClosedMillis) {
+    if (timeLeft() < 0) {
       await reopenDoor(source, orgId);
       return undefined;
     }
@@ -248,12 +262,17 @@ async function closeAndSwitch(
     // A caller that writes from here on waits for the lock, and then sees this.
     await source.query('insert into app.closed_orgs (org_id) values ($1)', [orgId]);
     await after?.('closed');
-    const changed = await copyChanged(ends);
-    const { rows } = await ends.to.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
+    if (!(await hasFollowed(replication, Math.max(timeLeft(), leastFollowMillis)))) {
+      await open(source, orgId);
+      return undefined;
+    }
+    // Before its rows are removed at the old server, which the subscription would repeat.
+    await endReplication(replication);
+    const { rows } = await target.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
     await sayPlace(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
     // Not before: what is done there is there for good.
-    await open(ends.to, orgId);
-    return { closedMillis: Math.round(performance.now() - began), changed };
+    await open(target, orgId);
+    return Math.round(performance.now() - began);
   } finally {
     // Where the connection is over, the lock is too.
     await source.query('select pg_advisory_unlock(app.door_of($1))', [orgId]).catch(() => undefined);
@@ -289,12 +308,6 @@ async function open(client: pg.ClientBase, orgId: string): Promise<void> {
   await reopenDoor(client, orgId);
 }
 
-/** At the server that it has not left. */
-async function reopen(client: pg.ClientBase, orgId: string): Promise<void> {
-  await open(client, orgId);
-  await endNoting(client, orgId);
-}
-
 const reopenDoor = (client: pg.ClientBase, orgId: string) =>
   client.query(
     `insert into rights_epochs (org_id) select id from orgs where id = $1 on conflict (org_id) do nothing`,
@@ -305,7 +318,7 @@ const reopenDoor = (client: pg.ClientBase, orgId: string) =>
 async function removeLeft(moving: Moving, client: pg.ClientBase): Promise<number> {
   const { home, orgId } = moving;
   const removed = await removeAll(client, orgId, await readTables(client));
-  await endNoting(client, orgId);
+  await endGuarding(client, orgId);
   await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
   await home.query('update app.org_places set left_from = null, changed_at = now() where org_id = $1', [
     orgId,
@@ -321,20 +334,46 @@ const forgetIfHome = ({ home, orgId }: Moving) =>
     [orgId, homeName],
   );
 
-async function connect({ name, pool }: Node): Promise<pg.Client> {
+function urlOf({ name, pool }: Node): string {
+  const { connectionString } = pool.options;
+  if (connectionString === undefined) throw new CannotMove(`${name} has no address`);
+  return connectionString;
+}
+
+async function connect(node: Node): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: pool.options.connectionString,
+    connectionString: urlOf(node),
     connectionTimeoutMillis: 5_000,
     application_name: 'muster-move',
     keepAlive: true,
-    options: '-c TimeZone=UTC',
+    // What is said to be written is on the disk, whatever the server's default.
+    options: '-c TimeZone=UTC -c synchronous_commit=on',
   });
   // A connection that is lost fails the statement that waits for it.
   client.on('error', () => undefined);
   await client.connect().catch((error: unknown) => {
-    throw new CannotMove(`${name} does not answer: ${error instanceof Error ? error.message : ''}`);
+    throw new CannotMove(`${node.name} does not answer: ${error instanceof Error ? error.message : ''}`);
   });
   return client;
+}
+
+/** Throws CannotMove where the login or the server does not allow a move. */
+async function checkServer(client: pg.Client, { name }: Node): Promise<void> {
+  const { rows } = await client.query<{ may: boolean; level: string }>(
+    `select (r.rolsuper or (r.rolbypassrls and r.rolreplication and pg_has_role(r.oid, 'pg_create_subscription', 'member')
+         and has_database_privilege(current_database(), 'create')))
+       and has_parameter_privilege('session_replication_role', 'set') as may, current_setting('wal_level') as level
+     from pg_roles r where r.rolname = current_user`,
+  );
+  const [server] = rows;
+  if (server?.may !== true)
+    throw new CannotMove(
+      `the login at ${name} may not move rows: it needs bypassrls, replication, pg_create_subscription, create on the database, and to set session_replication_role`,
+    );
+  if (server.level !== 'logical')
+    throw new CannotMove(
+      `${name} has wal_level = ${server.level}: set it to logical, and start that server again`,
+    );
 }
 
 /** A connection of a login that may copy rows as they are: no row security stands before them, and nothing follows from them. */
@@ -350,14 +389,7 @@ async function withMover<Result>(
   };
   signal.addEventListener('abort', stop);
   try {
-    const { rows } = await client.query<{ may: boolean }>(
-      `select (rolsuper or rolbypassrls) and has_parameter_privilege('session_replication_role', 'set') as may
-       from pg_roles where rolname = current_user`,
-    );
-    if (rows[0]?.may !== true)
-      throw new CannotMove(
-        `the login at ${node.name} may not move rows: it needs bypassrls, and to set session_replication_role`,
-      );
+    await checkServer(client, node);
     await client.query(`set session_replication_role = 'replica'`);
     signal.throwIfAborted();
     return await work(client);

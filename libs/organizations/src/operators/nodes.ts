@@ -87,7 +87,7 @@ export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): 
 /** Undefined where it is there already. Throws CannotMove where it cannot be moved as things are. */
 export async function moveTo(
   pool: Pool,
-  { org: slug, to }: { readonly org: string; readonly to: string },
+  { org: slug, to, fromUrl }: { readonly org: string; readonly to: string; readonly fromUrl?: string },
   onStep: (step: string) => void,
 ): Promise<Moved | undefined> {
   const nodes = nodesOf(pool);
@@ -95,5 +95,5 @@ export async function moveTo(
   const node = nodeNamed(pool, to);
   const found = await findOrganization(pool, slug);
   if (found === undefined) throw noSuch(`organization "${slug}"`);
-  return moveOrganization(nodes, { orgId: found.id, to: node }, { onStep });
+  return moveOrganization(nodes, { orgId: found.id, to: node, fromUrl }, { onStep });
 }

@@ -1,0 +1,2 @@
+/** The move cannot be made as things are; the message says why. */
+export class CannotMove extends Error {}

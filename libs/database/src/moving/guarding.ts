@@ -1,0 +1,58 @@
+/**
+ * While an organization leaves a server, a trigger on each table stands before its rows: once the organization is closed, it refuses
+ * those who write them (functions/nodes.sql). Rows of others cost a comparison.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { literal, type MovedTable, tableOf, word } from './tables.ts';
+
+const triesAgainMillis = 200;
+const mostTries = 150;
+/** A statement that waits for a table holds up all later ones for no longer than this. */
+const lockTimeout = '300ms';
+const lockNotAvailable = '55P03';
+
+const nameOf = (orgId: string): string => `leaves ${orgId}`;
+
+/** In a transaction of its own, so that no table is held while the next is waited for. */
+async function givingWay(client: pg.ClientBase, statements: readonly string[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    await client.query('begin');
+    try {
+      await client.query(`set local lock_timeout = '${lockTimeout}'`);
+      for (const statement of statements) await client.query(statement);
+      await client.query('commit');
+      return;
+    } catch (error) {
+      await client.query('rollback');
+      if (!(error instanceof pg.DatabaseError && error.code === lockNotAvailable) || tries === mostTries)
+        throw error;
+      await pause(triesAgainMillis);
+    }
+  }
+}
+
+export async function beginGuarding(
+  client: pg.ClientBase,
+  orgId: string,
+  tables: readonly MovedTable[],
+): Promise<void> {
+  for (const table of tables) {
+    const isOf = (row: string): string => `${row}.${word(table.orgColumn)} = ${literal(orgId)}`;
+    const guard = (suffix: string, when: string, row: string): string =>
+      `create trigger ${word(nameOf(orgId) + suffix)} before ${when} on ${tableOf(table)} for each row when (${isOf(row)})
+         execute function app.guard_leaving_row(${literal(orgId)})`;
+    await givingWay(client, [guard(' i', 'insert', 'new'), guard(' u', 'update or delete', 'old')]);
+  }
+}
+
+/** Also where some are not there, or none. */
+export async function endGuarding(client: pg.ClientBase, orgId: string): Promise<void> {
+  const { rows } = await client.query<{ trigger: string; place: string }>(
+    `select t.tgname as trigger, t.tgrelid::regclass::text as place from pg_trigger t
+     where starts_with(t.tgname, $1) and t.tgparentid = 0`,
+    [nameOf(orgId)],
+  );
+  for (const { trigger, place } of rows)
+    await givingWay(client, [`drop trigger ${word(trigger)} on ${place}`]);
+}

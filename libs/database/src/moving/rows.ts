@@ -1,0 +1,44 @@
+/** Rows of an organization that are to go, and the months of tables that are to be there before rows come. */
+import type pg from 'pg';
+import { listOf, type MovedTable, tableOf, word } from './tables.ts';
+
+/** Removes all rows of an organization, a portion at a time, so that no caller waits for them. Answers how many those were. */
+export async function removeAll(
+  client: pg.ClientBase,
+  orgId: string,
+  tables: readonly MovedTable[],
+): Promise<number> {
+  let all = 0;
+  for (const table of tables) {
+    const where = `t.${word(table.orgColumn)} = $1`;
+    const keys = listOf(table.key, 't.');
+    for (;;) {
+      const { rowCount } = await client.query(
+        `delete from ${tableOf(table)} t where (${keys}) in
+           (select ${keys} from ${tableOf(table)} t where ${where} limit 2000)`,
+        [orgId],
+      );
+      all += rowCount ?? 0;
+      if ((rowCount ?? 0) < 2_000) break;
+    }
+  }
+  return all;
+}
+
+/** The months of tables that the other server has, made where they are missing: a month is dropped as a whole. */
+export async function makeMonths(from: pg.ClientBase, to: pg.ClientBase): Promise<void> {
+  const { rows } = await from.query<{ kept: string; begins: string }>(
+    `select m.kept::text as kept, (m.ends - interval '1 month')::text as begins from app.months() m where m.ends is not null`,
+  );
+  await to.query('begin');
+  try {
+    // The worker has it too while it keeps the months.
+    await to.query('select pg_advisory_xact_lock(4105)');
+    for (const { kept, begins } of rows)
+      await to.query('select app.make_month($1::regclass, $2::timestamptz)', [kept, begins]);
+    await to.query('commit');
+  } catch (error) {
+    await to.query('rollback');
+    throw error;
+  }
+}
