@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';
 import { useMuster } from './muster.ts';
-import { type Clone, useRunner } from './runner.ts';
+import { type Clone, useRunner, type Working } from './runner.ts';
 
 const muster = useMuster();
 const runner = useRunner('checkpoint: 1s\n');
@@ -40,6 +40,15 @@ async function baseWith(clone: Clone, name: string, hook: string): Promise<strin
 
 const statesIn = async (projectId: string) =>
   (await chloe.deliveryExecutions.list({ projectId })).items.map(({ state }) => state).toSorted();
+
+/** The outcome of the work that is over, and the state of the rest. */
+const endsIn = async (projectId: string) =>
+  (await chloe.deliveryExecutions.list({ projectId })).items
+    .map(({ state, outcome }) => outcome ?? state)
+    .toSorted();
+
+const linesOfStacks = ({ told }: Working): string[] =>
+  told.flatMap(({ event, message }) => (event === 'stderr' && /^\s+at /.test(message) ? message : []));
 
 describe('muster work', () => {
   it('takes no other story once the machine is at fault, and brings what it has at work to its end', async () => {
@@ -141,6 +150,46 @@ describe('muster work', () => {
     expect(await working.ended).toBe(3);
     expect(working.told.filter(({ event }) => event === 'over')).toEqual([]);
   });
+
+  it.each([
+    ['DAA', 'the head of its worktree', 'rm "$(git rev-parse --git-dir)/HEAD"'],
+    ['DAB', 'the folder of its worktree', 'rm -r "$(git rev-parse --git-dir)"'],
+    ['DAC', 'the link to its repository', 'rm .git'],
+  ])(
+    'fails a run whose agent removed %s: %s, and goes on with the next story',
+    async (key, _what, damage) => {
+      await project(key, 2);
+      const [clone, place] = [await runner.clone(), await runner.folder()];
+      const script = `echo good > answer.txt; if mkdir ${place}/first 2> /dev/null; then ${damage}; fi`;
+      const working = start(clone, '--next', '--project', key, ...sh(script));
+      await working.until('over', /^failed: /);
+      await working.until('over', /^handed in: /);
+      working.kill('SIGTERM');
+      expect(await working.ended).toBe(1);
+      expect(await endsIn(key)).toEqual(['failed', 'submitted']);
+      expect(linesOfStacks(working)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['DRA', 'the objects', 'rm -rf "$(git rev-parse --git-common-dir)/objects"', []],
+    ['DRB', 'the whole of it', 'rm -rf "$(git rev-parse --git-common-dir)"', []],
+    ['DRC', 'the whole of it, in the checkout of the person', 'rm -rf .git', ['--here']],
+  ])(
+    'fails a run whose agent destroyed the repository, says so, and ends: %s %s',
+    async (key, _what, damage, flags) => {
+      await project(key, 2);
+      const clone = await runner.clone();
+      const script = `echo good > answer.txt; ${damage}`;
+      const working = start(clone, '--next', '--project', key, ...flags, ...sh(script));
+      await working.until('over', /^failed: /);
+      expect(await working.ended).toBe(1);
+      expect(await endsIn(key)).toEqual(['failed']);
+      expect(working.told.filter(({ event }) => event === 'taken')).toHaveLength(1);
+      expect(working.told.at(-1)).toMatchObject({ event: 'warning' });
+      expect(linesOfStacks(working)).toEqual([]);
+    },
+  );
 
   it('lets go of a story that it cannot hand over, and does not try it for ever', async () => {
     await project('HAN', 1);

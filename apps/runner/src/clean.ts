@@ -31,9 +31,7 @@ export async function clean(session: Session): Promise<void> {
     const worktree = worktreeAt(work.folder, work.gitDir);
     const author = await authorOf(repository, agentName);
     // The person who asks has looked at what failed.
-    const why = await giveBack({ session, work, worktree, author }, own.get(), { outcome: 'ended' }).catch(
-      (error: unknown) => (error as Error).message,
-    );
+    const why = await giveBack({ session, work, worktree, author }, own.get(), { outcome: 'ended' });
     const folder = shortFolder(work.folder);
     say.tell(work.key, 'cleaned', why === undefined ? `${folder} is given back` : `${folder} stays: ${why}`, {
       ...{ folder: work.folder, kept: why ?? null },

@@ -9,7 +9,6 @@ import { type Entry, type Verdict } from './journal.ts';
 import { givePortsBack } from './ports.ts';
 import { runHook } from './prepare.ts';
 import { type ReadyRun } from './session.ts';
-import { ConfigChanged } from './trusted-config.ts';
 import { commitRest, push, removeWorktree, saveSnapshot, switchBack, whyKept } from './worktree.ts';
 
 const mostSummary = 4_000;
@@ -163,21 +162,22 @@ export async function settleFolder(place: Place, verdict: Verdict): Promise<void
   else await own.write({ step: 'kept', verdict, note: why });
 }
 
-/** Undefined where the folder was given back, else why it stays. */
-export async function giveBack(
+/** Undefined where the folder was given back, else why it stays, such as an error of git. */
+export const giveBack = (
+  place: Omit<Place, 'own'>,
+  entry: Pick<Entry, 'here' | 'cameFrom'>,
+  verdict: Pick<Verdict, 'outcome'>,
+): Promise<string | undefined> =>
+  tryToGiveBack(place, entry, verdict).catch((error: unknown) => (error as Error).message);
+
+async function tryToGiveBack(
   { session, work, worktree, author }: Omit<Place, 'own'>,
   { here, cameFrom }: Pick<Entry, 'here' | 'cameFrom'>,
   { outcome }: Pick<Verdict, 'outcome'>,
 ): Promise<string | undefined> {
   const { repository } = session;
   if (here) {
-    const status = await worktree
-      .git(['status', '--porcelain', '--ignore-submodules=dirty'])
-      .catch((error: unknown) => {
-        if (error instanceof ConfigChanged) return undefined;
-        throw error;
-      });
-    if (status === undefined) return "git's configuration was changed";
+    const status = await worktree.git(['status', '--porcelain', '--ignore-submodules=dirty']);
     if (status !== '') return 'there are files that are not committed';
     if (cameFrom !== undefined) await worktree.git(switchBack(cameFrom));
     return undefined;

@@ -78,7 +78,7 @@ export type Entry = z.infer<typeof Entry>;
 export interface OwnEntry {
   readonly folder: string;
   get(): Entry;
-  /** What has been done: on the disk when it returns. */
+  /** What has been done: on the disk when it returns, unless the repository was removed. */
   write(change: Partial<Entry>): Promise<Entry>;
   /** What is about to be done: on the disk when it returns. */
   intend(change: Partial<Entry>): Promise<void>;
@@ -94,6 +94,10 @@ export interface Journal {
 }
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+function unlessMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
+}
 
 async function writeThrough(file: string, text: string): Promise<void> {
   const handle = await open(file, 'w', 0o600);
@@ -166,7 +170,8 @@ function ownEntry(folder: string, first: Entry): OwnEntry {
     get: () => entry,
     write: async (change) => {
       entry = Entry.parse({ ...entry, ...change });
-      await put(entry);
+      // An agent that removed the repository removed this journal, too. Its run ends, and nothing could be resumed.
+      await put(entry).catch(unlessMissing);
       return entry;
     },
     intend: async (change) => {
@@ -175,7 +180,7 @@ function ownEntry(folder: string, first: Entry): OwnEntry {
       await put(entry);
     },
     drop: async () => {
-      await unlink(path.join(folder, 'run.json'));
+      await unlink(path.join(folder, 'run.json')).catch(unlessMissing);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -7,6 +7,7 @@ import { type Config } from './config.ts';
 import { isQuestionOpen } from './driver.ts';
 import { filesOf } from './environment.ts';
 import { close, conclude, settleFolder } from './finish.ts';
+import { GitError } from './git.ts';
 import { endTokens, identifyRun, NoRunToken } from './identity.ts';
 import { type OwnEntry, type Verdict } from './journal.ts';
 import { listen, openSignals } from './listen.ts';
@@ -43,6 +44,8 @@ export interface Setting {
 /** The base, and what the repository wishes, as they are now. */
 export async function settle(session: Session, base: string | undefined): Promise<Setting> {
   const { repository, say } = session;
+  // Fails in a damaged repository, in which the calls below would only find no branch.
+  await repository.git(['rev-parse', '--git-dir']);
   const first = await findBase(repository, base, say.warn);
   const config = await readConfig(repository, first);
   if (base !== undefined || config.base === undefined || config.base === first.name)
@@ -60,8 +63,10 @@ export async function work(
   setting: Setting,
   wanted: Wanted | undefined,
 ): Promise<Verdict | undefined> {
-  const { connection, caller, say } = session;
+  const { connection, caller, repository, say } = session;
   const { runId, project, agentName } = own.get();
+  // Before a story is held: where git fails in the repository, none is taken.
+  const author = await authorOf(repository, agentName);
   const forgetRefused = async (error: unknown): Promise<never> => {
     // What was refused was not done: nothing is to be gone on with.
     const isRefused = error instanceof MusterError ? error.status < 500 : error instanceof NoRunToken;
@@ -109,7 +114,7 @@ export async function work(
       }
       acquired = taken;
     }
-    return await hold(session, own, setting, acquired, { identity, client });
+    return await hold(session, own, setting, acquired, { identity, client, author });
   } finally {
     await endTokens(caller, runId).catch((error: unknown) => {
       say.warn(`the token of the run stays until it expires: ${(error as Error).message}`);
@@ -122,7 +127,7 @@ async function hold(
   own: OwnEntry,
   { base, config }: Setting,
   acquired: Acquired,
-  { identity, client }: Pick<Run, 'identity' | 'client'>,
+  { identity, client, author }: Pick<Run, 'identity' | 'client' | 'author'>,
 ): Promise<Verdict> {
   const signals = openSignals(filesOf(own.folder).signals);
   const lease = holdLease(client, acquired, { onSignal: signals.hear });
@@ -130,7 +135,6 @@ async function hold(
   void watchReachability(session, over.signal);
   void listen(waitingClientFor(session.connection, identity.token, over.signal), lease, over.signal);
   try {
-    const author = await authorOf(session.repository, own.get().agentName);
     const run: Run = { session, own, client, identity, lease, config, author, signals };
     const { story } = await client.stories.get({ storyId: lease.execution().targetId });
     session.say.tell(story.key, 'taken', `${story.title} (epoch ${lease.execution().lease?.epoch ?? 0})`, {
@@ -171,7 +175,7 @@ async function toTheEnd(run: ReadyRun): Promise<Verdict> {
     return await conclude(run, verdict);
   } catch (error) {
     if (await isFolderGone(run, error)) return conclude(run, folderGone);
-    if (error instanceof ConfigChanged)
+    if (error instanceof ConfigChanged || error instanceof GitError)
       return conclude(run, { outcome: 'failed', failure: 'agent_error', summary: error.message });
     if (!isRefusal(error, 'stale_lease')) throw error;
     const stale = await whatBecame(run);

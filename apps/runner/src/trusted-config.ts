@@ -13,8 +13,12 @@ const run = promisify(execFile);
 
 /** The agent changed what git would run; the runner makes no more calls in that repository. */
 export class ConfigChanged extends Error {
-  constructor(file: string, keys: readonly string[]) {
-    super(`git's configuration was changed while the agent ran: ${keys.join(', ') || 'it'} in ${file}`);
+  constructor(file: string, keys: readonly string[], isGone: boolean) {
+    super(
+      isGone
+        ? `git's configuration was removed while the agent ran: ${file}`
+        : `git's configuration was changed while the agent ran: ${keys.join(', ') || 'it'} in ${file}`,
+    );
   }
 }
 
@@ -87,7 +91,7 @@ async function requireUnchanged(file: string): Promise<void> {
   }
   const names = new Set([...entries.keys(), ...before.entries.keys()]);
   const changed = [...names].filter((name) => entries.get(name) !== before.entries.get(name));
-  if (changed.length > 0) throw new ConfigChanged(file, changed);
+  if (changed.length > 0) throw new ConfigChanged(file, changed, text === undefined);
   before.text = text;
 }
 

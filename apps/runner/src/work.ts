@@ -4,6 +4,7 @@ import { exitCodes, goOnUnread, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ApiAccess } from './api-access.ts';
 import { clean } from './clean.ts';
+import { GitError } from './git.ts';
 import { NoRunToken } from './identity.ts';
 import { type Entry, openJournal, type Verdict } from './journal.ts';
 import { chooseAgent, knownAgents } from './known-agents.ts';
@@ -12,7 +13,7 @@ import { settle, work } from './run.ts';
 import { openSay } from './say.ts';
 import { takeSecrets } from './secrets.ts';
 import { type Session, SetUpFailed } from './session.ts';
-import { trustConfig, trustedDigest } from './trusted-config.ts';
+import { ConfigChanged, trustConfig, trustedDigest } from './trusted-config.ts';
 import { createSiblings } from './take.ts';
 
 interface WorkFlags {
@@ -273,7 +274,8 @@ async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAcces
     const verdicts = isDone ? adopted : [...adopted, ...(await workOn(session, flags, asked))];
     if (!verdicts.every(({ outcome }) => good.has(outcome))) process.exitCode = exitCodes.failed;
   } catch (error) {
-    if (error instanceof NoRunToken) session.say.warn(error.message);
+    if (error instanceof NoRunToken || error instanceof GitError || error instanceof ConfigChanged)
+      session.say.warn(error.message);
     else if (!(error instanceof SetUpFailed)) throw error;
     process.exitCode = exitCodes.failed;
   }
