@@ -22,6 +22,13 @@ const boundaries = [
     sourceTag: 'type:platform',
     onlyDependOnLibsWithTags: ['type:contract', 'type:platform'],
   },
+  // The libraries of the database stand on one another: driver and migrations below placement, and tenancy on top.
+  { sourceTag: 'scope:driver', onlyDependOnLibsWithTags: ['type:contract', 'scope:tracing'] },
+  { sourceTag: 'scope:migrations', onlyDependOnLibsWithTags: ['type:contract'] },
+  {
+    sourceTag: 'scope:placement',
+    onlyDependOnLibsWithTags: ['type:contract', 'scope:driver', 'scope:migrations'],
+  },
   {
     // Domains meet through events and jobs, never by import; people is their common core.
     sourceTag: 'type:domain',
@@ -87,7 +94,13 @@ const boundaries = [
   },
   {
     sourceTag: 'scope:license-service',
-    onlyDependOnLibsWithTags: ['scope:http', 'scope:database', 'scope:outbound', 'scope:terminal'],
+    onlyDependOnLibsWithTags: [
+      'scope:http',
+      'scope:driver',
+      'scope:migrations',
+      'scope:outbound',
+      'scope:terminal',
+    ],
   },
   {
     // It goes into other people's programs.

@@ -6,7 +6,8 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
-import { createPool, migrate, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import { goBeyondLoss } from '@muster/organizations';
 import {
   accountForPostgres,

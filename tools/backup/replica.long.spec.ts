@@ -7,7 +7,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
-import { createPool, migrate, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import {
   accountForPostgres,
   makeThrowAwayFolder,

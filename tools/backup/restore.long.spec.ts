@@ -10,7 +10,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
-import { createPool, migrate } from '@muster/database';
+import { createPool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import {
   accountForPostgres,

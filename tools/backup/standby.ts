@@ -1,6 +1,6 @@
 /** A standby, as specs wait for it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 
 async function until(pool: Pool, condition: string, ...parameters: unknown[]): Promise<void> {
   const isSo = async (): Promise<boolean> =>

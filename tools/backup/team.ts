@@ -1,5 +1,5 @@
 /** The organization that specs of standbys write in, and tokens of its members. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 
 export type TeamMember = 'ana' | 'ben' | 'chloe';

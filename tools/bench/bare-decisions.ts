@@ -3,7 +3,7 @@
  * what comes of that, and what it writes with that known. By hand and by no more than is promised.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { type Statement } from '@muster/database';
+import { type Statement } from '@muster/driver';
 import { bareStatements, createStory, trailOf } from './bare-statements.ts';
 import { checkpointed, execution, executionColumns, renewal } from './bare-leases.ts';
 

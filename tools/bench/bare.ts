@@ -1,7 +1,7 @@
 // The bare server: Fastify and pg, one statement for each path, and a step less or more of what the product promises of a
 // write (STEP, write-steps.ts). Started by `Services.bare` and writes.ts.
 import { hash } from 'node:crypto';
-import { createPool, sendBurst, type Statement } from '@muster/database';
+import { createPool, sendBurst, type Statement } from '@muster/driver';
 import { fastify } from 'fastify';
 import pg from 'pg';
 import { type Body, type Decision, decisions, type WritePath } from './bare-decisions.ts';

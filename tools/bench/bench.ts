@@ -22,7 +22,7 @@
 // of its own, with eight projects.
 import { parseArgs } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { measureConsole, renderConsole } from './console.ts';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg, makeOrgs } from './data.ts';

@@ -4,7 +4,8 @@
  */
 import { performance } from 'node:perf_hooks';
 import { createClient, httpTransport } from '@muster/client';
-import { migrate, type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { foundOrg } from './data.ts';

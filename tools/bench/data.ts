@@ -1,5 +1,5 @@
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { createOrganization, createToken } from '@muster/organizations';
 import { type ColumnStatus } from '@muster/registry';
 

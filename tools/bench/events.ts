@@ -1,7 +1,7 @@
 /** Events for those that follow an organization: written one by one over the API, or as a backlog. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 
 export const writes = 300;
 /** Between two of them: they come at any moment of the tick. */

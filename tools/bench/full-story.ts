@@ -1,4 +1,4 @@
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type BenchOrg, description } from './data.ts';
 
 const specBytes = 200 * 1024;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type Load, type LoadRequest, type LoadResult } from './load-request.ts';
 import { readPostgresSeconds, readServerUse, type ServerUse } from './processor-time.ts';
 

@@ -4,7 +4,8 @@
  */
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { migrate, newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import { foundOrg } from './data.ts';
 import { type Effort } from './measure.ts';
 import { median, type Quantiles, quantiles, verdict, whole } from './report.ts';

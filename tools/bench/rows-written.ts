@@ -1,5 +1,5 @@
 /** Which rows a server leaves where: two that promise the same write as many rows of the same tables. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 
 /** Written now and then, whatever is asked: when a token was last used. */
 const byTheWay = ['tokens'];

@@ -3,7 +3,7 @@
  * and 10,000 live leases that are renewed.
  */
 import { createClient, httpTransport } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { pathOf } from '@muster/registry';
 import { type BenchOrg, description, makeOrg, makeOrgs, titleOf } from './data.ts';
 import { type LoadRequest } from './load-request.ts';

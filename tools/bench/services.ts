@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createPool, migrate, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import {
   type AppName,
   type Postgres,

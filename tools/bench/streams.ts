@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, httpTransport } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { addMember, createToken } from '@muster/organizations';
 import { Agent, type Dispatcher, request } from 'undici';
 import { foundOrg } from './data.ts';

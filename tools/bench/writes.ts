@@ -3,7 +3,7 @@
  * product's tables with what their keys and triggers keep, numbers in the order of commits, and a transaction that lets
  * the token in, holds the project open and looks at the record before it writes.
  */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrgs } from './data.ts';
 import { climb, type Ladder, type LadderSummary, startRungs } from './ladder.ts';

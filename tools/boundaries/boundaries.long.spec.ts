@@ -40,12 +40,15 @@ const refused: Case[] = [
     imports: '../../coordination-api/src/index.ts',
     refusal: /by a relative or absolute path/,
   },
-  { file: 'libs/client/src/a.ts', imports: '@muster/database', refusal: onlyTags('type:client') },
+  { file: 'libs/driver/src/a.ts', imports: '@muster/tenancy', refusal: onlyTags('scope:driver') },
+  { file: 'libs/migrations/src/a.ts', imports: '@muster/driver', refusal: onlyTags('scope:migrations') },
+  { file: 'libs/placement/src/a.ts', imports: '@muster/tenancy', refusal: onlyTags('scope:placement') },
+  { file: 'libs/client/src/a.ts', imports: '@muster/driver', refusal: onlyTags('type:client') },
   { file: 'libs/testing/src/a.ts', imports: '@muster/trial-domain', refusal: onlyTags('type:testing') },
   { file: 'apps/coordination-api/src/a.ts', imports: '@muster/testing', refusal: onlyTags('type:app') },
   {
     file: 'apps/trial-gateway/src/a.ts',
-    imports: '@muster/database',
+    imports: '@muster/driver',
     refusal: onlyTags('scope:mcp-gateway'),
   },
   { file: 'apps/trial-gateway/src/b.ts', imports: '@muster/board', refusal: onlyTags('scope:mcp-gateway') },
@@ -80,13 +83,15 @@ const refused: Case[] = [
 const allowed: Case[] = [
   { file: 'libs/registry/src/allowed.ts', imports: 'zod' },
   { file: 'libs/registry/src/allowed.spec.ts', imports: 'fast-check' },
-  { file: 'libs/database/src/allowed.ts', imports: '@muster/registry' },
-  { file: 'libs/database/src/allowed.spec.ts', imports: '@muster/testing' },
+  { file: 'libs/driver/src/allowed.ts', imports: '@muster/registry' },
+  { file: 'libs/driver/src/allowed.spec.ts', imports: '@muster/testing' },
+  { file: 'libs/placement/src/allowed.ts', imports: '@muster/migrations' },
+  { file: 'libs/tenancy/src/allowed.ts', imports: '@muster/placement' },
   { file: 'libs/board/src/allowed.ts', imports: '@muster/organizations' },
-  { file: 'libs/board/src/allowed-platform.ts', imports: '@muster/database' },
+  { file: 'libs/board/src/allowed-platform.ts', imports: '@muster/driver' },
   { file: 'libs/board/src/allowed.spec.ts', imports: '@muster/testing' },
   { file: 'libs/testing/src/allowed.ts', imports: '@muster/client' },
-  { file: 'libs/testing/src/allowed-platform.ts', imports: '@muster/database' },
+  { file: 'libs/testing/src/allowed-platform.ts', imports: '@muster/driver' },
   { file: 'libs/testing/src/allowed-own.ts', imports: './allowed.ts' },
   { file: 'libs/operations/src/allowed.ts', imports: '@muster/trial-domain' },
   { file: 'apps/coordination-api/src/allowed.ts', imports: '@muster/board' },
@@ -95,7 +100,7 @@ const allowed: Case[] = [
   { file: 'apps/trial-gateway/src/allowed.ts', imports: '@muster/client' },
   { file: 'apps/trial-gateway/src/allowed-service.ts', imports: '@muster/http' },
   { file: 'apps/trial-gateway/test/allowed.spec.ts', imports: '@muster/testing/examples' },
-  { file: 'apps/trial-license/src/allowed.ts', imports: '@muster/database' },
+  { file: 'apps/trial-license/src/allowed.ts', imports: '@muster/driver' },
   { file: 'apps/trial-license/src/allowed.spec.ts', imports: '@muster/license-client' },
   { file: 'libs/license-client/src/allowed.ts', imports: 'node:crypto' },
   { file: 'tools/bench/allowed.ts', imports: '@muster/board' },
@@ -199,6 +204,6 @@ describe('the rule for manifests', () => {
   });
 
   it('leaves what only specs import to devDependencies', () => {
-    expect(findingsIn('libs/database/package.json', rule).join()).not.toContain('@muster/testing');
+    expect(findingsIn('libs/driver/package.json', rule).join()).not.toContain('@muster/testing');
   });
 });

@@ -22,22 +22,22 @@ const manifest = (name: string, type: string, dependencies: Record<string, strin
 /** An app on the database and one domain, beside a domain that it does not use. */
 const files = {
   'apps/trial-app/package.json': manifest('trial-app', 'type:app', {
-    '@muster/database': '0.0.0',
+    '@muster/migrations': '0.0.0',
     '@muster/trial-used': '0.0.0',
   }),
   'apps/trial-app/tsconfig.json': '{}',
   'apps/trial-app/src/main.ts': `
     import { readdirSync } from 'node:fs';
-    import { escape } from '@muster/database';
+    import { escape } from '@muster/migrations';
     import { said } from '@muster/trial-used';
     const sql: string[] = ['migrations', 'functions'].flatMap((it) => readdirSync(new URL(it, import.meta.url)));
     console.log(JSON.stringify({ said, escaped: escape("it's"), sql }));`,
   'apps/trial-app/src/cli.ts': `import { said } from '@muster/trial-used';\nconsole.log('cli', said);`,
-  'libs/database/package.json': manifest('database', 'type:platform', { pg: '8.23.1' }),
-  'libs/database/tsconfig.json': '{}',
-  'libs/database/src/index.ts': `import pg from 'pg';\nexport const escape = pg.escapeLiteral;`,
-  'libs/database/migrations/0001_first.sql': 'select 1;',
-  'libs/database/functions/enter.sql': 'select 1;',
+  'libs/migrations/package.json': manifest('migrations', 'type:platform', { pg: '8.23.1' }),
+  'libs/migrations/tsconfig.json': '{}',
+  'libs/migrations/src/index.ts': `import pg from 'pg';\nexport const escape = pg.escapeLiteral;`,
+  'libs/migrations/migrations/0001_first.sql': 'select 1;',
+  'libs/migrations/functions/enter.sql': 'select 1;',
   'libs/trial-used/package.json': manifest('trial-used', 'type:domain', {}),
   'libs/trial-used/tsconfig.json': '{}',
   'libs/trial-used/src/index.ts': `export const said: string = 'first';`,
@@ -125,9 +125,9 @@ describe('a rebuild', () => {
   });
 
   it('follows a new migration, and a function that changed', async () => {
-    await workspace.write({ 'libs/database/migrations/0002_second.sql': 'select 2;' });
+    await workspace.write({ 'libs/migrations/migrations/0002_second.sql': 'select 2;' });
     expect(await build()).toEqual({ fromCache: false });
-    await workspace.write({ 'libs/database/functions/enter.sql': 'select 2;' });
+    await workspace.write({ 'libs/migrations/functions/enter.sql': 'select 2;' });
     expect(await build()).toEqual({ fromCache: false });
   });
 

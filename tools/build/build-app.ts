@@ -84,14 +84,14 @@ await writeFile(
   path.join(making, 'package.json'),
   `${JSON.stringify(installed ?? { private: true, type: 'module' }, null, 2)}\n`,
 );
-// An app with a schema of its own, or that bundles the database, migrates it from the SQL files beside it.
+// An app with a schema of its own, or that bundles the migrator, migrates it from the SQL files beside it.
 const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');
-const bundlesDatabase = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'));
+const bundlesMigrations = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/migrations/'));
 if (existsSync(ownMigrations)) {
   await cp(ownMigrations, path.join(making, 'migrations'), { recursive: true });
-} else if (bundlesDatabase) {
+} else if (bundlesMigrations) {
   for (const folder of ['migrations', 'functions']) {
-    const place = path.join(workspaceRoot, 'libs/database', folder);
+    const place = path.join(workspaceRoot, 'libs/migrations', folder);
     await cp(place, path.join(making, folder), { recursive: true });
   }
 }

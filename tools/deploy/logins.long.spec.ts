@@ -7,9 +7,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPool } from '@muster/database';
 import { type IJob } from 'kubernetes-models/batch/v1';
 import { type IScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import { createPool } from '@muster/driver';
 import {
   type AppName,
   type Postgres,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { type AppProcess, startApp, useWorld } from '@muster/testing';
 import { makeDemoBoard } from './demo-board.ts';
 import { historyWeeks } from './demo-history.ts';

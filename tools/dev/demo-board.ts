@@ -1,5 +1,5 @@
 import { type Client, connect } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type StoryStatus } from '@muster/registry';
 import { makeDemoHistory } from './demo-history.ts';
 import { demoEpics, demoStories, type DemoComment, type DemoStory, type Person } from './demo-stories.ts';

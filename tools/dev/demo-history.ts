@@ -1,6 +1,6 @@
 /** Eight weeks of finished stories, so that the delivery metrics of the demo have something to show. */
 import { type Client } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type Person } from './demo-stories.ts';
 
 export const historyWeeks = 8;

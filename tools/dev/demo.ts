@@ -1,5 +1,5 @@
 import { connect, MusterError } from '@muster/client';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import {
   addMember,
   createOrganization,

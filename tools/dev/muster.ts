@@ -29,7 +29,7 @@ async function answer(thing: 'connection' | 'database'): Promise<object> {
   if (thing === 'connection') return localConnection();
   try {
     // Most commands ask for no database, and should not wait for its driver to be read.
-    const { migrate } = await import('@muster/database');
+    const { migrate } = await import('@muster/migrations');
     lent ??= await lendDatabase(migrate);
     return { url: lent.url };
   } catch (error) {

@@ -8,7 +8,8 @@
 //   DEMO_AGENT=off          the demo's agent rests; else it works on a story of the demo now and then
 import { randomBytes } from 'node:crypto';
 import { createClient, httpTransport } from '@muster/client';
-import { createPool, migrate } from '@muster/database';
+import { createPool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import { beginShowingLogs } from './app-log.ts';
 import { type App, endAbandonedApps, findApps, startApp } from './apps.ts';
 import { workNowAndThen } from './demo-agent.ts';

@@ -1,5 +1,5 @@
 /** What the contract's examples answer, each called in an organization of its own, as the reference shows it. */
-import { migrate } from '@muster/database';
+import { migrate } from '@muster/migrations';
 import { handlers, performable, reactions } from '@muster/operations';
 import { operations } from '@muster/registry';
 import { callerOf, exampleOrg } from '@muster/testing/examples';

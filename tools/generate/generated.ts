@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate } from '@muster/database';
+import { migrate } from '@muster/migrations';
 import { datesOf, knownDates, referencePages } from '@muster/reference';
 import { surfaceText } from '@muster/registry/surface';
 import { Client } from 'pg';
@@ -35,10 +35,10 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
     return new Map([
       ...(await versionFiles()),
       [
-        'libs/database/src/schema.generated.ts',
+        'libs/driver/src/schema.generated.ts',
         tableALine(await formatted(types, await readFile(types, 'utf8'))),
       ],
-      ['libs/database/schema.sql', await schemaSql(client)],
+      ['libs/migrations/schema.sql', await schemaSql(client)],
       ['libs/registry/surface.generated.json', surfaceText()],
       ['libs/client/src/kinds.generated.ts', await kindsText()],
       ['docs/states.md', await statesPage()],

@@ -1,5 +1,5 @@
 /** A board to race on: three stories, the first two of them in a group, and a question on each. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Team } from './team.ts';
 
 export const stories = ['s1', 's2', 's3'] as const;

@@ -1,7 +1,7 @@
 /** A license service to race at and to break: behind a line on which connections break, and a tap that takes guards out. */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type Dice, type ThrowAwayApp } from '@muster/tools';
 import { Breakable } from './breakable.ts';
 import { startApp } from './bundles.ts';

@@ -1,6 +1,6 @@
 // The proof set as `npm test` tries it: what takes long is in `prove.long.spec.ts`, the whole is `npm run prove`.
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { properties } from './properties.ts';
 import { type Removal } from './guards.ts';
 import { openTap, type Tap } from './tap.ts';

@@ -1,6 +1,6 @@
 /** The servers that properties work on: throw-away, brought up when the first asks, ended by whoever runs them. */
 import { randomBytes } from 'node:crypto';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { cloneTemplate, databaseUrl, provideTemplate } from '@muster/testing/template';
 import { type Postgres, startPostgres } from '@muster/tools';
 import { type Removal } from './guards.ts';

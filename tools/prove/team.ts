@@ -1,5 +1,5 @@
 /** People who call operations in this process: the pipeline, the handlers and Postgres, and no HTTP in between. */
-import { createPool, newId, type Pool } from '@muster/database';
+import { createPool, newId, type Pool } from '@muster/driver';
 import { handlers, performable, reactions } from '@muster/operations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
 import { type Call } from './calls.ts';

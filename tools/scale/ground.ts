@@ -1,8 +1,8 @@
 /** What the moves are tried on: two servers, the services on them, and organizations with one person. */
 import type * as jest from '@jest/globals';
 import { type Client, connect } from '@muster/client';
-import { type Node } from '@muster/database';
 import { createOrganization, createToken } from '@muster/organizations';
+import { type Node } from '@muster/placement';
 import {
   makeThrowAwayFolder,
   type Redis,

@@ -1,6 +1,6 @@
 /** What has to hold of a move whatever is under way, and wherever it is cut off. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { moveOrganization } from '@muster/database';
+import { moveOrganization } from '@muster/placement';
 import { until } from '@muster/testing';
 import { type Ground, type Jest, minutes, nothing } from './ground.ts';
 

@@ -1,7 +1,7 @@
 /** What has to hold when an organization moves while its people work. The specs run it on different servers. */
-import { type Moved, moveOrganization, type MoveStep, type Node } from '@muster/database';
 import { createToken } from '@muster/organizations';
 import { connect } from '@muster/client';
+import { type Moved, moveOrganization, type MoveStep, type Node } from '@muster/placement';
 import { until } from '@muster/testing';
 import { type Founded, type Ground, type Jest, minutes, nothing } from './ground.ts';
 import { itSurvivesInterruptions } from './interrupted.ts';

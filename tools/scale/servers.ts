@@ -1,7 +1,9 @@
 /** Two Postgres servers, each with an empty database of the newest schema: the first is home. */
 import { randomBytes } from 'node:crypto';
-import { createPool, joinNodes, migrate, type Nodes } from '@muster/database';
 import pg from 'pg';
+import { createPool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
+import { joinNodes, type Nodes } from '@muster/placement';
 import { startPostgres } from '@muster/tools';
 
 export interface Servers {

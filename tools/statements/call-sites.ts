@@ -42,7 +42,7 @@ export function filesWithStatements(): string[] {
       (file) =>
         isProduct(file) && /\bsql(<|`|\.)/.test(readFileSync(path.join(repositoryRoot, file), 'utf8')),
     )
-    .filter((file) => file !== 'libs/database/src/sql.ts' && !file.startsWith('apps/license-service/'));
+    .filter((file) => file !== 'libs/driver/src/sql.ts' && !file.startsWith('apps/license-service/'));
 }
 
 export function readSources(): Sources {

@@ -6,7 +6,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
-import { bind, boundStatements, type Db, newId, Part } from '@muster/database';
+import { bind, boundStatements, type Db, newId, Part } from '@muster/driver';
 import { Dice, repositoryRoot } from '@muster/tools';
 import { type CallSite, type Sources, wordsOf } from './call-sites.ts';
 import { poolThatSendsNothing } from './pool-that-sends-nothing.ts';

@@ -1,9 +1,10 @@
 /**
  * Who writes which table, by the statements of the code: one project owns each. What the database's own functions and
- * triggers write, counts and what goes with a member, stands in libs/database/functions.
+ * triggers write, counts and what goes with a member, stands in libs/migrations/functions.
  */
 export const ownedTables: Readonly<Record<string, readonly string[]>> = {
-  'libs/database': ['activity', 'audit', 'outbox', 'peers', 'rights_epochs', 'streams', 'unsent'],
+  'libs/placement': ['peers', 'unsent'],
+  'libs/tenancy': ['activity', 'audit', 'outbox', 'rights_epochs', 'streams'],
   'libs/runtime': ['idempotency_keys'],
   'apps/sign-in': ['accounts', 'flows', 'identities', 'oauth_records', 'passkeys', 'sessions', 'sign_ins'],
   'libs/organizations': [
@@ -72,11 +73,11 @@ export const otherWriters: Readonly<Record<string, readonly (readonly [file: str
     ['libs/notifications/src/data/write-notifications.ts', asksForJobs],
     ['libs/organizations/src/operators/dead-jobs.ts', 'an operator has dead jobs tried again'],
   ],
-  passkeys: [['libs/database/src/copies.ts', copies]],
+  passkeys: [['libs/placement/src/copies.ts', copies]],
   project_members: [
     ['libs/organizations/src/data/invited-into.ts', 'an invitation says in which projects somebody begins'],
   ],
-  sessions: [['libs/database/src/copies.ts', copies]],
+  sessions: [['libs/placement/src/copies.ts', copies]],
   stories: [
     ['libs/delivery/src/data/code-under-review.ts', 'the code under review is what an execution handed in'],
   ],

@@ -1,5 +1,5 @@
 /** A pool whose connections answer each statement with rows that were made up. It reads of the wire which statements were sent. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 
 /** What a burst is told. */
 interface Burst {

@@ -1,7 +1,7 @@
 /** Every statement of the product fits the schema, its rows are what its author says, and each table has one owner. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { migrate } from '@muster/database';
 import { Client } from 'pg';
+import { migrate } from '@muster/migrations';
 import { type Postgres, startPostgres } from '@muster/tools';
 import { readSources, type Sources } from './call-sites.ts';
 import { type Collected, type Collection, collectStatements } from './collect.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 /** It writes the records of any table, as the file that describes them says. */
-const ofRecords = 'libs/database/src/record.ts';
+const ofRecords = 'libs/driver/src/record.ts';
 
 /** A list of columns by chance can name one twice, which no caller does. */
 const byChance = /multiple assignments to same column/;

@@ -1,6 +1,7 @@
 /** Some value of a type, as TypeScript reads it, by chance: functions are called with such values to see what they send. */
-import { type Db, newId, type Pool, type Query, type SignInDb, sql } from '@muster/database';
 import ts from 'typescript';
+import { type Db, newId, type Pool, type Query, sql } from '@muster/driver';
+import { type SignInDb } from '@muster/placement';
 import { type Dice } from '@muster/tools';
 
 /** What stands for the parts of the house that a function is given. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate } from '@muster/database';
+import { migrate } from '@muster/migrations';
 import {
   mailFolder,
   runningInstance,

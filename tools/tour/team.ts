@@ -1,5 +1,5 @@
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { type Instance } from './instance.ts';
 import { type Journal } from './journal.ts';

@@ -5,8 +5,8 @@ import { repositoryRoot } from '@muster/tools';
 import { contractingIn, wrongAlone } from './contracting.ts';
 
 const folders = [
-  'libs/database/migrations',
-  'libs/database/functions',
+  'libs/migrations/migrations',
+  'libs/migrations/functions',
   'apps/license-service/src/migrations',
 ];
 const files = (
@@ -44,7 +44,7 @@ describe('a migration, or a function file', () => {
       for (const { contractOf } of findings) {
         if (contractOf === undefined) continue;
         // Of a migration that came before it, in the same schema.
-        const migrations = folder === 'libs/database/functions' ? 'libs/database/migrations' : folder;
+        const migrations = folder === 'libs/migrations/functions' ? 'libs/migrations/migrations' : folder;
         if (folder === migrations) expect(contractOf < name).toBe(true);
         expect(files).toContainEqual(expect.objectContaining({ folder: migrations, name: contractOf }));
       }

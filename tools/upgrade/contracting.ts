@@ -7,7 +7,7 @@
  * It reads with PostgreSQL's own parser. What a function does inside it cannot see; that the code of the release before
  * runs on the new schema is tried as well (try-release.ts).
  */
-import { statementsAlone } from '@muster/database';
+import { statementsAlone } from '@muster/migrations';
 import { parse, type ColumnDef, type Constraint, type Node, type RawStmt } from 'libpg-query';
 
 export interface Finding {

@@ -11,8 +11,8 @@ import { git } from './last-release.ts';
 const run = promisify(execFile);
 
 const schemas = [
-  'libs/database/migrations',
-  'libs/database/functions',
+  'libs/migrations/migrations',
+  'libs/migrations/functions',
   'apps/license-service/src/migrations',
 ];
 

@@ -33,7 +33,7 @@ it(
 );
 
 describe('a repository with a release', () => {
-  const next = 'libs/database/migrations/0999_next.sql';
+  const next = 'libs/migrations/migrations/0999_next.sql';
   let repository: string;
 
   const commit = (message: string): Promise<unknown> =>

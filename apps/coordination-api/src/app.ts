@@ -1,20 +1,9 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
-import {
-  askOtherServers,
-  claimSlug,
-  createFollowers,
-  createStandby,
-  type Followers,
-  nodeChecks,
-  openNodes,
-  type OpenNodes,
-  type Pool,
-  readOutcomes,
-  type Standby,
-} from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type ForgesSetUp } from '@muster/forges';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
+import { askOtherServers, claimSlug, nodeChecks, openNodes, type OpenNodes } from '@muster/placement';
 import {
   type AllHandlers,
   byOperation,
@@ -31,6 +20,7 @@ import {
   type SessionCookie,
   sessionCookieOf,
 } from '@muster/http';
+import { createFollowers, createStandby, type Followers, readOutcomes, type Standby } from '@muster/tenancy';
 import compress from '@fastify/compress';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';

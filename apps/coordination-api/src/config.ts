@@ -1,6 +1,5 @@
 /** What coordination-api takes from its environment. */
 import { parseSeatPrices } from '@muster/billing';
-import { parseNodes } from '@muster/database';
 import {
   commonEnvironment,
   ConfigError,
@@ -15,6 +14,7 @@ import {
 } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks } from '@muster/outbound';
+import { parseNodes } from '@muster/placement';
 import { z } from 'zod';
 
 /** A default must stop no import and no load test. */

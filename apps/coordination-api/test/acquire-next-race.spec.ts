@@ -1,6 +1,6 @@
 /** Many who ask for the next story at once, beside those who take stories by name and move them. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type InputOf, type registry, type ResultOf } from '@muster/registry';
 import { type People, type Person, until } from '@muster/testing';
 import { useApi } from './api.ts';

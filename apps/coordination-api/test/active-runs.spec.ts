@@ -1,6 +1,6 @@
 /** Who is seen to be at work: by what runs say of themselves, and by the leases that they hold. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { activeRuns, expireLeases, orgWithStory, run, target } from './one-story.ts';

@@ -1,6 +1,6 @@
 /** What agents say of their runs, and who is seen to be at work: with the leases that they hold. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { activeRuns, expireLeases, orgWithStory, run, target } from './one-story.ts';

@@ -1,8 +1,8 @@
 /** The API as it ships, listening on a free port, on a database of its own; people with tokens reach it over HTTP. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { everyNode } from '@muster/database';
 import { handlers, performable, reactions } from '@muster/operations';
+import { everyNode } from '@muster/placement';
 import { type ErrorBody, pathOf } from '@muster/registry';
 import { patient, type People, type World, useWorld } from '@muster/testing';
 import { pino } from 'pino';

@@ -1,7 +1,7 @@
 /** The catalog of agents: versions that say the same for ever, and who may add and delete them. */
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 

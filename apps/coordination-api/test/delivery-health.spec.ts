@@ -1,6 +1,6 @@
 /** How work goes through a project, measured from what operations left behind; the times are set afterwards. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
 import { registry } from '@muster/registry';
 import { type People, refusalOf, useWorld } from '@muster/testing';

@@ -1,6 +1,6 @@
 /** Work under a lease, as the whole API has it: what the board does to it, and what it does to the board. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
 import { expireLeases, orgWithStory, target } from './one-story.ts';

@@ -1,8 +1,8 @@
 /** A story that is moved to done completes the work that was handed in for it, where no forge does. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
-import { newId } from '@muster/database';
 import { insideHandlers } from '@muster/delivery';
+import { newId } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
 import { type People, useWorld } from '@muster/testing';
 

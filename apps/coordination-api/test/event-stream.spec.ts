@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client, createClient, followActivity, httpTransport, retrying } from '@muster/client';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Event } from '@muster/registry';
 import { type People, until } from '@muster/testing';
 import { EventSource } from 'eventsource';

@@ -4,10 +4,10 @@
  */
 import { createHmac } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
-import { inOrganizationAsSystem } from '@muster/database';
 import { translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ForgeDelivery } from '@muster/registry';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { recordedDeliveries } from '@muster/testing/github';
 import { checkEach } from '@muster/testing';
 import { useApi } from './api.ts';

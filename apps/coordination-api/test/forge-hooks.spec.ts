@@ -2,9 +2,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
-import { inOrganizationAsSystem } from '@muster/database';
 import { translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People } from '@muster/testing';
 import { recordedDeliveries } from '@muster/testing/github';
 import { useApi } from './api.ts';

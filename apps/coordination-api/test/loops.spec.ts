@@ -1,6 +1,6 @@
 /** What holds for every operation, asked of every operation: a new one falls under these by being registered. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Operation, operations, orgRank, pathOf, projectRank } from '@muster/registry';
 import { checkEach, type Person, type TokenSetUp } from '@muster/testing';
 import { callerOf, endsItsCaller, type ExampleOrg, exampleOrg, exampleOrgs } from '@muster/testing/examples';

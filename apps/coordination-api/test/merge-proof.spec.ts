@@ -1,9 +1,9 @@
 /** Whose word proves a merge: a token's is a report, and only a connected forge verifies. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { inOrganizationAsSystem, systemFacts } from '@muster/database';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ExecutionState, type InputOf, inside, type Policy, type Trust } from '@muster/registry';
 import { asSystem } from '@muster/runtime';
+import { inOrganizationAsSystem, systemFacts } from '@muster/tenancy';
 import { type People, type Person, useWorld } from '@muster/testing';
 
 const world = useWorld(handlers, reactions);

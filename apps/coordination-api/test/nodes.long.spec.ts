@@ -1,9 +1,10 @@
 /** Organizations on a server of their own: callers notice nothing, and another server that is away is none of theirs. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
+import { createPool, type Pool } from '@muster/driver';
 import { handlers, performable, reactions } from '@muster/operations';
 import { createOrganization, grantPlatform, revokeToken, sharePlatformTokens } from '@muster/organizations';
-import { createPool, everyNode, joinNodes, type Pool } from '@muster/database';
+import { everyNode, joinNodes } from '@muster/placement';
 import { freePort, type People, useWorld, type World } from '@muster/testing';
 import { type Copy, useApi } from './api.ts';
 

@@ -1,6 +1,6 @@
 /** What people are told of, over HTTP and across domains: the operations say what happened, and the inboxes follow. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Person } from '@muster/testing';
 import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { useApi } from './api.ts';

@@ -1,6 +1,6 @@
 /** What holds for every list, asked of every list: how long an answer may be, and which cursors are taken. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { handlers, performable } from '@muster/operations';
 import { type Operation, operations } from '@muster/registry';
 import { type Handler, validationHoles } from '@muster/runtime';

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client, followStream, type Streamed } from '@muster/client';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Notification } from '@muster/registry';
 import { type People, type Person, until } from '@muster/testing';
 import { type Copy, useApi } from './api.ts';

@@ -1,6 +1,6 @@
 /** A private project is exactly like none to who has no role in it, whatever of it an operation is asked about. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Operation, operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
 import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';

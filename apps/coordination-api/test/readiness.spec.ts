@@ -1,6 +1,6 @@
 /** When the API says that it can work, around an upgrade. */
 import { expect, it } from '@jest/globals';
-import { migrationNames } from '@muster/database';
+import { migrationNames } from '@muster/migrations';
 import { until } from '@muster/testing';
 import { useApi } from './api.ts';
 

@@ -1,6 +1,6 @@
 /** Never are more seats held and reserved than were bought: whoever takes one, whoever changes how many there are, at once. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { handlers } from '@muster/operations';
 import { addMember } from '@muster/organizations';
 import { type People, type Person } from '@muster/testing';

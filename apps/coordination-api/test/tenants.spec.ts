@@ -1,6 +1,6 @@
 /** Another organization's records are exactly like none at all, with both layers of tenancy and with either one alone. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Operation, operations } from '@muster/registry';
 import { handlers } from '@muster/operations';
 import { byOperation, createAuthenticator, execute, toApiError } from '@muster/runtime';

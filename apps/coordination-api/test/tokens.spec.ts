@@ -1,6 +1,6 @@
 /** Tokens and agents that members make themselves, over HTTP and at two processes: what they do, and that it ends at once. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 import { activeRuns, orgWithStory, run, target } from './one-story.ts';

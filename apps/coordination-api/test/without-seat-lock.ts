@@ -1,5 +1,5 @@
 /** For a race that has to be lost: the connections as they would be had nobody thought of locking the seats. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 
 const seatLock = /(from subscriptions .*) for no key update$/;
 

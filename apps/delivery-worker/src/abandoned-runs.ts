@@ -1,6 +1,7 @@
 /** Runs that began and were never heard of again: they end, so that they go with the others in time. */
-import { acrossOrganizations, type Pool, sql } from '@muster/database';
 import { abandonedAfterDays, endAbandonedRuns } from '@muster/delivery';
+import { type Pool, sql } from '@muster/driver';
+import { acrossOrganizations } from '@muster/tenancy';
 import { inPortions } from './portions.ts';
 
 const batchSize = 1_000;

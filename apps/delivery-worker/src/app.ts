@@ -1,6 +1,6 @@
 /** delivery-worker, put together from its configuration; nothing runs yet. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { nodeChecks, openNodes, type OpenNodes } from '@muster/database';
+import { nodeChecks, openNodes, type OpenNodes } from '@muster/placement';
 import { awaitRedis, openQueues, type Queues, type Working } from '@muster/redis/queues';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { createAuthenticator, toApiError } from '@muster/runtime';

@@ -1,6 +1,5 @@
 /** What delivery-worker takes from its environment. */
 import { Resolver } from 'node:dns';
-import { parseNodes } from '@muster/database';
 import {
   ConfigError,
   commonEnvironment,
@@ -13,6 +12,7 @@ import {
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks } from '@muster/outbound';
 import { type MailTo, mailToOf } from '@muster/outbound/mail';
+import { parseNodes } from '@muster/placement';
 import { z } from 'zod';
 
 /** Where browsers' push services are: a worker that posts to any address a device names could be sent anywhere. */

@@ -1,6 +1,6 @@
 /** The jobs that send messages: each message is a row of its own, so that one that fails repeats no other. */
 import { createHash } from 'node:crypto';
-import { type Db, of, outboxRow, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Rate } from '@muster/http';
 import { type PayloadOf } from '@muster/jobs';
 import {
@@ -11,6 +11,7 @@ import {
 } from '@muster/organizations';
 import { bundleNotification, prepareNotification } from '@muster/notifications';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
+import { outboxRow } from '@muster/tenancy';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
 

@@ -1,5 +1,6 @@
 /** The job of the queue `leases`: what has expired is noted, and the next sweep is set for the next expiry. */
-import { atEachNode, type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
+import { atEachNode } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
 import { type Count } from './counters.ts';
 import { purge } from './purge.ts';

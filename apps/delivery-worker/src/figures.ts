@@ -1,8 +1,10 @@
 /** What operators look at: how much waits, how late it is, what died; how much is worked on, and how much of it stalls. */
-import { acrossOrganizations, everyNode, type Pool, type Query, sql } from '@muster/database';
+import { type Pool, type Query, sql } from '@muster/driver';
+import { everyNode } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
 import { type ExecutionState, executionStates } from '@muster/registry';
 import { type Figure, type Metrics } from '@muster/http';
+import { acrossOrganizations } from '@muster/tenancy';
 
 /** Shorter than any scrape's pause. */
 const rememberMillis = 500;

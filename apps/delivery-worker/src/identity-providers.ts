@@ -1,6 +1,6 @@
 /** The test of an identity provider: what it offers, and whether the domains that it is to speak for are its organization's. */
 import { Resolver } from 'node:dns/promises';
-import { acrossOrganizations, inOrganizationAsSystem, type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type PayloadOf } from '@muster/jobs';
 import {
   askForChecks,
@@ -13,6 +13,7 @@ import {
 import { type Seals } from '@muster/outbound';
 import { openIssuer, wordsOf } from '@muster/outbound/issuers';
 import { type Sender } from '@muster/outbound/sender';
+import { acrossOrganizations, inOrganizationAsSystem } from '@muster/tenancy';
 import { type RowWorker } from './perform.ts';
 
 export interface IssuerLook {

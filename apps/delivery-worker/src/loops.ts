@@ -1,6 +1,7 @@
 /** What this process does again and again, until it stops. */
+import { type Pool } from '@muster/driver';
 import { type After, type Loop, startLoop } from '@muster/http';
-import { everyNode, type Node, type Pool } from '@muster/database';
+import { everyNode, type Node } from '@muster/placement';
 import { type Queues, silentQueues, type Working } from '@muster/redis/queues';
 import { type Logger } from 'pino';
 import { type Count } from './counters.ts';

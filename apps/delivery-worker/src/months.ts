@@ -3,7 +3,8 @@
  * longer ago than any organization keeps its entries, and the entries of those that keep them less long go row by row
  * before (retention.ts).
  */
-import { acrossOrganizations, type Pool, sql } from '@muster/database';
+import { type Pool, sql } from '@muster/driver';
+import { acrossOrganizations } from '@muster/tenancy';
 import { daysOfAudit } from './retention.ts';
 
 export interface MonthChange {

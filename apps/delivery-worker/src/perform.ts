@@ -6,7 +6,7 @@
  * Mails and pushes cannot be taken back, so they go out after that transaction, and a second one marks the row done.
  * Meanwhile the row is held: no relay dispatches it. Only a process that dies between the two sends a message twice.
  */
-import { inOrganizationAsSystem, of, type PlainDb, type Pool, type Query, sql } from '@muster/database';
+import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import {
   type JobName,
   jobOf,
@@ -18,6 +18,7 @@ import {
 } from '@muster/jobs';
 import { type Outcome, within } from '@muster/redis/queues';
 import { inSpan } from '@muster/http';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 
 export interface RowWork<Payload> {
   readonly db: PlainDb;

@@ -1,5 +1,6 @@
 /** Work in many organizations, in portions short enough that no caller waits for them. */
-import { inOrganizationAsSystem, type PlainDb, type Pool } from '@muster/database';
+import { type PlainDb, type Pool } from '@muster/driver';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 
 /** In each of the organizations does portions of `most`, until one is not full; answers how much it did. */
 export async function inPortions(

@@ -2,8 +2,9 @@
  * Removes what is past its day, as the retention says: in portions, oldest first, short enough that no caller waits for
  * them. A purge that is stopped goes on at the next turn.
  */
-import { acrossOrganizations, newId, of, type Part, type Pool, type Query, sql } from '@muster/database';
+import { newId, of, type Part, type Pool, type Query, sql } from '@muster/driver';
 import { markRead } from '@muster/notifications';
+import { acrossOrganizations } from '@muster/tenancy';
 import { inPortions } from './portions.ts';
 import { type Purge, retention } from './retention.ts';
 

@@ -3,24 +3,20 @@
  * dispatched and is not done by its time, because Redis forgot it or a worker died, is dispatched again, later and later.
  * Relays take turns by `skip locked`, so that any number of them may run.
  */
-import {
-  acrossOrganizations,
-  type DomainEvent,
-  inOrganizationAsSystem,
-  isSettled,
-  of,
-  type PlainDb,
-  type Pool,
-  type Query,
-  sql,
-  systemFacts,
-  workerActor,
-} from '@muster/database';
+import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import { abandonDelivery } from '@muster/forges';
 import { isOutboxJob, jobNames, jobOf, jobs, mostInBatch, type OutboxJobName } from '@muster/jobs';
 import { reactions } from '@muster/operations';
 import { type Enqueued, type Queues } from '@muster/redis/queues';
 import { conclude } from '@muster/runtime';
+import {
+  acrossOrganizations,
+  type DomainEvent,
+  inOrganizationAsSystem,
+  isSettled,
+  systemFacts,
+  workerActor,
+} from '@muster/tenancy';
 
 export interface RelayOptions {
   readonly pool: Pool;

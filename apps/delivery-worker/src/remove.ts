@@ -1,15 +1,7 @@
 /** What a caller deleted is removed, in portions short enough that no caller waits for them. */
-import {
-  acrossOrganizations,
-  eachInTurn,
-  forgetPlace,
-  isSettled,
-  type Node,
-  type Pool,
-  type Removal,
-  removeInPortions,
-  sql,
-} from '@muster/database';
+import { type Pool, sql } from '@muster/driver';
+import { eachInTurn, forgetPlace, type Node } from '@muster/placement';
+import { acrossOrganizations, isSettled, type Removal, removeInPortions } from '@muster/tenancy';
 
 /** The listeners of a removal. */
 export interface Progress {

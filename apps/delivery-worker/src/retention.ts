@@ -2,7 +2,7 @@
  * What becomes of the rows of each table: the only statement of it. A table without an entry fails a spec, and the page
  * docs/decisions/retention.md shows the same. The purges (purge.ts) go by it.
  */
-import { type Part, sql } from '@muster/database';
+import { type Part, sql } from '@muster/driver';
 import { webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
 import { type Plan, plans, Policy } from '@muster/registry';

@@ -3,16 +3,9 @@
  * ask for. Whether a seat is free is decided by each operation for itself, under a lock; these counts are for people.
  */
 import { aboutSubscription, getSubscription, type Recalculation, recalculateSeats } from '@muster/billing';
-import {
-  acrossOrganizations,
-  inOrganizationAsSystem,
-  of,
-  type PlainDb,
-  type Pool,
-  sql,
-  workerActor,
-} from '@muster/database';
+import { of, type PlainDb, type Pool, sql } from '@muster/driver';
 import { notifySeatLimit } from '@muster/notifications';
+import { acrossOrganizations, inOrganizationAsSystem, workerActor } from '@muster/tenancy';
 import { type OrganizationWorker } from './perform.ts';
 
 /** Counts the seats of an organization, and notifies its owner and admins where none is left any more. */

@@ -6,19 +6,17 @@
  * take turns by `skip locked`. So any number of them may run, and one that dies in the middle leaves nothing but what the next
  * one does.
  */
+import { type Noted, noteExpiries, type Unit } from '@muster/delivery';
+import { type Pool, type Query, sql } from '@muster/driver';
+import { reactions } from '@muster/operations';
+import { conclude } from '@muster/runtime';
 import {
   acrossOrganizations,
   inOrganizationAsSystem,
   isSettled,
-  type Pool,
-  type Query,
-  sql,
   systemFacts,
   workerActor,
-} from '@muster/database';
-import { type Noted, noteExpiries, type Unit } from '@muster/delivery';
-import { reactions } from '@muster/operations';
-import { conclude } from '@muster/runtime';
+} from '@muster/tenancy';
 
 /** Not zero, so that leases which another worker has locked are not asked for again and again. */
 export const shortestPauseMillis = 100;

@@ -1,6 +1,7 @@
 /** Tokens that end soon: their members are told in time to make others. */
-import { acrossOrganizations, type Pool, sql } from '@muster/database';
+import { type Pool, sql } from '@muster/driver';
 import { noteTokenEnds, tokensToWarnOf } from '@muster/organizations';
+import { acrossOrganizations } from '@muster/tenancy';
 import { inPortions } from './portions.ts';
 
 const batchSize = 1_000;

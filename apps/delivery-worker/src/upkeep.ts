@@ -1,5 +1,6 @@
 /** The jobs by which tables stay as small as they may be. What fails of one table or record holds up no other. */
-import { atEachNode, eachInTurn, type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
+import { atEachNode, eachInTurn } from '@muster/placement';
 import { type Logger } from 'pino';
 import { endAbandoned } from './abandoned-runs.ts';
 import { keepMonths } from './months.ts';

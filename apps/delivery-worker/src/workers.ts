@@ -1,5 +1,4 @@
 /** Every job and who does it, on one page. One that is missing does not compile. */
-import { atEachNode } from '@muster/database';
 import {
   askForge,
   type AskForge,
@@ -14,6 +13,7 @@ import {
 import { syncPoints } from '@muster/gamification';
 import { handlers, performable, reactions } from '@muster/operations';
 import { linkTo, type WebhooksSetUp } from '@muster/notifications';
+import { atEachNode } from '@muster/placement';
 import {
   deliverInvitation,
   deliverNotification,

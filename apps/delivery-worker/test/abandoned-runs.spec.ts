@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import { endAbandoned } from '../src/abandoned-runs.ts';
 

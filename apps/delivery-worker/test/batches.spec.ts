@@ -1,6 +1,6 @@
 /** Jobs whose work stays in the house are done several at a time, and none is the worse for its company. */
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { newId, sql } from '@muster/database';
+import { newId, sql } from '@muster/driver';
 import { mostInBatch, Ticket } from '@muster/jobs';
 import { useWorld } from '@muster/testing';
 import { type BatchWorker, performer } from '../src/perform.ts';

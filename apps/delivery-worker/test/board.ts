@@ -1,5 +1,5 @@
 /** For specs: a project of stories by SQL, since the board is not of the worker's world. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type World } from '@muster/testing';
 
 export interface Board {

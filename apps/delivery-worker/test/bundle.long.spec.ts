@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { openQueues } from '@muster/redis/queues';
 import { type Person, useWorld } from '@muster/testing';
 import { redisUrl, until } from './line.ts';

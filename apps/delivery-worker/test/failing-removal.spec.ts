@@ -1,6 +1,6 @@
 /** What cannot be removed holds up nothing else: neither a record before it in line, nor a table. */
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createUpkeep } from '../src/upkeep.ts';

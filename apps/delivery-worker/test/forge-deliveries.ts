@@ -1,10 +1,10 @@
 /** Deliveries for specs: signed as forges sign them, taken in as the API takes them, and read as the worker reads them. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { inOrganizationAsSystem } from '@muster/database';
 import { receiveDelivery, replayFacts, translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
 import { createSeals } from '@muster/outbound';
 import { type ForgeDelivery, type ForgeKind } from '@muster/registry';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, type World } from '@muster/testing';
 
 export const environment = { handlers: performable(handlers), reactions };

@@ -1,8 +1,8 @@
 /** What forges sign, from the delivery to the execution. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { inOrganizationAsSystem } from '@muster/database';
 import { replayFacts, translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
   type Connected,

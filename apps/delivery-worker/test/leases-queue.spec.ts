@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
 import { deliveryHandlers } from '@muster/delivery';
+import { newId } from '@muster/driver';
 import { openQueues } from '@muster/redis/queues';
 import { redisUrl, until, useWorld } from '@muster/testing';
 import { pino } from 'pino';

@@ -1,6 +1,6 @@
 /** A line of work of a spec's own, on real Redis and Postgres: outbox, relay, queues and workers, taken step by step. */
 import { randomBytes } from 'node:crypto';
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { type JobName, type OutboxJobName, type PayloadOf, type QueueName, queueNames } from '@muster/jobs';
 import { openQueues, type Outcome, type Queues, work, type Working } from '@muster/redis/queues';
 import { redisUrl, until, type World } from '@muster/testing';

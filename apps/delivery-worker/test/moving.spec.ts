@@ -1,7 +1,7 @@
 /** What the worker does for all organizations leaves out those that are on the way to another server, and goes on behind them. */
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
 import { deliveryHandlers } from '@muster/delivery';
+import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import { shortestPauseMillis, sweep } from '../src/sweep.ts';
 import { arrangeBoard } from './board.ts';

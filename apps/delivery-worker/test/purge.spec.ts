@@ -1,6 +1,7 @@
 /** A portion takes as long with a million rows due as with ten thousand. */
 import { expect, it } from '@jest/globals';
-import { acrossOrganizations, sql } from '@muster/database';
+import { sql } from '@muster/driver';
+import { acrossOrganizations } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
 import { findsOf, purgedTables } from '../src/purge.ts';
 

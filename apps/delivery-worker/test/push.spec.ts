@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type Server } from 'node:https';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import getTlsOptions from 'smtp-server/lib/tls-options.js';
 import webPush from 'web-push';

@@ -1,6 +1,6 @@
 /** Nothing lost and nothing doubled, whatever dies between a write and the work that follows from it. */
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPool, newId, sql } from '@muster/database';
+import { createPool, newId, sql } from '@muster/driver';
 import { type DeadJob, listDeadJobs, replayJobs } from '@muster/organizations';
 import { freedAfterMillis } from '@muster/redis/queues';
 import { patient, useWorld, wireTo } from '@muster/testing';

@@ -1,7 +1,8 @@
 /** What is past its day goes, and nothing else. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { newId, homeName } from '@muster/database';
+import { newId } from '@muster/driver';
+import { homeName } from '@muster/placement';
 import { useWorld } from '@muster/testing';
 import { removeOrganizations, removeProjects } from '../src/remove.ts';
 import { keepMonths } from '../src/months.ts';

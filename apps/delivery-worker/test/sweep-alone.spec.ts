@@ -1,7 +1,7 @@
 /** The worker where there is no Redis: leases are swept all the same, and by the clock of Postgres alone. */
 import { tmpdir } from 'node:os';
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { createDeliveryWorker } from '../src/app.ts';

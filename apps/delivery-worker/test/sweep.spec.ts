@@ -1,8 +1,9 @@
 /** Every expiry of a lease is made known, once, whoever sweeps and whoever dies; and it takes nothing from its holder. */
 import { describe, expect, it } from '@jest/globals';
-import { newId, workerActor } from '@muster/database';
 import { deliveryHandlers } from '@muster/delivery';
+import { newId } from '@muster/driver';
 import { notify, notificationsHandlers } from '@muster/notifications';
+import { workerActor } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from './board.ts';
 import { endsIn } from './ends.ts';

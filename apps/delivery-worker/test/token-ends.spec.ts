@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { tokenWarningDays } from '@muster/organizations';
 import { type People, useWorld } from '@muster/testing';
 import { pino } from 'pino';

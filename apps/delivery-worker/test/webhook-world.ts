@@ -1,7 +1,7 @@
 /** For specs of webhooks: a world in which they can be made, workers that send them, and a receiver. */
 import { startLoop } from '@muster/http';
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import { createPool, inOrganizationAsSystem } from '@muster/database';
+import { createPool } from '@muster/driver';
 import {
   holdWebhook,
   type SentMessage,
@@ -12,6 +12,7 @@ import {
 import { handlers, reactions } from '@muster/operations';
 import { createSeals, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry } from '@muster/registry';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { patient, type People, type Person, until, useWorld, type World } from '@muster/testing';
 import { createSender } from '@muster/outbound/sender';
 import { createRunner } from '../src/webhooks/runner.ts';

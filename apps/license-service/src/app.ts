@@ -1,5 +1,5 @@
 /** license-service, put together from its configuration; nothing listens yet. */
-import { createPool, faultOfServerAt, type Pool, type PoolConfig } from '@muster/database';
+import { createPool, type Pool, type PoolConfig } from '@muster/driver';
 import {
   createRateLimiter,
   type RateLimiter,
@@ -11,6 +11,7 @@ import {
   type Service,
   startLoop,
 } from '@muster/http';
+import { faultOfServerAt } from '@muster/migrations';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { addActivationRoutes } from './activation/routes.ts';

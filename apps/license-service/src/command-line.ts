@@ -2,7 +2,7 @@
  * The operators' command line, `license`. It works on the database itself, as the owner of its tables: an operator who holds
  * DATABASE_URL may do everything here. Keys come from standard input: arguments stand in histories and process lists.
  */
-import { createPool, commandConnectMillis } from '@muster/database';
+import { commandConnectMillis, createPool } from '@muster/driver';
 import { ConfigError } from '@muster/http';
 import { jsonText, plain } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';

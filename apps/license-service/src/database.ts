@@ -3,17 +3,16 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import {
   BurstError,
+  commandConnectMillis,
   connectionFault,
   createPool,
   DatabaseAway,
   DatabaseBusy,
-  migrate,
-  migrationNames,
   type Pool,
-  commandConnectMillis,
   sendRead,
   sendShortWrite,
-} from '@muster/database';
+} from '@muster/driver';
+import { migrate, migrationNames } from '@muster/migrations';
 import { locks } from './operators/locks.ts';
 import { nameOfEndpoint } from './operators/webhooks.ts';
 import { seal, unseal } from './signing/seal.ts';

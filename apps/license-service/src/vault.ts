@@ -2,7 +2,7 @@
  * What the service must know before it can answer: its secrets, and the keys that it signs with. Both lie in the
  * database; they are looked up again now and then, so that a new key or a retired one needs no restart.
  */
-import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
+import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/driver';
 import { type Logger } from 'pino';
 import { createMachineHasher, type MachineHasher } from './activation/machine.ts';
 import { type GivenSecrets, loadSecrets, mayProvision, provision, type Secrets } from './database.ts';

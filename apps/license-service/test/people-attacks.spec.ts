@@ -1,6 +1,6 @@
 /** What must not be got by signing in to support at the operators' issuer. */
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { useSupport } from './people.ts';
 

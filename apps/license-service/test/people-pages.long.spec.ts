@@ -1,6 +1,6 @@
 /** Signing in to support at an issuer, in a real browser without script. */
 import { describe, expect } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Page } from 'playwright-core';
 import { inBrowser, lookedAt, useLooks } from './looks.ts';
 import { useSupport } from './people.ts';

@@ -1,6 +1,6 @@
 /** People who work in support sign in at the operators' issuer: who gets in, what they may, and for how long. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createPool, newId } from '@muster/database';
+import { createPool, newId } from '@muster/driver';
 import { freePort, wireTo } from '@muster/testing';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
 import { readConfig } from '../src/config.ts';

@@ -1,6 +1,6 @@
 /** A license service whose people of support sign in at a company's issuer. */
 import { afterAll, beforeAll } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { freePort } from '@muster/testing';
 import { type Company, useCompany } from '@muster/testing/company';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';

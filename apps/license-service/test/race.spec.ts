@@ -1,7 +1,7 @@
 /** Of many machines that race for a key as many get it as it has slots; the test proves that it can see one more. */
 import { type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { patient } from '@muster/testing';
 import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
 

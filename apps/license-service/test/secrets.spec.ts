@@ -1,6 +1,6 @@
 /** What must not be seen is not to be seen; what was written stays; peppers can be changed. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createPool } from '@muster/database';
+import { createPool } from '@muster/driver';
 import { pino } from 'pino';
 import { createMachineHasher } from '../src/activation/machine.ts';
 import { provision } from '../src/database.ts';

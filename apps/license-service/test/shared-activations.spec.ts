@@ -1,7 +1,7 @@
 /** Activations are asked over few connections, several under way on one, and none of them decides for another. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPool } from '@muster/database';
+import { createPool } from '@muster/driver';
 import { patient } from '@muster/testing';
 import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
 

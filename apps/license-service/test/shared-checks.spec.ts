@@ -1,7 +1,7 @@
 /** Checks are asked over the few connections that reads share, and none of them depends on another. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
 
 const machine = 'machine-of-ana-0001';

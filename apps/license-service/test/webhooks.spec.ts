@@ -1,6 +1,6 @@
 /** Webhooks of licenses: each event is told, signed, as often as it takes; and what time brings about is an event. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { suspend } from '../src/operators/change.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken } from '../src/operators/tokens.ts';

@@ -1,6 +1,6 @@
 /** A license service of a spec's own: real Postgres, real Redis, real HTTP. */
 import { randomBytes } from 'node:crypto';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { cloneDatabase, patient, redisUrl } from '@muster/testing';
 import { type Logger, pino } from 'pino';
 import { createLicenseService, type LicenseService, type LicenseServiceOptions } from '../src/app.ts';

@@ -1,9 +1,10 @@
 /** sign-in, put together from its configuration; nothing listens yet. */
-import { inSignIn, nodeChecks, openNodes, type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { createService, type Service, takeForms } from '@muster/http';
 import { createSeals } from '@muster/outbound';
 import { createMailer } from '@muster/outbound/mail';
 import { createSender, type SenderOptions } from '@muster/outbound/sender';
+import { inSignIn, nodeChecks, openNodes } from '@muster/placement';
 import { toApiError } from '@muster/runtime';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';

@@ -1,5 +1,4 @@
 /** What sign-in takes from its environment. */
-import { parseNodes } from '@muster/database';
 import {
   commonEnvironment,
   ConfigError,
@@ -12,6 +11,7 @@ import {
 } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
 import { mailToOf } from '@muster/outbound/mail';
+import { parseNodes } from '@muster/placement';
 import { z } from 'zod';
 
 export const environment = {

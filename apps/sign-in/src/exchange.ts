@@ -1,6 +1,7 @@
 /** Keeps the copies of accounts at nodes as they are at home, and home as nodes changed them. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { exchangeCopies, nodesOf, type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
+import { exchangeCopies, nodesOf } from '@muster/placement';
 import { type Logger } from 'pino';
 
 const pauseMillis = 250;

@@ -1,5 +1,5 @@
 /** An organization whose people sign in at a company's issuer. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Company, type Employee } from '@muster/testing/company';
 import { type Browser, type Installation } from './installation.ts';
 

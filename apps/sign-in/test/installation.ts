@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { everyNode } from '@muster/database';
+import { everyNode } from '@muster/placement';
 import { type AppProcess, freePort, patient, startApp, until, useWorld, type World } from '@muster/testing';
 import {
   createVisitor,

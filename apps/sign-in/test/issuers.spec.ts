@@ -1,6 +1,6 @@
 /** Signing in at a company's issuer, and what must not be got by it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { useCompany } from '@muster/testing/company';
 import { nameCompany, type Named } from './company.ts';
 import { type Answer, type Browser, type Headers, useInstallation } from './installation.ts';

@@ -1,6 +1,6 @@
 /** How often an address may try to sign in: secrets, codes, and mails that are asked for. */
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { request } from 'undici';
 import { useInstallation } from './installation.ts';
 

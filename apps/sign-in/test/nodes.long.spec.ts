@@ -1,6 +1,7 @@
 /** People of organizations that are at a server of their own sign in as all others do; their accounts are at home. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { addPeer, createPool, joinNodes, moveOrganization, newId } from '@muster/database';
+import { createPool, newId } from '@muster/driver';
+import { addPeer, joinNodes, moveOrganization } from '@muster/placement';
 import { patient, type People, until, useWorld, type World } from '@muster/testing';
 import { type Browser, useInstallation } from './installation.ts';
 

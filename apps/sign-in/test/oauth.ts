@@ -1,6 +1,6 @@
 /** A client of the authorization server, as programs are, and the person who consents in a browser. */
 import { createHash, randomBytes } from 'node:crypto';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { gatewayKeyHeader } from '@muster/http';
 import { type People } from '@muster/testing';
 import { request } from 'undici';

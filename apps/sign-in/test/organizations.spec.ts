@@ -1,6 +1,6 @@
 /** One account over several organizations: choosing, being invited, and beginning one. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People } from '@muster/testing';
 import { type Answer, type Browser, useInstallation } from './installation.ts';
 

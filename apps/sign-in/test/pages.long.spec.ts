@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type AxeResults } from 'axe-core';
 import { type Browser as Chromium, type BrowserContextOptions, type Page } from 'playwright-core';
 import { inBrowser, launch } from './chromium.ts';

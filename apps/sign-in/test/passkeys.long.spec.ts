@@ -1,6 +1,6 @@
 /** Passkeys in a real browser, with a virtual authenticator; and what a server refuses that a browser would not send. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Browser as Chromium, type BrowserContext, type Page } from 'playwright-core';
 import { deviceIn, inBrowser, launch } from './chromium.ts';
 import { type Browser, useInstallation } from './installation.ts';

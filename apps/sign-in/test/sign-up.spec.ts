@@ -1,6 +1,6 @@
 /** Who may sign in that is no member yet, where the installation lets in those alone who are invited, or no one. */
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { useInstallation } from './installation.ts';
 
 describe.each(['invited', 'closed'] as const)('an installation that is %s', (signUp) => {

@@ -1,6 +1,6 @@
 /** Asks the worker to count the seats again after each change of members, roles, invitations or the subscription. */
-import { type DomainEvent, outboxRow } from '@muster/database';
 import { type Reaction } from '@muster/runtime';
+import { type DomainEvent, outboxRow } from '@muster/tenancy';
 
 const changesSeats = ({ kind }: DomainEvent): boolean =>
   kind.startsWith('member.') || kind.startsWith('invitation.') || kind === 'seats.changed';

@@ -1,7 +1,8 @@
 /** A story whose last open blocker is done, canceled or deleted is no longer blocked, which is an event of its own. */
-import { type Db, type DomainEvent, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type StoryStatus, subjectOf } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { type DomainEvent } from '@muster/tenancy';
 import { isFinished } from './rules/workflow.ts';
 
 const endsBlocking = ({ kind, subject, data }: DomainEvent): boolean =>

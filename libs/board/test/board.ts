@@ -1,5 +1,5 @@
 /** For specs: a project with its board, written straight into the tables, so that they need no other operation. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { inside } from '@muster/registry';
 import { handle } from '@muster/runtime';
 

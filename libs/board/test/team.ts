@@ -1,5 +1,5 @@
 /** For specs: a team with its members, and on a project if wanted, written straight into the tables. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type ProjectRole } from '@muster/registry';
 
 interface TeamSetUp {

@@ -3,18 +3,10 @@
  * its group, and what they do to a group that of the execution that works on that, in the transaction in which they do it.
  * The holder finds it as signals in its next answer.
  */
-import {
-  type Db,
-  type DomainEvent,
-  hasRepositoryLinkedTo,
-  of,
-  type Part,
-  type Query,
-  sql,
-  targetsOf,
-} from '@muster/database';
+import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { type DomainEvent, hasRepositoryLinkedTo, targetsOf } from '@muster/tenancy';
 import { noHolder } from './data/leases.ts';
 import { storiesOfExecution } from './data/targets.ts';
 import { appendEvents } from './leases/events.ts';

@@ -2,9 +2,10 @@
  * A verdict of a reviewer in Muster sends handed-in work back as one at the forge does: the execution needs rework until no
  * fresh request for changes is left.
  */
-import { type Db, type DomainEvent, of, sql, targetsOf } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { type DomainEvent, targetsOf } from '@muster/tenancy';
 import { type ExecutionRow } from './data/executions.ts';
 import { isoIn } from './data/leases.ts';
 import { newestRequest } from './data/rework.ts';

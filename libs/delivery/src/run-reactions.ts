@@ -2,9 +2,9 @@
  * What becomes of runs with the work that they hold, in the transaction in which it changed hands or ended: a take-over
  * ends the run that it was taken from, a completion the run that held it.
  */
-import { type DomainEvent } from '@muster/database';
 import { Outcome } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { type DomainEvent } from '@muster/tenancy';
 import { endRunOf, endRunsOnStories, endTakenRun, tieRun } from './data/ending-runs.ts';
 import { outcomeMakes } from './rules/run-states.ts';
 

@@ -1,5 +1,5 @@
 /** For specs: an organization with ready stories in the project WEB, by SQL, since the board is not of their world. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Makers, type People, type World } from '@muster/testing';
 
 export interface Stories {

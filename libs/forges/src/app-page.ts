@@ -2,16 +2,10 @@
  * The page that makes a GitHub App for a connection. No token: who has the address, whose ticket was answered to an admin,
  * may. GitHub sends the browser back with a code, for which a job fetches the app's keys.
  */
-import {
-  type Db,
-  findForgeDoor,
-  type ForgeDoor,
-  inOrganizationAsSystem,
-  outboxRow,
-  type Pool,
-} from '@muster/database';
+import { type Db, type Pool } from '@muster/driver';
 import { isUuid } from '@muster/registry';
 import { badRequest, notFound, unauthorized } from '@muster/runtime';
+import { findForgeDoor, type ForgeDoor, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
 import {
   codeOwner,
   type ConnectionRow,

@@ -2,7 +2,7 @@
  * Repositories that were linked by their address. The forge is asked for its id of each, since a repository that is renamed
  * before its first delivery keeps nothing but its id.
  */
-import { type PlainDb } from '@muster/database';
+import { type PlainDb } from '@muster/driver';
 import { repositoryAddress } from '@muster/registry';
 import { repositoryUrlAt } from './calls/api.ts';
 import { expectGood } from './calls/call.ts';

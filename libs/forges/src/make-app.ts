@@ -1,7 +1,8 @@
 /** The keys of a GitHub App that was made of our manifest: fetched once, by the code that GitHub gave for them. */
-import { getOrganizationKey, type PlainDb, systemFacts } from '@muster/database';
+import { type PlainDb } from '@muster/driver';
 import { forgeApiRoot, parseUntrustedJson } from '@muster/registry';
 import { asSystem } from '@muster/runtime';
+import { getOrganizationKey, systemFacts } from '@muster/tenancy';
 import { z } from 'zod';
 import { githubHeaders } from './calls/authorize.ts';
 import { expectGood, ForgeRefusal } from './calls/call.ts';

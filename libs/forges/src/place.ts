@@ -1,7 +1,8 @@
 /** Puts facts where they belong: at the execution that they are about, or aside until there is one. */
-import { outboxRow, type PlainDb } from '@muster/database';
+import { type PlainDb } from '@muster/driver';
 import { ApiError, canonicalPullUrl, type ForgeOutcome, inside, type Trust } from '@muster/registry';
 import { type PerformAsSystem } from '@muster/runtime';
+import { outboxRow } from '@muster/tenancy';
 import { type Candidate, findCandidates } from './data/find-execution.ts';
 import { parkFact } from './data/parked.ts';
 import { findChecked, headOfPull, insertCheck, notePull } from './data/pulls.ts';

@@ -2,9 +2,10 @@
  * What forges have to do with what happens: facts that waited for an execution are looked at again, and what a forge was
  * told of a head is sent anew where it is not so any more.
  */
-import { type DomainEvent, type Query } from '@muster/database';
+import { type Query } from '@muster/driver';
 import { type EventData } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { type DomainEvent } from '@muster/tenancy';
 import { askForReplay } from './data/parked.ts';
 import { askForIds } from './data/quiet-pulls.ts';
 import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';

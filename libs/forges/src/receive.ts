@@ -1,8 +1,9 @@
 /** The way in of what forges deliver: who sent it is decided at once, what it says by a job. */
-import { findForgeDoor, inOrganizationAsSystem, outboxRow, type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type Seals } from '@muster/outbound';
 import { type ForgeKind, isUuid, malformed, parseUntrustedJson } from '@muster/registry';
 import { badRequest, notFound, unauthorized } from '@muster/runtime';
+import { findForgeDoor, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
 import { noteDelivery, secretOwner } from './data/connections.ts';
 import { insertDelivery } from './data/deliveries.ts';
 import { deliveryIdOf, eventOf, type Headers, neededHeaders, trustOf } from './rules/signatures.ts';

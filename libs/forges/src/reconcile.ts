@@ -3,14 +3,9 @@
  * is put among its deliveries and read like them, so it counts, and is shown, as they are.
  */
 import { createHash } from 'node:crypto';
-import {
-  acrossOrganizations,
-  inOrganizationAsSystem,
-  outboxRow,
-  type PlainDb,
-  type Pool,
-} from '@muster/database';
+import { type PlainDb, type Pool } from '@muster/driver';
 import { parseUntrustedJson } from '@muster/registry';
+import { acrossOrganizations, inOrganizationAsSystem, outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
 import { type NamedAtForge, pullUrl, repositoryUrlAt } from './calls/api.ts';
 import { expectGood, type ForgeAnswer, ForgeRefusal, patienceOf } from './calls/call.ts';

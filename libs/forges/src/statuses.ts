@@ -2,10 +2,11 @@
  * What forges are sent of heads. A status is what is so when it is sent, whatever asked for it; one job at a time sends to
  * a head, and looks again when it has: so what is newer stands in the end, however they race.
  */
-import { type PlainDb, type Pool, inOrganizationAsSystem, systemFacts } from '@muster/database';
+import { type PlainDb, type Pool } from '@muster/driver';
 import { type Seals } from '@muster/outbound';
 import { ApiError, type ForgeFailure, inside } from '@muster/registry';
 import { asSystem, type Environment, type PerformAsSystem } from '@muster/runtime';
+import { inOrganizationAsSystem, systemFacts } from '@muster/tenancy';
 import { statusRequest } from './calls/api.ts';
 import { type Authorize, createAuthorize } from './calls/authorize.ts';
 import { type AskForge, expectGood, failureOf, type ForgeAnswer, ForgeRefusal } from './calls/call.ts';

@@ -1,5 +1,5 @@
 /** The jobs that read what forges delivered. */
-import { type Db, type DomainEvent, type PlainDb, systemFacts } from '@muster/database';
+import { type Db, type PlainDb } from '@muster/driver';
 import {
   type Actor,
   isCleanText,
@@ -10,6 +10,7 @@ import {
   parseUntrustedJson,
 } from '@muster/registry';
 import { asSystem, type Environment } from '@muster/runtime';
+import { type DomainEvent, systemFacts } from '@muster/tenancy';
 import { z } from 'zod';
 import { aboutConnection, getConnection, noteReadable, noteUnreadable } from './data/connections.ts';
 import { askedId, lockDelivery, setOutcome, type Unread } from './data/deliveries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
 import { assigned, count, done, happen, jobs, pointsOf, project, reopened } from '../test/activity.ts';
 import { mostPerTransaction } from './sync-points.ts';

@@ -1,6 +1,7 @@
 /** The counting: a job of the worker. */
-import { type Db, organization, outboxRow, sql } from '@muster/database';
+import { type Db, organization, sql } from '@muster/driver';
 import { Policy } from '@muster/registry';
+import { outboxRow } from '@muster/tenancy';
 import { findAssignees, listResets, listStanding, listUncounted, setEntries } from './data/ledger.ts';
 import { lockState, setCounted, setIdle } from './data/state.ts';
 import { addToSums, deleteOldScores } from './data/sums.ts';

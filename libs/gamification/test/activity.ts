@@ -1,6 +1,7 @@
 /** A world's activity for the specs of points: entries as operations leave them, and the counting as the worker does it. */
-import { inOrganizationAsSystem, newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { type EventKind } from '@muster/registry';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type Synced, syncJob, syncPoints } from '../src/sync-points.ts';
 
 /** As the world of a spec has them. */

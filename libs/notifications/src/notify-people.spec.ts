@@ -1,6 +1,6 @@
 /** Who is told of what happens to people: who is let in, and how many more can be. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Subject } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {

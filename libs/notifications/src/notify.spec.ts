@@ -1,6 +1,6 @@
 /** Who is told of what: through the pipeline, with the reaction in it, on the events that operations say. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, organization, sql } from '@muster/database';
+import { newId, organization, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {

@@ -1,4 +1,4 @@
-import { type Db } from '@muster/database';
+import { type Db } from '@muster/driver';
 import { type Actor, type EventData, type Subject } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { settleAccessRequest, withdrawComment, withdrawStory } from './data/withdraw.ts';

@@ -1,5 +1,5 @@
 /** What goes out of a notification beside the inbox. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';
 import { listChoices } from './data/preferences.ts';
 import { channelsOf } from './rules/channels.ts';

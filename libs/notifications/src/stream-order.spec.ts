@@ -1,6 +1,6 @@
 /** The promise of the streams: whoever reads on from what they have seen misses nothing, whoever writes meanwhile. */
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { type Person, useWorld } from '@muster/testing';

@@ -4,10 +4,11 @@
  * has taken since is dropped, and the other sends it again, with the same id. What is sent lies in webhook_deliveries
  * before it goes out and until an answer is kept, so a worker that dies at any point loses none of it.
  */
+import { type Db } from '@muster/driver';
 import { nextTryInSeconds } from '@muster/outbound';
-import { type Db, systemFacts, workerActor } from '@muster/database';
 import { type WebhookPause, type WebhookTry } from '@muster/registry';
 import { conclude, type Reaction } from '@muster/runtime';
+import { systemFacts, workerActor } from '@muster/tenancy';
 import { items as activityItems } from './data/activity.ts';
 import { cursorsOf, type EventCursors, organizationKeyOf } from './data/event-cursors.ts';
 import {

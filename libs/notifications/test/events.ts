@@ -1,5 +1,5 @@
 /** For specs: events without the operations that say them, and a project with a story that they are about. */
-import { type Db, newId } from '@muster/database';
+import { type Db, newId } from '@muster/driver';
 import {
   type EventData,
   type EventKind,

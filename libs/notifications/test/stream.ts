@@ -1,5 +1,5 @@
 /** For specs: a stream as transactions would have written it. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type EventKind } from '@muster/registry';
 import { type People, type Person, type World } from '@muster/testing';
 

@@ -1,5 +1,5 @@
 /** For specs: projects with work in them, written straight into the tables, since people knows no board. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 
 /** The world's way to write rows. */
 interface Rows {

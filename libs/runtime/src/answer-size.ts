@@ -1,5 +1,5 @@
 /** How long the answer of a read may be: the one place where pages are cut by bytes. */
-import { shortened } from '@muster/database';
+import { shortened } from '@muster/driver';
 import { mostPageBytes } from '@muster/registry';
 
 /**

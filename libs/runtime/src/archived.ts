@@ -1,5 +1,5 @@
 /** Archived projects, into which nothing is written. */
-import { type Db, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
 import { type Operation } from '@muster/registry';
 
 /** Whether it writes into a project, and may not where that is archived. */

@@ -2,8 +2,9 @@
  * Operations that a job performs: no token asks for them and no role decides, so the job answers for who may. They run in
  * its transaction, which ends as a caller's does.
  */
-import { type AuditFacts, type DomainEvent, type PlainDb, sql } from '@muster/database';
+import { type PlainDb, sql } from '@muster/driver';
 import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/registry';
+import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
 import { holdOpen, isBarred } from './archived.ts';
 import { conclude } from './conclude.ts';
 import { contextOf, refuseToWait } from './execute.ts';

@@ -1,5 +1,5 @@
 /** Work within a transaction that may be taken back. */
-import { sql } from '@muster/database';
+import { sql } from '@muster/driver';
 import { type Transaction } from './execute.ts';
 
 /** Does `work`, and where it answers undefined undoes its statements, what it left for later, and its events. */

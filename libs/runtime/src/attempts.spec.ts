@@ -1,6 +1,6 @@
 /** What handlers may take back, and what they leave no trace of. */
 import { describe, expect, it } from '@jest/globals';
-import { newId, sql } from '@muster/database';
+import { newId, sql } from '@muster/driver';
 import { operation, org, type Subject } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';

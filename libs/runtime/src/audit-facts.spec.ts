@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { operation, org, type Subject } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';

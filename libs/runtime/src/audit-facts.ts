@@ -1,6 +1,6 @@
 /** What the audit keeps of a call. */
-import { type AuditFacts, type DomainEvent } from '@muster/database';
 import { type Operation } from '@muster/registry';
+import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
 import { type Call } from './execute.ts';
 
 /** What names a record: never what a member wrote into one, since the trail outlives it. */

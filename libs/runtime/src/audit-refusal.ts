@@ -1,6 +1,7 @@
 /** The audit entry of a sensitive operation that was forbidden, in a transaction of its own. */
-import { inOrganization, type Pool, trail, type Visit } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type ApiError, type Operation } from '@muster/registry';
+import { inOrganization, trail, type Visit } from '@muster/tenancy';
 import { auditFacts } from './audit-facts.ts';
 import { type Call } from './execute.ts';
 import { type Caller } from './handle.ts';

@@ -1,6 +1,7 @@
 /** How a transaction that changed something ends, whether a caller, an invited person or the worker changed it. */
-import { type AuditFacts, type Db, type DomainEvent, trail } from '@muster/database';
+import { type Db } from '@muster/driver';
 import { type Actor } from '@muster/registry';
+import { type AuditFacts, type DomainEvent, trail } from '@muster/tenancy';
 import { type Reaction } from './handle.ts';
 
 /** What was done in the transaction. */

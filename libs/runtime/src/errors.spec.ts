@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/database';
+import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/driver';
 import pg from 'pg';
 import { refusal, toApiError, validationHoles } from './index.ts';
 

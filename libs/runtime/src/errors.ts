@@ -1,5 +1,5 @@
 /** Everything that goes wrong becomes one of these, and these become the contract's error object. */
-import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/database';
+import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/driver';
 import {
   ApiError,
   badRequest,

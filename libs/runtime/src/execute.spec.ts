@@ -1,6 +1,6 @@
 /** The pipeline, on operations made up for it: what any handler can rely on, whatever it does. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createPool, newId, sql } from '@muster/database';
+import { createPool, newId, sql } from '@muster/driver';
 import { operation, org, project, type Scope, type Subject } from '@muster/registry';
 import { patient, type People, useWorld } from '@muster/testing';
 import { z } from 'zod';

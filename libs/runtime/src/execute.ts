@@ -1,15 +1,6 @@
 /** The pipeline: what happens to every call, on every surface, in this order. */
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type Db,
-  type DomainEvent,
-  hasLinkedRepository,
-  inOrganization,
-  type Pool,
-  organization,
-  sql,
-  type Visit,
-} from '@muster/database';
+import { type Db, organization, type Pool, sql } from '@muster/driver';
 import {
   actingRole,
   type Actor,
@@ -22,6 +13,7 @@ import {
   type ResultOf,
   type Subject,
 } from '@muster/registry';
+import { type DomainEvent, hasLinkedRepository, inOrganization, type Visit } from '@muster/tenancy';
 import { answerText } from './answer-size.ts';
 import { attempt } from './attempt.ts';
 import { auditFacts } from './audit-facts.ts';

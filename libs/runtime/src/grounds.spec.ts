@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { operation, org } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';

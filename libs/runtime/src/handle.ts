@@ -1,12 +1,5 @@
 /** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
-import {
-  type Db,
-  type DomainEvent,
-  type Part,
-  type Position,
-  type Query,
-  type Standby,
-} from '@muster/database';
+import { type Db, type Part, type Query } from '@muster/driver';
 import {
   type Actor,
   type ApiError,
@@ -25,6 +18,7 @@ import {
   type Scope,
   type Subject,
 } from '@muster/registry';
+import { type DomainEvent, type Position, type Standby } from '@muster/tenancy';
 
 /** Who calls. The role is not here: it may have changed since, and `access()` answers it from this transaction. */
 export interface Caller {

@@ -1,7 +1,7 @@
 /** A write with an Idempotency-Key, through the whole pipeline: once, whatever is lost on the way. */
 import { type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { createPool, newId, sql } from '@muster/database';
+import { createPool, newId, sql } from '@muster/driver';
 import { operation, org } from '@muster/registry';
 import { patient, useWorld } from '@muster/testing';
 import { z } from 'zod';

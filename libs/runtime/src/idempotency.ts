@@ -4,7 +4,7 @@
  * 22,610 writes under kills; with them none.)
  */
 import { createHash } from 'node:crypto';
-import { BurstError, type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { BurstError, type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Operation, refusal } from '@muster/registry';
 import { type Caller } from './handle.ts';
 import { putBack, type Taken, takeOut } from './sent-texts.ts';

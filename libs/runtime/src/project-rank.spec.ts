@@ -1,6 +1,6 @@
 /** What a handler learns of the caller's role where it changes while the call is under way. */
 import { expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { operation, project } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 /** The role that counts in the project of a call, exactly: the door knows only that it is enough. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { notFound } from '@muster/registry';
 import { type Caller } from './handle.ts';
 

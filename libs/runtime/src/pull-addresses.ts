@@ -1,5 +1,5 @@
 /** Addresses of pull requests that callers give, in the form that the connected forges write. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type ApiError, canonicalPullUrl, type GitMeta, type KnownForge } from '@muster/registry';
 import { type z } from 'zod';
 

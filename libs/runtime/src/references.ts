@@ -1,5 +1,5 @@
 /** Members and agents that parameters name by handle or slug, replaced by their ids. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { isUuid, issuePath, nothingAt, type Operation, type PersonKind } from '@muster/registry';
 
 type Step = string | number;

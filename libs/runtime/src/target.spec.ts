@@ -1,6 +1,6 @@
 /** The record that a call is about, as handlers and what they perform find it. */
 import { describe, expect, it } from '@jest/globals';
-import { newId, sql } from '@muster/database';
+import { newId, sql } from '@muster/driver';
 import { operation, project } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { z } from 'zod';

@@ -1,6 +1,7 @@
 /** The record that a call is about: its reference is resolved once, by the way in. */
-import { type Part, sql, targetId, type Visit } from '@muster/database';
+import { type Part, sql } from '@muster/driver';
 import { isUuid, type Operation, projectRank, targetKindOf } from '@muster/registry';
+import { targetId, type Visit } from '@muster/tenancy';
 
 type Named = Visit['target'];
 

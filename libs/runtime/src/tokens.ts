@@ -5,17 +5,16 @@
  */
 import { hash as digestOf, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { BurstError, type Pool } from '@muster/driver';
+import { forbidden, unauthorized } from '@muster/registry';
 import {
-  BurstError,
   type EnteringSession,
   identify,
   identifySession,
   type Identity,
-  type Pool,
   RememberedRights,
   touchTokens,
-} from '@muster/database';
-import { forbidden, unauthorized } from '@muster/registry';
+} from '@muster/tenancy';
 import { LRUCache } from 'lru-cache';
 import { isWellFormedSession, sessionTokenHash } from './sessions.ts';
 

@@ -1,6 +1,7 @@
 /** What of the organization a caller may see, beside the project that the door has looked at. */
-import { type Db, of, organization, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
+import { type Db, of, organization, type Part, sql } from '@muster/driver';
 import { named } from '@muster/registry';
+import { projectIdOf, storyIdOf } from '@muster/tenancy';
 import { type Caller } from './handle.ts';
 
 /** The projects that the caller may see, as `project_id` with the caller's `project_rank`. */

@@ -1,6 +1,6 @@
 /** How a spec calls operations: the pipeline executes them as for a transport, with no HTTP in between. */
 import { errorOf, type Transport } from '@muster/client';
-import { createFollowers, newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import {
   type Answer,
   byOperation,
@@ -10,6 +10,7 @@ import {
   type Reaction,
   toApiError,
 } from '@muster/runtime';
+import { createFollowers } from '@muster/tenancy';
 import { type TestDatabase } from './database.ts';
 import { type CallSetUp } from './world.ts';
 

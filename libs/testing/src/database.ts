@@ -1,6 +1,6 @@
 /** A database of its own for each spec file, cloned from the migrated template in some 15 ms. */
 import { randomBytes } from 'node:crypto';
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { cloneTemplate, databaseUrl } from './template.ts';
 
 /** Set by Jest's global set-up: the server on which the template lies. */

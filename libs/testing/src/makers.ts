@@ -1,6 +1,6 @@
 /** Organizations with their people, made by SQL: no operation is called for them. */
 import { createClient, type Transport } from '@muster/client';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type OrgRole } from '@muster/registry';
 import { hashToken, newTokenSecret } from '@muster/runtime';
 import {

@@ -1,5 +1,5 @@
 /** The migrated database of which specs and proofs have clones of their own. */
-import { migrate } from '@muster/database';
+import { migrate } from '@muster/migrations';
 import pg from 'pg';
 
 const templateName = 'muster_template';

@@ -1,6 +1,6 @@
 /** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
 import { type Client, createClient } from '@muster/client';
-import { type Pool, sendBurst, type Statement } from '@muster/database';
+import { type Pool, sendBurst, type Statement } from '@muster/driver';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
 import { type Answer, type Handler, type Reaction } from '@muster/runtime';
 import { openCalls } from './calls.ts';

@@ -1,5 +1,6 @@
 /** What an installation of a spec stands on: a Postgres and a Redis of its own, and an organization with somebody in it. */
-import { createPool, migrate, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
+import { migrate } from '@muster/migrations';
 import { createOrganization, createToken } from '@muster/organizations';
 import { startPostgres, startRedis } from '@muster/tools';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createPool, newId } from '@muster/database';
+import { createPool, newId } from '@muster/driver';
 import { createMetrics } from '@muster/http';
 import { errorStatus, operations, reasons } from '@muster/registry';
 import { until } from '@muster/testing';

@@ -1,6 +1,6 @@
 /** Traces through all services, as a collector gets them; and that without one there is nothing of them. */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { jobNames } from '@muster/jobs';
 import { until } from '@muster/testing';
 import { sourcesOf, startThrowAwayApp } from '@muster/tools';

@@ -116,6 +116,7 @@ function addHandler(tree: Tree, { namespace, inner, verb, constant, folder, home
   tree.write(
     `${home}/${verb}.ts`,
     `import { registry } from '@muster/registry';
+import { newId } from '@muster/driver';
 import { handle } from '@muster/runtime';
 
 export const ${constant} = handle(registry.${path}, async ({ access }) => {
@@ -151,7 +152,6 @@ function specOf({ namespace, inner }: Place, { name, effect }: OperationOptions)
   });
 `;
   return `import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { ${namespace} } from '${inner === undefined ? '.' : '..'}/handlers.ts';

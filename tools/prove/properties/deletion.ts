@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { type Client } from '@muster/client';
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { quantile } from '../callers.ts';
 import { property, type Report, type Setting } from '../property.ts';
 import { openSite } from '../site.ts';

@@ -3,7 +3,7 @@
  * time and never before, whatever becomes of Redis.
  */
 import { type Client, isRefusal, MusterError } from '@muster/client';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { never, type Removal, without } from '../guards.ts';
 import { type Person } from '../organization.ts';
 import { property, type Report, type Setting } from '../property.ts';

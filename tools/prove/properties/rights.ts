@@ -2,7 +2,7 @@
  * Rights are taken away while calls go on. Services remember what a token may do, so two copies of the API and the MCP
  * gateway are asked, each by reads and writes, all warm before: what begins after the change's commit must be refused.
  */
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { startApp } from '../bundles.ts';
 import { type Callers, type Heard, idIn, inWords, isServed, openCallers } from '../callers.ts';
 import { type House, startHouse } from '../house.ts';

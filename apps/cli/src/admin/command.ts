@@ -2,7 +2,8 @@
  * What an operators' command is made of. It works on the database itself, as the owner of its tables: no token is
  * needed, and an operator with DATABASE_URL may do everything here. Each write leaves an audit entry.
  */
-import { commandConnectMillis, type NodeAddress, openNodes, parseNodes, type Pool } from '@muster/database';
+import { commandConnectMillis, type Pool } from '@muster/driver';
+import { type NodeAddress, openNodes, parseNodes } from '@muster/placement';
 import { type ApiError } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
 import { exitCodes, jsonText, plain } from '@muster/terminal';

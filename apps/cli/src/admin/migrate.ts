@@ -1,6 +1,7 @@
 /** muster admin migrate. */
-import { addPeer, migrate } from '@muster/database';
+import { migrate } from '@muster/migrations';
 import { nodeNamed, sharePlatformTokens } from '@muster/organizations';
+import { addPeer } from '@muster/placement';
 import { type Command } from 'commander';
 import { databaseUrl, nodeAddresses, run, Unusable, withDatabase } from './command.ts';
 

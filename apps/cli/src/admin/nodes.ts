@@ -1,6 +1,6 @@
 /** muster admin nodes, place, move. */
-import { CannotMove } from '@muster/database';
 import { listNodes, moveTo, setNodeOpen } from '@muster/organizations';
+import { CannotMove } from '@muster/placement';
 import { table } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { onDatabase, Unusable } from './command.ts';

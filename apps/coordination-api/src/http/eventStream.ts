@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import { type Pool } from '@muster/driver';
 import { ApiError, badRequest, type Event, internal, maxLimit, refusal, registry } from '@muster/registry';
 import {
   type AuthenticatedToken,
@@ -12,8 +13,8 @@ import {
   type Handler,
   toApiError,
 } from '@muster/runtime';
-import { type Followers, type Pool } from '@muster/database';
 import { type Service, userAgentOf } from '@muster/http';
+import { type Followers } from '@muster/tenancy';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate } from './authenticate.ts';
 import { type CallLimits } from './limits.ts';

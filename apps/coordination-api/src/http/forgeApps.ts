@@ -1,6 +1,6 @@
 /** Making a GitHub App in a browser, without a token: a page, and the address that GitHub sends the browser back to. */
+import { type Pool } from '@muster/driver';
 import { appPath, type ForgesSetUp, readAppPage, takeAppCode } from '@muster/forges';
-import { type Pool } from '@muster/database';
 import {
   ApiError,
   createMemoryStore,

@@ -2,7 +2,7 @@
  * Where forges deliver. No token: a delivery is taken for what it is signed with. The bytes are kept as they came, since
  * signatures are over them; what they say is read by a job, so the answer goes out at once.
  */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { receiveDelivery } from '@muster/forges';
 import { type Seals } from '@muster/outbound';
 import {

@@ -2,9 +2,9 @@
  * Accepting an invitation, without a token: a form for people, and the path that it posts to. Where people sign in, they accept
  * with their account: the form is for installations that give none.
  */
+import { type Pool } from '@muster/driver';
 import { acceptInvitation, type AcceptanceFacts, joinByAccount } from '@muster/organizations';
 import { hashToken, isWellFormedSession, type Reaction } from '@muster/runtime';
-import { type Pool } from '@muster/database';
 import {
   ApiError,
   cookieOf,

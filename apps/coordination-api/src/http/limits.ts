@@ -2,7 +2,6 @@
  * How often a token may call, and an organization with all its tokens. A renewal of a lease is counted by itself, per
  * token: a caller that calls too often loses no lease by it, and costs no colleague theirs.
  */
-import { type Identity } from '@muster/database';
 import { tooMany } from '@muster/registry';
 import {
   createRateLimiter,
@@ -14,6 +13,7 @@ import {
   type Rate,
   retryAfterSeconds,
 } from '@muster/http';
+import { type Identity } from '@muster/tenancy';
 import { type FastifyReply } from 'fastify';
 import { type Logger } from 'pino';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Identity } from '@muster/database';
 import { handlers } from '@muster/operations';
 import { byOperation } from '@muster/runtime';
+import { type Identity } from '@muster/tenancy';
 import { type FastifyRequest } from 'fastify';
 import { createLines } from './lines.ts';
 

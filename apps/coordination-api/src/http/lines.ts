@@ -4,8 +4,8 @@
  */
 import { type Operation, unavailable } from '@muster/registry';
 import { type Handler } from '@muster/runtime';
-import { type Identity } from '@muster/database';
 import { createConcurrencyLimiter, type Service } from '@muster/http';
+import { type Identity } from '@muster/tenancy';
 import { type FastifyRequest } from 'fastify';
 import { createShares, inLineAtOnce } from './shares.ts';
 import { Turns } from './turns.ts';

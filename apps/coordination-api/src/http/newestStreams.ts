@@ -1,5 +1,5 @@
 /** The event streams of each member. A stream beyond the share ends the member's oldest one and takes its place. */
-import { type Identity } from '@muster/database';
+import { type Identity } from '@muster/tenancy';
 import { byMember, createShares, streamsAtOnce } from './shares.ts';
 
 export interface StreamPlace {

@@ -3,6 +3,7 @@
  * takes its name in the body, and a few namespaces have a path that takes its last word there. What happens to a call
  * is the pipeline's; here it only gets in and out of HTTP.
  */
+import { type Pool } from '@muster/driver';
 import {
   ApiError,
   badRequest,
@@ -22,7 +23,6 @@ import {
   execute,
   type Handler,
 } from '@muster/runtime';
-import { type Pool, type Waiter } from '@muster/database';
 import {
   type CallFacts,
   closestTo,
@@ -31,6 +31,7 @@ import {
   type Service,
   userAgentOf,
 } from '@muster/http';
+import { type Waiter } from '@muster/tenancy';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Authenticate } from './authenticate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Identity } from '@muster/database';
+import { type Identity } from '@muster/tenancy';
 import { createShares, forwardedAtOnce, waitingAtOnce } from './shares.ts';
 
 describe.each([

@@ -2,9 +2,9 @@
  * A call that waits, for events or for the gateway, holds no place among those being answered; so there is a share for
  * each token, one for its member with all tokens and agents, one for its organization, and a sum for the process.
  */
-import { type Identity } from '@muster/database';
 import { type ReasonOf, tooMany, unavailable } from '@muster/registry';
 import { createConcurrencyLimiter } from '@muster/http';
+import { type Identity } from '@muster/tenancy';
 
 export interface Shares {
   /** Takes one; what it answers gives it back. Throws 429 where a share is used up, and 503 where the sum is. */

@@ -1,6 +1,6 @@
 /** The endpoints that this worker has: looks for those that are due and that no worker has, and drives each. */
+import { type Pool } from '@muster/driver';
 import { type After } from '@muster/http';
-import { acrossOrganizations, inOrganizationAsSystem, type Pool } from '@muster/database';
 import {
   dueWebhooks,
   holdWebhook,
@@ -13,6 +13,7 @@ import {
 } from '@muster/notifications';
 import { drive } from './drive.ts';
 import { type Sender } from '@muster/outbound/sender';
+import { acrossOrganizations, inOrganizationAsSystem } from '@muster/tenancy';
 import { send } from './send.ts';
 
 /** Endpoints at once: each has up to 8 requests under way. */

@@ -1,5 +1,5 @@
 /** The webhooks of this process: each message that is tried is counted and logged. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type WebhooksSetUp } from '@muster/notifications';
 import { reactions } from '@muster/operations';
 import { createSender } from '@muster/outbound/sender';

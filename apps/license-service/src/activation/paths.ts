@@ -1,5 +1,5 @@
 /** What the three paths do for a question: one statement each, and how its verdict is answered. */
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { type FastifyReply } from 'fastify';
 import { expiresAtOf, notActivated, refusals, refusedWith, unknownKey } from './answers.ts';
 import { certificateOf } from './certificate.ts';

@@ -2,7 +2,7 @@
  * The three paths of a license's life on a machine. Each attempt is counted before it costs a query; nothing that is
  * logged or answered as an error has the key, the machine or the query string in it.
  */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { ApiError, type Metrics } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';

@@ -2,7 +2,7 @@
  * The statements behind activation, each one round trip. What decides is locked first and read then: two separate
  * statements, or a count of another table beside the lock, let several machines win the same key.
  */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { ask, changeOne, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Ask } from '../operators/transaction.ts';

@@ -3,7 +3,7 @@
  * request's nonce, the key and the machine, and has a certificate, or why there is none in the words of the paths. The license is
  * activated by the statement that the paths have, so slots, ends and the trail are as they are online.
  */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { ApiError } from '@muster/http';
 import { invalidKey, refusedWith, unknownKey } from '../activation/answers.ts';
 import { certificateOf } from '../activation/certificate.ts';

@@ -1,5 +1,5 @@
 /** What operators are refused, as answers of HTTP. */
-import { DatabaseAway, DatabaseBusy } from '@muster/database';
+import { DatabaseAway, DatabaseBusy } from '@muster/driver';
 import { ApiError, badRequest, forbidden, malformed, notFound, refusal, unavailable } from '@muster/http';
 import { outageOf } from '../operators/outage.ts';
 import { Refused } from '../operators/transaction.ts';

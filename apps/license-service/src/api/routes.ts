@@ -1,5 +1,5 @@
 /** The operators' API over HTTP: who calls, whether they may, how often, and then one transaction. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import {
   bearerOf,
   type Limit,

@@ -1,5 +1,5 @@
 /** What each command of the operators' command line is made of; command-line.ts has the table of all. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type Command } from 'commander';
 import { type Secrets } from '../database.ts';
 import { type Progress } from '../progress.ts';

@@ -1,5 +1,5 @@
 /** doctor: looks at everything that can be wrong with an installation, and says what to do. */
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool } from '@muster/driver';
 import { redisCheck } from '@muster/http';
 import { openIssuer, wordsOf } from '@muster/outbound/issuers';
 import { createSender } from '@muster/outbound/sender';

@@ -1,5 +1,5 @@
 /** What operators do to a license. Each is one transaction: the row is locked, changed, and the event written. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { getLicense, type License, type LicenseRef, lockLicense } from './license.ts';

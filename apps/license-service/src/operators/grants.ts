@@ -1,5 +1,5 @@
 /** What people may on the pages of support: granted by what the operators' issuer says of them, for one product each. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { locks } from './locks.ts';
 import { getProduct, usualProduct } from './products.ts';
 import { type Scope } from './tokens.ts';

@@ -1,5 +1,5 @@
 /** Licenses that were sold elsewhere, taken over: with the keys that customers have, or with new ones. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { columnsOf } from './issue.ts';
 import { locks } from './locks.ts';

@@ -1,5 +1,5 @@
 /** Issuing: keys are made here, shown once, and kept as hashes only. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { locks } from './locks.ts';

@@ -1,6 +1,6 @@
 /** Who is signed in on the pages of support: a person, or the holder of a token where the operators have no issuer. */
 import { hash, randomBytes } from 'node:crypto';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Person, rightsOf } from './grants.ts';
 import { type OperatorToken, type Scope, tokenOfId } from './tokens.ts';
 import { type Ask, Refused } from './transaction.ts';

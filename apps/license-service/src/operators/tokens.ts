@@ -1,6 +1,6 @@
 /** Tokens of operators' programs: each for one product, with scopes; kept as hashes only. */
 import { hash, randomBytes } from 'node:crypto';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { getProduct, usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 

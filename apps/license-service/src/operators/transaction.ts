@@ -1,4 +1,4 @@
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { outageOf } from './outage.ts';
 
 /** Sends one statement and answers its rows. */

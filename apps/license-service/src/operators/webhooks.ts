@@ -1,5 +1,5 @@
 /** Who hears of what happens to licenses, and what became of each message. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { seal, unseal } from '../signing/seal.ts';
 import { locks } from './locks.ts';

@@ -6,7 +6,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { seal, unseal } from './seal.ts';
 import { answerSigner, type SignAnswer } from './sign-answer.ts';
 

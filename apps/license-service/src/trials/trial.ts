@@ -1,5 +1,5 @@
 /** Trials: a program runs for some days without a key, once on each machine, however often it asks. */
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { type ApiError, forbidden, missing } from '@muster/http';
 import { ask } from '../database.ts';
 import { type Features } from '../features.ts';

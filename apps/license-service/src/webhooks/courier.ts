@@ -2,7 +2,7 @@
  * Tells endpoints of what happened. The rows that say what is to be told were written with the events; a try takes its
  * rows for a minute, so of several processes one tries, and what a process that died had taken is tried by the next.
  */
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { type NamedNetwork, nextTryInSeconds } from '@muster/outbound';
 import { createSender } from '@muster/outbound/sender';
 import { sendWebhook, type Tried, type WebhookAnswer, type WebhookEndpoint } from '@muster/outbound/webhook';

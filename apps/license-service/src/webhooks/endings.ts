@@ -1,5 +1,5 @@
 /** What time alone brings about: that licenses end soon, that they ended, and that what was told long ago is forgotten. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Ask } from '../operators/transaction.ts';
 
 /** So long before its end a license is told of. */

@@ -1,5 +1,6 @@
 /** Accounts: people whose address was proven, whatever organizations they are in. */
-import { type Db, newId, type SignInDb, sql } from '@muster/database';
+import { type Db, newId, sql } from '@muster/driver';
+import { type SignInDb } from '@muster/placement';
 
 export interface Account {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** What browsers are in the middle of: kept here under the hash of what a browser keeps in a cookie, and good once. */
 import { randomBytes } from 'node:crypto';
-import { type Db, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
 import { hashToken } from '@muster/runtime';
 
 /** The challenge of a passkey, or the way to an issuer and back. */

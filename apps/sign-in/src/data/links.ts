@@ -3,7 +3,7 @@
  * by the code that the mail has besides, for people who read it on another device. Of all three secrets only hashes are kept.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { type Db, newId, sql } from '@muster/database';
+import { type Db, newId, sql } from '@muster/driver';
 import { networkOf } from '@muster/http';
 import { hashToken } from '@muster/runtime';
 import { newCode } from './typed-codes.ts';

@@ -1,5 +1,5 @@
 /** Passkeys of accounts, and the ceremonies that browsers are in the middle of. */
-import { type Db, newId, sql } from '@muster/database';
+import { type Db, newId, sql } from '@muster/driver';
 import { type Account } from './accounts.ts';
 import { beginFlow, endFlow } from './flows.ts';
 

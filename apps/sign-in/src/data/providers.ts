@@ -1,5 +1,6 @@
 /** Issuers of OpenID Connect, as functions of the door show them, and who people are there. */
-import { type Db, type SignInDb, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
+import { type SignInDb } from '@muster/placement';
 import { type Account, columns } from './accounts.ts';
 
 /** An issuer that speaks for an address, as the person sees it who is to sign in there. */

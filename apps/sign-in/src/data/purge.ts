@@ -1,5 +1,5 @@
 /** What is over goes: links and flows after a day, sessions and records of clients once they can be of no more use. */
-import { type Db, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
 
 export async function purge(db: Db): Promise<void> {
   await db.all(sql`delete from sign_in.sign_ins where created_at < now() - interval '1 day'`);

@@ -1,5 +1,5 @@
 /** Sessions: who has proven who they are, in one browser. */
-import { type Db, newId, sql } from '@muster/database';
+import { type Db, newId, sql } from '@muster/driver';
 import { proofMinutes } from '@muster/registry';
 import { hashToken, isWellFormedSession, newSessionSecret, sessionTokenHash } from '@muster/runtime';
 import { type Account } from './accounts.ts';

@@ -1,5 +1,5 @@
 /** Who may have an account here. */
-import { type SignInDb } from '@muster/database';
+import { type SignInDb } from '@muster/placement';
 import { findAccount, findAddress } from '../data/accounts.ts';
 import { type Config } from '../config.ts';
 

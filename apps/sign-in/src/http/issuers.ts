@@ -2,9 +2,9 @@
  * Signing in at a company's issuer. An account is the issuer's word of who a person is, and never an address alone: an address
  * joins an identity to an account once, where the issuer says that it is verified, and speaks for its domain.
  */
-import { type SignInDb, inSignIn } from '@muster/database';
 import { formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { redirectPath } from '@muster/organizations';
+import { inSignIn, type SignInDb } from '@muster/placement';
 import { isUuid } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply } from 'fastify';
 import { type Config } from '../config.ts';

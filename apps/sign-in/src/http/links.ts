@@ -1,6 +1,6 @@
 /** Signing in by a link: asking for it, and using it or its code. */
-import { inSignIn } from '@muster/database';
 import { formOf, fromOwnPage, pathWithin, queryOf } from '@muster/http';
+import { inSignIn } from '@muster/placement';
 import { EmailAddress } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { provideAccount } from '../data/accounts.ts';

@@ -1,7 +1,7 @@
 /** What a person comes to who signed in: the organizations to choose from, who invites them, and one of their own. */
-import { inSignIn } from '@muster/database';
 import { formOf, fromOwnPage, queryOf } from '@muster/http';
 import { beginOrganization } from '@muster/organizations';
+import { inSignIn } from '@muster/placement';
 import { OrgName } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Account, listInvitations, listOrganizations } from '../data/accounts.ts';

@@ -1,5 +1,5 @@
 /** What all routes need. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type Mailer } from '@muster/outbound/mail';
 import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';

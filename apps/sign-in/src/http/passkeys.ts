@@ -2,9 +2,10 @@
  * Passkeys: a browser signs what it was asked for here, once and within minutes, for this origin, after its person has shown
  * themselves to it. It proves who they are as a link does.
  */
-import { inSignIn, newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { forbidden, formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { passkeyMail } from '@muster/organizations';
+import { inSignIn } from '@muster/placement';
 import { badRequest, isUuid, PasskeyName, proofMinutes, unauthorized } from '@muster/registry';
 import { parseWith } from '@muster/runtime';
 import {

@@ -1,6 +1,6 @@
 /** The page to sign in on, what a page may know of its session, and signing out. */
-import { inSignIn } from '@muster/database';
 import { forbidden, formOf, fromOwnPage, pathWithin, queryOf, requireSameOrigin } from '@muster/http';
+import { inSignIn } from '@muster/placement';
 import { isUuid, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { listOrganizations, provideAccount } from '../data/accounts.ts';

@@ -1,6 +1,7 @@
 /** Connections, and their tokens, by the functions of the door: this service reads no row of an organization. */
-import { type Db, newId, type SignInDb, sql } from '@muster/database';
+import { type Db, newId, sql } from '@muster/driver';
 import { type BeginningFacts } from '@muster/organizations';
+import { type SignInDb } from '@muster/placement';
 import { type GivenScope, isUuid } from '@muster/registry';
 import { hashToken, tokenPrefixOf } from '@muster/runtime';
 

@@ -1,6 +1,7 @@
 /** What a person says to a client that asks: the same for one that waits in a browser and for a device. */
-import { inSignIn, newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { type Form } from '@muster/http';
+import { inSignIn } from '@muster/placement';
 import { type GivenScope, scopeCovers } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';

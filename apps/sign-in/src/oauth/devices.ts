@@ -1,5 +1,5 @@
 /** Devices that wait for their code to be typed in elsewhere (RFC 8628): their rows are found, and answered, by that code. */
-import { type Db, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
 
 export interface WaitingDevice {
   readonly clientId: string;

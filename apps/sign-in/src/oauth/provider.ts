@@ -2,7 +2,7 @@
  * The authorization server: oidc-provider, as MCP and RFC 9700 want it. Public clients with PKCE (S256), our own resources
  * alone, tokens of our own shape in our own table, consent each time. It signs nothing: there are no ID tokens.
  */
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { userAgentOf } from '@muster/http';
 import { newTokenSecret } from '@muster/runtime';
 import { type Configuration, errors, interactionPolicy, type JWK, Provider } from 'oidc-provider';

@@ -2,7 +2,8 @@
  * What the authorization server keeps, for oidc-provider. Access tokens are rows of tokens, a grant ends with its connection,
  * and of sessions it keeps none: a person's session is ours.
  */
-import { inSignIn, type Pool, type SignInDb } from '@muster/database';
+import { type Pool } from '@muster/driver';
+import { inSignIn, type SignInDb } from '@muster/placement';
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import {
   endConnection,

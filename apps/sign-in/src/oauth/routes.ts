@@ -1,6 +1,6 @@
 /** The addresses of the authorization server: what oidc-provider answers itself, and the pages on which people consent. */
-import { inSignIn } from '@muster/database';
 import { formOf, fromOwnPage, type Service, takeForms } from '@muster/http';
+import { inSignIn } from '@muster/placement';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
 import { readCode, shownCode } from '../data/typed-codes.ts';

@@ -1,5 +1,5 @@
 /** Rows of oauth_records: what the authorization server keeps, by the hash of the secret that a client or a browser holds. */
-import { type Db, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
 import { isCleanText } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
 import { type AdapterPayload, errors } from 'oidc-provider';

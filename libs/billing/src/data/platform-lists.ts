@@ -3,7 +3,6 @@
  * Each walks down an index, and looks at so many at most; a page that found little comes with a cursor all the same.
  */
 import {
-  containing,
   CursorId,
   CursorText,
   decodeCursor,
@@ -12,7 +11,7 @@ import {
   pageOfRows,
   type Query,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type Plan,
   type PlatformAccount,
@@ -20,6 +19,7 @@ import {
   type PlatformSubscription,
   type PlatformTeam,
 } from '@muster/registry';
+import { containing } from '@muster/tenancy';
 import { z } from 'zod';
 
 interface Params {

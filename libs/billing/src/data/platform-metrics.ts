@@ -1,5 +1,5 @@
 /** The installation in numbers. */
-import { type Query, sql } from '@muster/database';
+import { type Query, sql } from '@muster/driver';
 import { isOutboxJob, jobNames } from '@muster/jobs';
 import { type PlatformMetrics } from '@muster/registry';
 

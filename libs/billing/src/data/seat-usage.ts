@@ -1,4 +1,4 @@
-import { type Db, of, organization, sql } from '@muster/database';
+import { type Db, of, organization, sql } from '@muster/driver';
 import { freeSeats, getSeats, type Seats } from '@muster/organizations';
 import { type OrgRole, orgRoles, type SeatUsage } from '@muster/registry';
 

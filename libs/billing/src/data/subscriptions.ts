@@ -1,4 +1,4 @@
-import { type DB, type Db, newId, of, organization, type Query, sql } from '@muster/database';
+import { type DB, type Db, newId, of, organization, type Query, sql } from '@muster/driver';
 import { type Period, rollForward } from '@muster/organizations';
 import { type Actor, type Proration, type Subject, subjectOf, type Subscription } from '@muster/registry';
 import { type Selectable } from 'kysely';

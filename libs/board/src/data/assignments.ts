@@ -12,7 +12,7 @@ import {
   type Query,
   searched,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Assignment, type Subject, targetTypes } from '@muster/registry';
 import { type Caller, atWorkFor } from '@muster/runtime';
 import { type Selectable } from 'kysely';

@@ -1,6 +1,7 @@
 /** Which stories wait for which: a story's blockers are stories of its own project, and no circle of them exists. */
-import { type Db, of, organization, type Query, sql, storiesOf } from '@muster/database';
+import { type Db, of, organization, type Query, sql } from '@muster/driver';
 import { type ApiError, type Caller } from '@muster/runtime';
+import { storiesOf } from '@muster/tenancy';
 import { notInProject } from './elsewhere.ts';
 
 interface Found {

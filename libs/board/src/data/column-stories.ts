@@ -1,5 +1,5 @@
 /** The stories of a column, all at once. */
-import { type Db, of, type Query, sql } from '@muster/database';
+import { type Db, of, type Query, sql } from '@muster/driver';
 import { type ColumnStatus } from '@muster/registry';
 import { isFinished } from '../rules/workflow.ts';
 import { hasSpec } from './specs.ts';

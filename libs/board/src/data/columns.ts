@@ -12,7 +12,7 @@ import {
   record,
   type RowOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type BoardColumn,
   type ParamsOf,

@@ -10,7 +10,7 @@ import {
   type Part,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import { mostRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { z } from 'zod';
 import { type CommentRow, comments, type Reaction, toComment } from './comments.ts';

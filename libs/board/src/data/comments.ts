@@ -1,5 +1,5 @@
 /** The comments table: one row, found, locked, written. Whole threads are in comment-threads.ts. */
-import { type DB, type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/database';
+import { type DB, type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/driver';
 import { type Comment, type Subject } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { aboutStory, type StoryRow } from './stories.ts';

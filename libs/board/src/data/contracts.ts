@@ -16,9 +16,8 @@ import {
   pageOfRows,
   type Query,
   sql,
-  storyIdOf,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type Contract,
   type ParamsOf,
@@ -28,6 +27,7 @@ import {
   subjectOf,
 } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { storyIdOf } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 /** A whole board written in one transaction: rows made here, and few statements whatever their number. */
-import { type Db, newId, organization, portionsOf, type Query, type RowOf, sql } from '@muster/database';
+import { type Db, newId, organization, portionsOf, type Query, type RowOf, sql } from '@muster/driver';
 import { type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { placeStories } from '../rules/conversion.ts';

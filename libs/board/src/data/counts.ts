@@ -1,5 +1,5 @@
 /** The counts of stories, for those who write many at once. */
-import { type Query, sql } from '@muster/database';
+import { type Query, sql } from '@muster/driver';
 
 /**
  * From here to the end of the transaction nothing counts stories: who says so writes the counts of columns, epics

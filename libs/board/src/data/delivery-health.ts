@@ -3,7 +3,7 @@
  * touches; for each entry that counts, what it is measured from is looked up by an index. So the cost goes by what happened in
  * the span, however long the project's past is.
  */
-import { type Db, type Id, of, type Part, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import {
   type HealthFigures,
   type HealthMeasure,

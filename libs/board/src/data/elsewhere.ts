@@ -1,6 +1,7 @@
 /** Records that a call names beside its target, and that are not in the target's project. */
-import { type Db, of, sql, storyIdOf } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type ApiError, type Caller, nothingAt, visibleTo } from '@muster/runtime';
+import { storyIdOf } from '@muster/tenancy';
 
 type Kind = 'board_columns' | 'epics' | 'stories';
 

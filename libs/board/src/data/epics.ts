@@ -11,7 +11,7 @@ import {
   type RowOf,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Epic, type ParamsOf, type Registry, type Subject, subjectOf } from '@muster/registry';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 /** The board as an import meets it: locked in the order that all keep, counters, columns, stories; and who is known here. */
-import { type Db, type DB, of, organization, type Query, sql } from '@muster/database';
+import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { type Actor, type ColumnStatus } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { v7 } from 'uuid';

@@ -1,5 +1,5 @@
 /** What an import made, and what of it no other call has touched since. */
-import { type Db, of, type Query, sql } from '@muster/database';
+import { type Db, of, type Query, sql } from '@muster/driver';
 import { type ImportRow } from './imports.ts';
 
 export interface MadeStory {

@@ -1,5 +1,5 @@
 /** Which stories wait for which, as an import says it. */
-import { type Db, of, organization, type Query, sql } from '@muster/database';
+import { type Db, of, organization, type Query, sql } from '@muster/driver';
 import { type Wait } from '../rules/import-merge.ts';
 import { type ImportRow } from './imports.ts';
 

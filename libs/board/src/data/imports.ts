@@ -13,7 +13,7 @@ import {
   record,
   type RowOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Import, type ParamsOf, type Registry, type Subject, subjectOf } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';

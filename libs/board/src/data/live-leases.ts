@@ -1,5 +1,5 @@
 /** Who works on a story now; leases are delivery's, and here they are only read. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 
 export interface LiveLease {

@@ -1,5 +1,5 @@
 /** A project as it comes into being, with what each has from its first moment: counters, a lead, a board. */
-import { type Db, organization, sql } from '@muster/database';
+import { type Db, organization, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
 import { boardColumns, type ColumnRow } from './columns.ts';
 import { convertedProjects, insertLead, type ProjectRow } from './projects.ts';

@@ -1,5 +1,5 @@
 /** The stories that a caller may begin next, in the order in which they come. */
-import { type Db, type Id, of, type Part, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type inside, type ParamsOf, priorities } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { hasLabels } from './labels.ts';

@@ -1,5 +1,5 @@
 /** Members and agents whom a record inside a project names: they must be able to see it. */
-import { type Db, of, type Part, sql } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/driver';
 import { type ApiError, nothingAt } from '@muster/runtime';
 
 /** A member, or an agent with the member it acts for. */

@@ -1,5 +1,5 @@
 /** What is counted per project. Its row is the first that a transaction locks. */
-import { type Db, type Id, of, type Query, sql } from '@muster/database';
+import { type Db, type Id, of, type Query, sql } from '@muster/driver';
 
 /**
  * Locks the counters of a story's project; with `onlyIf`, a condition on the story `s`, only where it holds. Who

@@ -1,5 +1,5 @@
 /** Who leads a project by a role given in it. Ask with the project locked: roles in it change under that lock alone. */
-import { type Db, type Id, of, sql } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Leads } from '../rules/project-roles.ts';
 
 /** The member or the team whose lead is about to go; null: none. */

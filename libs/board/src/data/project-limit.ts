@@ -1,6 +1,6 @@
 /** How many projects the organization's plan allows. */
-import { type Db, type DB, of, type Part, sql } from '@muster/database';
 import { type Selectable } from 'kysely';
+import { type Db, type DB, of, type Part, sql } from '@muster/driver';
 import { planLimits } from '@muster/organizations';
 
 export interface ProjectRoom {

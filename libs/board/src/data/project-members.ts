@@ -1,4 +1,5 @@
 /** The project_members table: roles given to members in a project. And the list of all who have a role, however. */
+import { type Selectable } from 'kysely';
 import {
   CursorId,
   CursorText,
@@ -11,8 +12,7 @@ import {
   pageOfRows,
   type Query,
   sql,
-} from '@muster/database';
-import { type Selectable } from 'kysely';
+} from '@muster/driver';
 import {
   type OrgRole,
   type ParamsOf,

@@ -1,4 +1,5 @@
 /** The project_teams table: roles given to teams in a project, seen from the project and from the team. */
+import { type Selectable } from 'kysely';
 import {
   CursorText,
   type Db,
@@ -10,8 +11,7 @@ import {
   pageOfRows,
   type Query,
   sql,
-} from '@muster/database';
-import { type Selectable } from 'kysely';
+} from '@muster/driver';
 import { type ParamsOf, type ProjectRole, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';

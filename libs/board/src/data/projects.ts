@@ -1,6 +1,5 @@
 /** The projects table: one project, found, locked, written; and the list of those that a member may see. */
 import {
-  containing,
   CursorText,
   type Db,
   decodeCursor,
@@ -14,7 +13,7 @@ import {
   searched,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ParamsOf,
   type Project,
@@ -24,6 +23,7 @@ import {
   subjectOf,
 } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
+import { containing } from '@muster/tenancy';
 import { z } from 'zod';
 
 const whatIsShown = {

@@ -14,7 +14,7 @@ import {
   type RowOf,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   mostUnaskedBytes,
   type ParamsOf,

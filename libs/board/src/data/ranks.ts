@@ -2,8 +2,9 @@
  * Places on the board. A column's row is locked before a place in it is looked for, so that no other call finds
  * the same one; what is read after the lock, in the same burst, is from after the wait.
  */
-import { type Db, type DB, type Id, of, type Part, sql, storyIdOf } from '@muster/database';
+import { type Db, type DB, type Id, of, type Part, sql } from '@muster/driver';
 import { type StoryStatus } from '@muster/registry';
+import { storyIdOf } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { longestRank, rankAfresh, rankBetween } from '../rules/ranks.ts';
 import { lockCounters } from './project-counters.ts';

@@ -1,5 +1,5 @@
 /** Reactions to comments: one per member and emoji, given by the member or by an agent of theirs. */
-import { type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Reaction } from './comments.ts';
 
 /** SQL for the reactions `x` as `viewer`, an expression, sees them. */

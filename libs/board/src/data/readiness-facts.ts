@@ -1,5 +1,5 @@
 /** What the board itself knows of whether work on a story `s` can begin; who works on it is another matter. */
-import { of, type Part, sql } from '@muster/database';
+import { of, type Part, sql } from '@muster/driver';
 import { type Readiness, type StoryStatus } from '@muster/registry';
 import { type ReadinessFacts } from '../rules/readiness.ts';
 import { firstColumn } from './ranks.ts';

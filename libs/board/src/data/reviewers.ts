@@ -13,7 +13,7 @@ import {
   type RowOf,
   searched,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { noCode, type Reviewer, type Verdict } from '@muster/registry';
 import { type Caller, atWorkFor } from '@muster/runtime';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 /** What the way into done is judged by: what reviewers said of a story, whose work it is, and what the forge showed. */
-import { type Db, type Id, of, type Part, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
 import { type Policy, type Trust } from '@muster/registry';
 import { type Authors, countFresh, type Giver, type Review } from '../rules/reviews.ts';

@@ -1,7 +1,8 @@
-/** What a text finds. Which records, and in which order, app.find says (libs/database/functions/search.sql). */
-import { type Db, of, projectIdOf, sql } from '@muster/database';
+/** What a text finds. Which records, and in which order, app.find says (libs/migrations/functions/search.sql). */
+import { type Db, of, sql } from '@muster/driver';
 import { FoundKind, type FoundRecord, type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { snippetOf } from '../rules/snippet.ts';
 
 interface FoundRow {

@@ -1,5 +1,5 @@
 /** What members look at right now. A row is one device's; it means nothing any more when it is old. */
-import { type Db, type Id, of, organization, type Query, sql } from '@muster/database';
+import { type Db, type Id, of, organization, type Query, sql } from '@muster/driver';
 import { type MemberRef } from '@muster/registry';
 
 /** So long a selection is believed. */

@@ -12,7 +12,7 @@ import {
   type Part,
   type Query,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Actor, type Registry, type ResultOf, type Spec } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';

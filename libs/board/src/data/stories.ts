@@ -1,5 +1,5 @@
 /** The stories table: one row, found, locked, written. Lists are in story-lists.ts, the board's order in ranks.ts. */
-import { type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/database';
+import { type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/driver';
 import {
   type CodeUnderReview,
   type Story,

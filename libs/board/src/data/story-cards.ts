@@ -1,5 +1,5 @@
 /** What a card shows of a story besides its own row: who works on it, and how much hangs on it. */
-import { of, type Part, sql } from '@muster/database';
+import { of, type Part, sql } from '@muster/driver';
 import { mostCounted, type StoryCard } from '@muster/registry';
 import { keyOf, storySummaries, type StorySummaryRow } from './stories.ts';
 

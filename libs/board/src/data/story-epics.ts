@@ -1,5 +1,5 @@
 /** The epics that a story leaves and enters. */
-import { type Db, type Id, of, sql } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/driver';
 
 interface EpicOfStory {
   readonly id: string;

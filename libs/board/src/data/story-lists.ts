@@ -4,7 +4,6 @@
  * through the stories in the order asked for, so many at most.
  */
 import {
-  containing,
   CursorCount,
   CursorId,
   CursorText,
@@ -17,8 +16,9 @@ import {
   pageOfSearch,
   type Part,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf, type StoryStatus } from '@muster/registry';
+import { containing } from '@muster/tenancy';
 import { z } from 'zod';
 import { hasLabels } from './labels.ts';
 import { type CardRow, toCard, withCards } from './story-cards.ts';

@@ -4,7 +4,7 @@
  * order instead, if they are few. So a page costs the same in a project of any size, whether what is looked for is
  * common or rare; where it is neither, the page comes with what was found, and its cursor goes on from there.
  */
-import { mostLookedAt, type Part, searched, sql } from '@muster/database';
+import { mostLookedAt, type Part, searched, sql } from '@muster/driver';
 
 /** Rows that an index finds are put in order, so many at most. */
 const mostOrdered = 1_000;

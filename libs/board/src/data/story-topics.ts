@@ -1,5 +1,5 @@
 /** A story as something to speak of: without its texts, its blockers and its lock. */
-import { type Db, type Id, of, sql } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { type StoryRow } from './stories.ts';
 

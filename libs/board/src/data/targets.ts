@@ -1,5 +1,5 @@
 /** The records that two parameters name together: what kind of thing, and which one. */
-import { type Db, type Id, of, sql } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Subject, type TargetType } from '@muster/registry';
 import { aboutEpic, epics } from './epics.ts';
 import { aboutStory, lockStory } from './stories.ts';

@@ -1,5 +1,6 @@
 /** Unfinished work of a story that is moved to done. */
-import { type Db, hasRepositoryLinkedTo, type Id, of, sql, targetsOf } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/driver';
+import { hasRepositoryLinkedTo, targetsOf } from '@muster/tenancy';
 
 export interface Unfinished {
   /** The keys of the stories that it waits for, as far as they are open. */

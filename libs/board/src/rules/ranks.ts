@@ -1,5 +1,5 @@
 /** Ranks order the stories of a column, compared byte by byte; between any two there is room for another. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing';
 
 /** A rank longer than this makes its column be ranked afresh. Some 300 stories put at one and the same place get there. */

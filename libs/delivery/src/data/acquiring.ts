@@ -1,5 +1,5 @@
 /** All that decides an acquire, locked in the order in which every transaction locks, and read when it was. */
-import { type Db, type Id, newId, of, type Part, sql } from '@muster/database';
+import { type Db, type Id, newId, of, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget } from '@muster/registry';
 import { type HeldLease, type OpenExecution } from '../rules/acquire.ts';
 import { executionList, type ExecutionRow } from './executions.ts';

@@ -7,10 +7,9 @@ import {
   of,
   pageOfRows,
   type Part,
-  projectIdOf,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ActiveRun,
   type MemberRef,
@@ -20,6 +19,7 @@ import {
   type RunEvent,
 } from '@muster/registry';
 import { type Caller, atWorkFor } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { z } from 'zod';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { forgottenAfterHours, shownRunState } from '../rules/run-states.ts';

@@ -3,7 +3,6 @@
  * deletes one; its versions, which are added and deleted, never rewritten; and what is remembered of deleted ones.
  */
 import {
-  containing,
   CursorText,
   type DB,
   type Db,
@@ -17,7 +16,7 @@ import {
   searched,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type CatalogAgent,
   type CatalogVersionRef,
@@ -30,6 +29,7 @@ import {
 } from '@muster/registry';
 import { planLimits } from '@muster/organizations';
 import { type Caller } from '@muster/runtime';
+import { containing } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 /** A caller who claims work is a member until it has it, and one that is an agent is not retired. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 

@@ -1,5 +1,5 @@
 /** The code of the stories that an execution works on: its own, or those of its group. Stories are locked before leases. */
-import { type Db, of, type Query, sql } from '@muster/database';
+import { type Db, of, type Query, sql } from '@muster/driver';
 import { type CodeUnderReview, noCode } from '@muster/registry';
 import { storiesOfExecution } from './targets.ts';
 

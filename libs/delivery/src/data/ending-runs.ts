@@ -1,5 +1,5 @@
 /** What happens to runs when the work that they hold changes hands, or ends: each in one statement, behind its lease's. */
-import { type Db, of, type Part, type Query, sql } from '@muster/database';
+import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type FinalRunState } from '@muster/registry';
 import { isHeldSql, isOpenSql } from '../leases/states-sql.ts';
 import { isoIn } from './leases.ts';

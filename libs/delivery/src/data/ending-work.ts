@@ -1,5 +1,5 @@
 /** The end of work by something that happens to many executions at once. */
-import { type Db, type Id, of, sql } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { stepAll } from '../leases/write-step.ts';

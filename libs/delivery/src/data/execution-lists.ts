@@ -10,11 +10,10 @@ import {
   of,
   pageOfSearch,
   type Part,
-  projectIdOf,
   searched,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ExecutionState,
   type ListedExecution,
@@ -23,6 +22,7 @@ import {
   type ResultOf,
 } from '@muster/registry';
 import { type Caller, atWorkFor } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { z } from 'zod';
 import { shownOf, type StoredState } from '../leases/states.ts';
 import { isHeldSql, isInState, isOpenSql, shownStateSql, storedStates } from '../leases/states-sql.ts';

@@ -9,7 +9,7 @@ import {
   record,
   type RowOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
 import { appendEvents } from '../leases/events.ts';

@@ -1,6 +1,7 @@
 /** The end of a lease's time, said once: in the stream of its execution, and as an event that people are told of. */
-import { type Db, type DomainEvent, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
+import { type DomainEvent } from '@muster/tenancy';
 import { appendEvents } from '../leases/events.ts';
 import { canSql } from '../leases/states-sql.ts';
 import { transitions } from '../leases/states.ts';

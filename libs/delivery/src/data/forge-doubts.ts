@@ -1,5 +1,5 @@
 /** What a forge told of that could be about several works: each hears of it. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { appendEvents } from '../leases/events.ts';
 import { isOpenSql } from '../leases/states-sql.ts';

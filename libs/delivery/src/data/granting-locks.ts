@@ -1,6 +1,7 @@
 /** All that decides whether a lock can be had, read behind the row that grants of a project take turns at. */
-import { type Db, type Id, of, type Part, type Query, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, type Part, type Query, sql } from '@muster/driver';
 import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
+import { storyIdOf } from '@muster/tenancy';
 import { type Holder } from '../rules/acquire.ts';
 import { type Claim } from '../rules/lock-resources.ts';
 import { isHeldSql } from '../leases/states-sql.ts';

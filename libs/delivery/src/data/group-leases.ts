@@ -1,5 +1,6 @@
 /** The leases that concern a group, locked in the order in which every transaction locks: leases by unit, then executions. */
-import { type Db, of, sql, storiesOf } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
+import { storiesOf } from '@muster/tenancy';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { executionList, type ExecutionRow } from './executions.ts';
 import { insertUnits, leaseList, type LeaseRow, type UnitType } from './leases.ts';

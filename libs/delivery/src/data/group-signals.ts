@@ -1,5 +1,5 @@
 /** What a group's coordinator should know: what others did to the group and its stories, since it was last told. */
-import { type Db, of, type Part, sql } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/driver';
 import { type EventKind, type Signal } from '@muster/registry';
 import { coordinatorSignalOf } from '../rules/signal-kinds.ts';
 import { answered, mostSignals, said } from './signals.ts';

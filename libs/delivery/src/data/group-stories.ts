@@ -1,16 +1,8 @@
 /** The stories of a group, held while they are put into one: no work on them is begun meanwhile. */
-import {
-  type Db,
-  of,
-  organization,
-  type Part,
-  type Query,
-  sql,
-  storiesOf,
-  storyIdOf,
-} from '@muster/database';
+import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type GroupState, type Trust } from '@muster/registry';
 import { type ApiError, badRequest, type Caller, nothingAt, visibleTo } from '@muster/runtime';
+import { storiesOf, storyIdOf } from '@muster/tenancy';
 import { isGroupMerged, isStoryMerged } from './groups.ts';
 
 /** A story that was named, and the open group that it is in. */

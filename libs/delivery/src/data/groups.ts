@@ -13,7 +13,7 @@ import {
   type RowOf,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Group, type GroupState, type Subject, subjectOf, type Trust } from '@muster/registry';
 import { z } from 'zod';
 import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';

@@ -1,5 +1,5 @@
 /** Leases as they are stored. What writes one has its row locked, and says in its WHERE which grant it is about. */
-import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';

@@ -1,5 +1,5 @@
 /** Who works on files that a lock is about, and how they hear of it: in the stream of their execution. */
-import { type Db, type Id, of, type Query, sql } from '@muster/database';
+import { type Db, type Id, of, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { appendEvents } from '../leases/events.ts';

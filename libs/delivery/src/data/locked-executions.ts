@@ -1,5 +1,5 @@
 /** An execution with all that a write to it goes by, locked until the transaction ends. */
-import { type Db, of, type Part, type Query, sql } from '@muster/database';
+import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { notFound } from '@muster/runtime';
 import { executionList, type ExecutionRow } from './executions.ts';
 import { clock, leaseList, type LeaseRow } from './leases.ts';

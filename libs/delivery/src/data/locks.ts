@@ -11,7 +11,7 @@ import {
   sql,
   view,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Lock, type Subject } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 /** What is known of work on stories by those who look for the next one, before any of it is locked. */
-import { type Db, type Id, of, organization, type Part, sql } from '@muster/database';
+import { type Db, type Id, of, organization, type Part, sql } from '@muster/driver';
 import { type Holder } from '../rules/acquire.ts';
 import { isInState, isOpenSql } from '../leases/states-sql.ts';
 import { type ExecutionRow } from './executions.ts';

@@ -1,5 +1,5 @@
 /** What was seen on the forge: kept as it came, once per dedupe key and trust, for good. */
-import { type Db, of, organization, sql } from '@muster/database';
+import { type Db, of, organization, sql } from '@muster/driver';
 import { type Actor, type InputOf, type registry, type Trust, verifiedKeys } from '@muster/registry';
 
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];

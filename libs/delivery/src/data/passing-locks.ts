@@ -1,5 +1,5 @@
 /** The locks that were taken for work, when the work is handed on. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
 import { Effort } from '../rules/glob-intersection.ts';

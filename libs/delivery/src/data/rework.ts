@@ -2,7 +2,7 @@
  * Requests for changes by reviewers in Muster. They are fresh while they are about the spec and the code that the story has
  * now, as the board judges them.
  */
-import { type Db, of, type Part, sql } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Rework } from '@muster/registry';
 import { isoIn } from './leases.ts';
 import { storiesOfExecution } from './targets.ts';

@@ -1,17 +1,6 @@
 /** Runs as they are stored, each in one row that its events move. */
 import { createHash } from 'node:crypto';
-import {
-  type Db,
-  newId,
-  of,
-  type Part,
-  type Id,
-  type Query,
-  type RowOf,
-  sql,
-  storyIdOf,
-  view,
-} from '@muster/database';
+import { type Db, type Id, newId, of, type Part, type Query, type RowOf, sql, view } from '@muster/driver';
 import {
   type MemberRef,
   type ParamsOf,
@@ -21,6 +10,7 @@ import {
   subjectOf,
 } from '@muster/registry';
 import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
+import { storyIdOf } from '@muster/tenancy';
 import { isClaimant } from './claimants.ts';
 
 type Event = ParamsOf<Registry['agents']['runEvent']>;

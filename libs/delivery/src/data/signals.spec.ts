@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { type Db, inOrganizationAsSystem, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
 import { arrangeStories } from '../../test/stories.ts';
 import { deliveryHandlers } from '../index.ts';

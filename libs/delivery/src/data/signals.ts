@@ -1,5 +1,5 @@
 /** What a holder should know: events of others on its execution, since it was last told. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Actor, type Signal, signalKinds } from '@muster/registry';
 import { type ExecutionRow } from './executions.ts';
 

@@ -1,5 +1,5 @@
 /** What is worked on: a story, or a delivery group. */
-import { type Db, type Id, of, type Part, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 

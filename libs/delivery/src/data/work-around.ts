@@ -1,5 +1,5 @@
 /** What others hold and touch around a story. */
-import { type Db, type Id, of, type Part, type Query, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { isLive, lockList, type LockRow } from './locks.ts';
 import { isOpenSql, isTakenUpSql } from '../leases/states-sql.ts';

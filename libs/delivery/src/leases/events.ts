@@ -1,5 +1,5 @@
 /** The streams of executions. Their numbers are counted on the execution's row: no gaps, in the order of commits. */
-import { type Db, of, organization, type Part, sql, withinPage } from '@muster/database';
+import { type Db, of, organization, type Part, sql, withinPage } from '@muster/driver';
 import { type ExecutionEvent } from '@muster/registry';
 
 /**

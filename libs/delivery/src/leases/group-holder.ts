@@ -1,5 +1,5 @@
 /** The coordinator of a delivery group, in each of its calls. */
-import { nextVersion } from '@muster/database';
+import { nextVersion } from '@muster/driver';
 import { type Group, type Signal } from '@muster/registry';
 import { lockCoordination } from '../data/group-leases.ts';
 import { type GroupNews, listGroupSignals } from '../data/group-signals.ts';

@@ -2,7 +2,7 @@
  * What every call of a lease's holder does alike, on an execution as on the coordination of a group: lease and row are
  * locked, the newest grant alone is let on, and what it does begins its time anew or ends it.
  */
-import { type Db, type Query } from '@muster/database';
+import { type Db, type Query } from '@muster/driver';
 import { type ApiError, type Caller } from '@muster/runtime';
 import { endedBy, holds, type LeaseRow, renewed } from '../data/leases.ts';
 import { claimOf, type LeaseClaim } from '../rules/lease-tokens.ts';

@@ -1,5 +1,5 @@
 /** What the table of transitions says, as parts of statements. Each is made once: it is the same in every call. */
-import { type Part, sql } from '@muster/database';
+import { type Part, sql } from '@muster/driver';
 import { type empty, storedFrom, type StoredState, type TransitionName, transitions } from './states.ts';
 
 const stored: Readonly<Record<StoredState, Part>> = {

@@ -1,5 +1,5 @@
 /** The end of expired leases that are in the way of another unit's holder. */
-import { type Db } from '@muster/database';
+import { type Db } from '@muster/driver';
 import { type EventData, type Subject } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type ExecutionRow } from '../data/executions.ts';

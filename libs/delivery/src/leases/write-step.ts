@@ -1,5 +1,5 @@
 /** A step as it is written: the execution and its stream, its lease, and the locks that go with the work. */
-import { type Db, of, type Part, sql } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { freeLocksOf, freeLocksOfRun, setExecution } from '../data/executions.ts';

@@ -9,7 +9,7 @@ import {
   record,
   type RowOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ForgeConnection,
   type ForgeFailure,

@@ -12,7 +12,7 @@ import {
   sql,
   view,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ForgeDelivery,
   type ForgeDeliveryState,

@@ -1,5 +1,5 @@
 /** Finds the executions that a fact may be about. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Fact } from '../rules/fact.ts';
 import { branchOfWork, storyNumbersIn } from '../rules/keys.ts';
 import { type LinkedRepository } from './repositories.ts';

@@ -1,5 +1,5 @@
 /** Facts that wait for the execution that they are about. */
-import { type Db, newId, of, organization, type Query, sql } from '@muster/database';
+import { type Db, newId, of, organization, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
 import { type Fact, factKey } from '../rules/fact.ts';
 

@@ -1,5 +1,5 @@
 /** Which branch or pull request an execution's work is in, where its head is, and what its checks came to. */
-import { type Db, of, organization, type Query, sql } from '@muster/database';
+import { type Db, of, organization, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
 import { type CheckWord } from '../rules/checks.ts';
 import { type Check, type Fact } from '../rules/fact.ts';

@@ -1,5 +1,5 @@
 /** Open pull requests of which nothing was heard for a while, and repositories without a known id: their forge is asked. */
-import { type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Callee } from './statuses.ts';
 
 /** So long nothing is asked: what happens is delivered within seconds. */

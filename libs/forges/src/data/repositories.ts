@@ -10,7 +10,7 @@ import {
   record,
   type RowOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ForgeRepository,
   type ParamsOf,

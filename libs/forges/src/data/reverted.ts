@@ -1,6 +1,7 @@
 /** The stories whose merged work a pull request takes back. */
-import { type Db, type DomainEvent, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { subjectOf } from '@muster/registry';
+import { type DomainEvent } from '@muster/tenancy';
 import { type Fact } from '../rules/fact.ts';
 import { type LinkedRepository } from './repositories.ts';
 

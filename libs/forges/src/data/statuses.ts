@@ -1,5 +1,5 @@
 /** What forges are sent of heads: what is due, who sends it, and what was sent last. */
-import { type Db, newId, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Db, newId, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type ForgeKind } from '@muster/registry';
 import { type Standing } from '../rules/standing.ts';
 

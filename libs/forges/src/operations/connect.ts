@@ -1,6 +1,7 @@
-import { getOrganizationKey, newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { forgeHomes, forgeNames, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { getOrganizationKey } from '@muster/tenancy';
 import {
   aboutConnection,
   connections,

@@ -1,7 +1,8 @@
 /** What is set for the whole installation, as handlers of connections need it. */
-import { type Db, getOrganizationKey } from '@muster/database';
+import { type Db } from '@muster/driver';
 import { type Seals } from '@muster/outbound';
 import { type ForgeCredentials, type ForgeSetup } from '@muster/registry';
+import { getOrganizationKey } from '@muster/tenancy';
 import { type ConnectionRow, credentialsOwner, secretOwner, ticketOwner } from '../data/connections.ts';
 import { newForgeSecret } from '../rules/signatures.ts';
 

@@ -1,6 +1,6 @@
-import { getOrganizationKey } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { getOrganizationKey } from '@muster/tenancy';
 import {
   aboutConnection,
   connections,

@@ -8,10 +8,10 @@ import {
   organization,
   pageOfRows,
   type Part,
-  projectIdOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type LeaderboardEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { projectIdOf } from '@muster/tenancy';
 import { z } from 'zod';
 import { type Period } from '../rules/sums.ts';
 

@@ -1,5 +1,5 @@
 /** The ledger, and the activity that it is counted from. */
-import { type Db, of, organization, sql } from '@muster/database';
+import { type Db, of, organization, sql } from '@muster/driver';
 import { type Counted, type Given, type Known, type TakenBack } from '../rules/ledger.ts';
 import { isPointKind, type Occurrence } from '../rules/points.ts';
 

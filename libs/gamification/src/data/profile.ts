@@ -1,5 +1,5 @@
 /** What is kept of one member's points. */
-import { type Db, of, organization, sql } from '@muster/database';
+import { type Db, of, organization, sql } from '@muster/driver';
 import { type MemberRef } from '@muster/registry';
 import { isPointKind, type Tally } from '../rules/points.ts';
 

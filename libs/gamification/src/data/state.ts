@@ -1,5 +1,5 @@
 /** How far an organization's activity is counted. */
-import { type DB, type Db, newId, of, organization, sql } from '@muster/database';
+import { type DB, type Db, newId, of, organization, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
 
 export type State = Pick<

@@ -1,5 +1,5 @@
 /** The sums that are kept with the ledger. */
-import { type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type SumChanges } from '../rules/sums.ts';
 
 /** Of weeks and months, this one and the one before are kept. */

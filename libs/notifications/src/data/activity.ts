@@ -1,7 +1,8 @@
 /** The activity: what happened, for everyone who may see where. */
-import { type Db, type Part, projectIdOf, sql, storyIdOf, view } from '@muster/database';
+import { type Db, type Part, sql, view } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { projectIdOf, storyIdOf } from '@muster/tenancy';
 import { ofActor } from './actors.ts';
 import { type EventCursors } from './event-cursors.ts';
 import { walkDown } from './streams.ts';

@@ -1,5 +1,5 @@
 /** Entries of the streams by who did it. */
-import { type Part, sql } from '@muster/database';
+import { type Part, sql } from '@muster/driver';
 
 /** SQL for the streams of a member, with what their agents did, and of one agent: an id is either's. */
 export function ofActor(actorId: string): Part[] {

@@ -1,5 +1,5 @@
 /** The audit trail: what was done and what was refused, for the admins. Postgres lets no service change it. */
-import { type Db, type Part, sql, view } from '@muster/database';
+import { type Db, type Part, sql, view } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { ofActor } from './actors.ts';
 import { bareCursors, walkDown } from './streams.ts';

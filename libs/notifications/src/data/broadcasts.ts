@@ -6,15 +6,15 @@ import {
   decodeCursor,
   of,
   pageOfRows,
-  projectIdOf,
   type Query,
   type RowOf,
   sql,
   view,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { z } from 'zod';
 import { isVisible } from './visible.ts';
 

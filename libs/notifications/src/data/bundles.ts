@@ -2,7 +2,7 @@
  * Mails and pushes to one member about what one other member does: a few go out at once, further ones are bundled into
  * one message for each kind, so that no member can fill another's mailbox. The inbox has all of them at once.
  */
-import { type Db, of, organization, sql } from '@muster/database';
+import { type Db, of, organization, sql } from '@muster/driver';
 
 /** `burst` messages from one author reach one member at once, and one more after each `seconds`. */
 export interface MessageRate {

@@ -3,7 +3,7 @@
  * how much happens where it may not look. Sealed, two cursors of one place do not even look alike.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { BadCursor, type Db, of, sql } from '@muster/database';
+import { BadCursor, type Db, of, sql } from '@muster/driver';
 import { LRUCache } from 'lru-cache';
 
 const algorithm = 'aes-256-gcm';

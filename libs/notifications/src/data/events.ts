@@ -1,7 +1,8 @@
 /** The activity as a stream: oldest first, in commit order, from a place on. */
-import { type Db, type DB, of, type Part, projectIdOf, sql } from '@muster/database';
+import { type Db, type DB, of, type Part, sql } from '@muster/driver';
 import { type ActivityItem } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { items as activityItems } from './activity.ts';
 import { mostLookedAt } from './streams.ts';

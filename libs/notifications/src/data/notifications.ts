@@ -10,7 +10,7 @@ import {
   type RowOf,
   sql,
   view,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   NotificationKind,
   notificationKinds,

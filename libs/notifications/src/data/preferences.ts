@@ -1,5 +1,5 @@
 /** What members set of the ways in which they are told; a choice that is the default is no row. */
-import { type Db, type DB, of, organization, type Query, sql } from '@muster/database';
+import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
 import { type Choice, defaultChannels } from '../rules/channels.ts';
 

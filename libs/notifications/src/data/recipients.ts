@@ -2,7 +2,7 @@
  * The recipients of a draft: a query for each kind, over the ids of one draft (`w.ids`), that answers members.
  * write-notifications.ts then drops members that were removed or may not see the project.
  */
-import { of, type Part, sql } from '@muster/database';
+import { of, type Part, sql } from '@muster/driver';
 import { heldSeats } from '@muster/organizations';
 import { type Recipients } from '../rules/notification-rules.ts';
 

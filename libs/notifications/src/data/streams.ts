@@ -14,7 +14,7 @@ import {
   type Part,
   sql,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { type EventCursors } from './event-cursors.ts';

@@ -1,5 +1,5 @@
 /** The counts of inboxes, for statements that write or mark many notifications. */
-import { sql } from '@muster/database';
+import { sql } from '@muster/driver';
 
 /**
  * From this statement to the end of the transaction no trigger counts notifications: a statement with it among its

@@ -1,6 +1,7 @@
 /** What of the organization a caller may see. */
-import { type Db, of, type Part, projectIdOf, sql } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Caller, named, visibleTo } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 
 /**
  * SQL for the condition that the caller may see what belongs to this project; to no project belongs what everybody

@@ -14,7 +14,7 @@ import {
   sql,
   view,
   withinPage,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ActivityItem,
   type ParamsOf,

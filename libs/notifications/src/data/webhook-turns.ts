@@ -1,15 +1,7 @@
 /** Statements of a worker's turn at an endpoint. Each is of the worker that holds it: see webhook-turn.ts. */
-import {
-  type Db,
-  isSettled,
-  of,
-  organization,
-  type Part,
-  type Query,
-  type RowOf,
-  sql,
-} from '@muster/database';
+import { type Db, of, organization, type Part, type Query, type RowOf, sql } from '@muster/driver';
 import { type WebhookTry } from '@muster/registry';
+import { isSettled } from '@muster/tenancy';
 import { type items as activityItems } from './activity.ts';
 import { type WebhookRow } from './webhooks.ts';
 

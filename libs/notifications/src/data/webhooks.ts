@@ -7,13 +7,12 @@ import {
   type Page,
   pageOfRows,
   type Part,
-  projectIdOf,
   type Query,
   record,
   requireVersion,
   type RowOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type Seals } from '@muster/outbound';
 import {
   notFound,
@@ -24,6 +23,7 @@ import {
   type Webhook,
 } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { z } from 'zod';
 import { secretOwner } from '../rules/webhook-secrets.ts';
 import { organizationKeyOf } from './event-cursors.ts';

@@ -1,5 +1,5 @@
 /** Notifications that no longer ask for anything: what they are about was deleted or decided. */
-import { type Db, of, type Part, sql } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Subject } from '@muster/registry';
 import { markRead, mostAtOnce } from './notifications.ts';
 

@@ -1,5 +1,5 @@
 /** Writes all notifications of a transaction in one statement: the inbox, and what goes out by e-mail and push. */
-import { of, organization, type Part, type Query, sql } from '@muster/database';
+import { of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { defaultChannels } from '../rules/channels.ts';
 import { longestBody, type NotificationDraft } from '../rules/notification-rules.ts';

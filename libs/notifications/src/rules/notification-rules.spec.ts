@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Actor, type EventKind, eventKinds, type Subject } from '@muster/registry';
 import { draftsOf } from './notification-rules.ts';
 

@@ -3,7 +3,6 @@
  * it. An event without a rule notifies no member, and costs nothing. Where several drafts of one event reach the same
  * member, the first one counts, so the more specific one goes first.
  */
-import { type DomainEvent } from '@muster/database';
 import {
   type Actor,
   type EventData,
@@ -11,6 +10,7 @@ import {
   type NotificationKind,
   type Subject,
 } from '@muster/registry';
+import { type DomainEvent } from '@muster/tenancy';
 import { excerpt } from './excerpts.ts';
 
 /** How recipients are found, from the ids of a draft; the queries are in data/recipients.ts. */

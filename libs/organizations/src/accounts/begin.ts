@@ -1,15 +1,6 @@
 /** An organization that a person begins who signed in. It is no operation: there is no organization to call it in. */
-import {
-  type Db,
-  inSignIn,
-  makeAtNode,
-  newId,
-  nodeForNew,
-  nodesOf,
-  type Pool,
-  type SignInDb,
-  sql,
-} from '@muster/database';
+import { type Db, newId, type Pool, sql } from '@muster/driver';
+import { inSignIn, makeAtNode, nodeForNew, nodesOf, type SignInDb } from '@muster/placement';
 import { OrgName } from '@muster/registry';
 import { parseWith } from '@muster/runtime';
 import { z } from 'zod';

@@ -8,7 +8,7 @@ import {
   type RowOf,
   sql,
   view,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type Agent,
   type OrgRole,

@@ -1,5 +1,5 @@
 /** Connections of programs, which sign-in makes (functions/connections.sql), as their members see them. */
-import { CursorId, type Db, decodeCursor, of, pageOfRows, type Part, sql } from '@muster/database';
+import { CursorId, type Db, decodeCursor, of, pageOfRows, type Part, sql } from '@muster/driver';
 import { type Connection, type GivenScope, type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 /** Devices of members, by the ids that their clients gave them. A push token is written, and never read out. */
-import { type Db, type DB, of, organization, type Query, type RowOf, sql, view } from '@muster/database';
+import { type Db, type DB, of, organization, type Query, type RowOf, sql, view } from '@muster/driver';
 import { type Device } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';

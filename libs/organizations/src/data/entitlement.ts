@@ -1,4 +1,4 @@
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Entitlement, type Plan } from '@muster/registry';
 import { planFeatures, planLimits } from '../rules/entitlement.ts';
 import { rollForward } from '../rules/periods.ts';

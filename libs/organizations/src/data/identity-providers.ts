@@ -3,18 +3,17 @@ import {
   CursorId,
   type Db,
   decodeCursor,
-  getOrganizationKey,
   of,
   organization,
-  outboxRow,
   pageOfRows,
   type Query,
   record,
   type RowOf,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { type SecretOwner } from '@muster/outbound';
 import { type IdentityProvider, type ParamsOf, type Registry } from '@muster/registry';
+import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
 import { askForDomainMails } from '../domains/mail.ts';
 import { domainGraceDays } from '../rules/domain-mail.ts';

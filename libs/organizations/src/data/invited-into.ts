@@ -1,5 +1,5 @@
 /** The teams and projects that an invitation leads into. */
-import { type Db, of, type Query, sql } from '@muster/database';
+import { type Db, of, type Query, sql } from '@muster/driver';
 import { nothingAt } from '@muster/registry';
 
 /** The ids, each once; 404 unless the organization has all these teams. */

@@ -1,17 +1,8 @@
 /** Members by name, and what there is to say of one. */
-import {
-  containing,
-  CursorId,
-  CursorText,
-  type Db,
-  decodeCursor,
-  of,
-  pageOfSearch,
-  searched,
-  sql,
-} from '@muster/database';
+import { CursorId, CursorText, type Db, decodeCursor, of, pageOfSearch, searched, sql } from '@muster/driver';
 import { type Member, type ParamsOf, projectRoles, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
+import { containing } from '@muster/tenancy';
 import { z } from 'zod';
 import { type MemberRow, members, toMember } from './members.ts';
 

@@ -1,4 +1,4 @@
-import { type Db, newId, of, organization, type Query, record, type RowOf, sql } from '@muster/database';
+import { type Db, newId, of, organization, type Query, record, type RowOf, sql } from '@muster/driver';
 import { type Member, notFound, type OrgRole, type Subject, subjectOf, unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { handleFor, uniqueHandle } from '../rules/handles.ts';

@@ -1,5 +1,5 @@
 /** The projects that a call names. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { isUuid, nothingAt } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 

@@ -1,4 +1,4 @@
-import { type Db, type DB, organization, type Query, record, type RowOf, sql } from '@muster/database';
+import { type Db, type DB, organization, type Query, record, type RowOf, sql } from '@muster/driver';
 import { type Org, type Subject, subjectOf, unauthorized } from '@muster/registry';
 import { type Selectable } from 'kysely';
 

@@ -1,7 +1,8 @@
 /** The passkeys of a member's person. They are of no organization: functions of the door say what a call may know of them. */
-import { CursorId, type Db, decodeCursor, outboxRow, pageOfRows, sql } from '@muster/database';
+import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
 import { type ParamsOf, type Passkey, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { outboxRow } from '@muster/tenancy';
 import { z } from 'zod';
 
 interface Row {

@@ -1,6 +1,7 @@
 /** The policy of an organization: what it set, beside its row. */
-import { type Db, type DB, hasLinkedRepository, of, organization, type Query, sql } from '@muster/database';
+import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { effectivePolicy, type Plan, type PolicyRecord } from '@muster/registry';
+import { hasLinkedRepository } from '@muster/tenancy';
 import { type Selectable } from 'kysely';
 import { type StoredPolicy } from '../rules/policy-changes.ts';
 

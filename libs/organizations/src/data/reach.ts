@@ -1,5 +1,5 @@
 /** Whose tokens and agents a caller reaches: their own, and as an admin everybody's in the organization. */
-import { of, type Part, sql } from '@muster/database';
+import { of, type Part, sql } from '@muster/driver';
 import { orgRank, type OrgRole, roleTooLow, scopeCovers } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 

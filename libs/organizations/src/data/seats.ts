@@ -2,8 +2,8 @@
  * Seats: which members and invitations hold one. Calls that give a seat (an invitation, its acceptance, a role) and calls
  * that change how many there are go through lockSeats, and so take turns.
  */
-import { type Db, type DB, of, sql } from '@muster/database';
 import { type Selectable } from 'kysely';
+import { type Db, type DB, of, sql } from '@muster/driver';
 import { orgRoles } from '@muster/registry';
 import { holdsSeat } from '../rules/role-changes.ts';
 

@@ -1,5 +1,5 @@
 /** The sessions of a member's person. They are of no organization: functions of the door say what a call may know of them. */
-import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/database';
+import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
 import { notFound, type ParamsOf, type Registry, type Session } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';

@@ -9,7 +9,7 @@ import {
   pageOfRows,
   type Query,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import { notFound, type ParamsOf, type Registry, type TeamMember } from '@muster/registry';
 import { z } from 'zod';
 

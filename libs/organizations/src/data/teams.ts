@@ -1,6 +1,5 @@
 /** The teams table: one team, found, locked, written; the teams of the organization, and those of a member. */
 import {
-  containing,
   CursorText,
   type Db,
   decodeCursor,
@@ -11,7 +10,7 @@ import {
   type RowOf,
   searched,
   sql,
-} from '@muster/database';
+} from '@muster/driver';
 import {
   type ParamsOf,
   type Registry,
@@ -21,6 +20,7 @@ import {
   type TeamRole,
 } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { containing } from '@muster/tenancy';
 import { z } from 'zod';
 
 export const teams = record('teams', 't', {

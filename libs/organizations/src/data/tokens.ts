@@ -1,3 +1,4 @@
+import { type Selectable } from 'kysely';
 import {
   CursorId,
   type Db,
@@ -11,8 +12,7 @@ import {
   type RowOf,
   sql,
   view,
-} from '@muster/database';
-import { type Selectable } from 'kysely';
+} from '@muster/driver';
 import {
   type AccessToken,
   type ParamsOf,

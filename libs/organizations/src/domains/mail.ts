@@ -1,5 +1,6 @@
 /** The e-mails about a domain whose record is gone: to the owner and the admins of its organization. */
-import { type Db, of, outboxRow, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
+import { outboxRow } from '@muster/tenancy';
 import { domainGraceDays, domainMail, type DomainMail } from '../rules/domain-mail.ts';
 import { domainRecord } from '../rules/domain-proofs.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { inOrganizationAsSystem, newId, type Pool } from '@muster/database';
+import { newId, type Pool } from '@muster/driver';
 import { type GivenRole } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../index.ts';
 import { acceptInvitation } from './accept.ts';

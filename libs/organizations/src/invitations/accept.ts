@@ -1,18 +1,15 @@
 /** Accepting an invitation. It is no operation: there is no token until it is done. */
+import { type Db, nextVersion, OutcomeUnknown, type Pool } from '@muster/driver';
+import { type GivenRole, type Member, MemberName, notFound, refusal, type Scope } from '@muster/registry';
+import { conclude, hashToken, newTokenSecret, parseWith, type Reaction, toApiError } from '@muster/runtime';
 import {
-  type Db,
   type DomainEvent,
   identify,
   inInvitingOrganization,
   inOrganization,
-  nextVersion,
-  OutcomeUnknown,
   type InvitedAccount,
   type InvitedEntry,
-  type Pool,
-} from '@muster/database';
-import { type GivenRole, type Member, MemberName, notFound, refusal, type Scope } from '@muster/registry';
-import { conclude, hashToken, newTokenSecret, parseWith, type Reaction, toApiError } from '@muster/runtime';
+} from '@muster/tenancy';
 import { z } from 'zod';
 import {
   aboutInvitation,

@@ -1,5 +1,5 @@
 /** The e-mail of an invitation, which alone has its secret: made anew each time that it goes out. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { type Actor, type GivenRole } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
 import { setSecretHash } from '../data/invitations.ts';

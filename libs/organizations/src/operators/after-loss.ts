@@ -1,4 +1,5 @@
-import { ask, operatorTrail, type Pool, sql } from '@muster/database';
+import { ask, type Pool, sql } from '@muster/driver';
+import { operatorTrail } from '@muster/tenancy';
 import { operate } from './operate.ts';
 
 /** More than anybody acquires, or writes, in what a standby can be behind. */

@@ -1,4 +1,6 @@
-import { everyNode, operatorTrail, type Pool, sql } from '@muster/database';
+import { type Pool, sql } from '@muster/driver';
+import { everyNode } from '@muster/placement';
+import { operatorTrail } from '@muster/tenancy';
 import { z } from 'zod';
 import { noSuch, operate, parseInput } from './operate.ts';
 

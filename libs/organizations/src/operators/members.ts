@@ -1,5 +1,6 @@
-import { of, operatorTrail, type Pool, sql } from '@muster/database';
+import { of, type Pool, sql } from '@muster/driver';
 import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/registry';
+import { operatorTrail } from '@muster/tenancy';
 import { z } from 'zod';
 import { members, type MemberRow, setNewMember, toMember } from '../data/members.ts';
 import { freeSeats, lockSeats } from '../data/seats.ts';

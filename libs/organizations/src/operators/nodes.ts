@@ -1,4 +1,5 @@
 /** The servers that organizations are at, as operators look after them. */
+import { type Pool, sql } from '@muster/driver';
 import {
   bytesAt,
   CannotMove,
@@ -7,9 +8,7 @@ import {
   type Moved,
   moveOrganization,
   nodesOf,
-  type Pool,
-  sql,
-} from '@muster/database';
+} from '@muster/placement';
 import { findOrganization, noSuch, operate } from './operate.ts';
 import { nodeNamed } from './organizations.ts';
 

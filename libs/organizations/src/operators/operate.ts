@@ -1,18 +1,9 @@
 /** What all of the operators' functions share: the transaction, the input, and how things are named. */
-import {
-  asOperator,
-  BurstError,
-  type Db,
-  everyNode,
-  type Node,
-  nodesOf,
-  of,
-  type Pool,
-  sql,
-  type Within,
-} from '@muster/database';
+import { BurstError, type Db, of, type Pool, sql, type Within } from '@muster/driver';
+import { everyNode, type Node, nodesOf } from '@muster/placement';
 import { type ApiError, forbidden, type Member, notFound, type Org, unavailable } from '@muster/registry';
 import { parseWith, toApiError } from '@muster/runtime';
+import { asOperator } from '@muster/tenancy';
 import { type z } from 'zod';
 import { members, type MemberRow, toMember } from '../data/members.ts';
 import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';

@@ -1,15 +1,5 @@
-import {
-  everyNode,
-  makeAtNode,
-  newId,
-  type Node,
-  nodeForNew,
-  nodesOf,
-  operatorTrail,
-  organization,
-  type Pool,
-  sql,
-} from '@muster/database';
+import { newId, organization, type Pool, sql } from '@muster/driver';
+import { everyNode, makeAtNode, type Node, nodeForNew, nodesOf } from '@muster/placement';
 import {
   EmailAddress,
   type Member,
@@ -21,6 +11,7 @@ import {
   plans,
   refusal,
 } from '@muster/registry';
+import { operatorTrail } from '@muster/tenancy';
 import { z } from 'zod';
 import { setNewMember } from '../data/members.ts';
 import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';

@@ -1,15 +1,6 @@
-import {
-  type Db,
-  type DB,
-  newId,
-  nodesOf,
-  of,
-  operatorTrail,
-  organization,
-  type Pool,
-  sql,
-} from '@muster/database';
 import { type Selectable } from 'kysely';
+import { type Db, type DB, newId, of, organization, type Pool, sql } from '@muster/driver';
+import { nodesOf } from '@muster/placement';
 import {
   AgentName,
   EmailAddress,
@@ -21,6 +12,7 @@ import {
   TokenName,
 } from '@muster/registry';
 import { hashToken, newTokenSecret } from '@muster/runtime';
+import { operatorTrail } from '@muster/tenancy';
 import { z } from 'zod';
 import { type NewToken, setNewToken } from '../data/tokens.ts';
 import { getMemberByEmail, getOrgBySlug, noSuch, operate, operateOn, parseInput } from './operate.ts';

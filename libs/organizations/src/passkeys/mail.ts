@@ -1,5 +1,5 @@
 /** The e-mail about a passkey that was removed by an operation, to the address of its person's account. */
-import { type Db, sql } from '@muster/database';
+import { type Db, sql } from '@muster/driver';
 import { type PasskeyMail, passkeyMail } from '../rules/passkey-mail.ts';
 
 /** What the job says of it, and where people reach Muster. */

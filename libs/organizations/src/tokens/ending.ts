@@ -1,5 +1,6 @@
 /** What a member is told before a token of theirs ends: once for each token, by e-mail. */
-import { type Db, of, outboxRow, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
+import { outboxRow } from '@muster/tenancy';
 import { tokenEndMail, type TokenEndMail } from '../rules/token-end-mail.ts';
 
 /** How many days before the end. */

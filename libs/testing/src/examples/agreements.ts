@@ -1,5 +1,5 @@
 /** What the organization of the examples agreed on: the prompt "start", its own and the project's, and a contract. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Makers } from '../world.ts';
 
 interface Board {

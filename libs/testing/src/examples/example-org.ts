@@ -3,7 +3,7 @@
  * comment under the ids that the contract's examples name; DOCS with a board of two columns; OLD, to be deleted.
  * Made by SQL, since the examples name ids and the API gives out its own.
  */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type Person, type Makers, type World } from '../world.ts';
 import { arrangePeople, takeSlug } from './people.ts';
 import { arrangeAccess } from './access.ts';

@@ -1,5 +1,5 @@
 /** Organization and people of the examples: the slug acme; Mia, who leads the team Web; Timo, who is in no team; a device. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Operation } from '@muster/registry';
 import { type People, type Person, type Makers } from '../world.ts';
 

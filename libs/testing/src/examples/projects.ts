@@ -2,7 +2,7 @@
  * The projects of the examples: WEB with its columns, an epic, two stories and a comment; DOCS with a board of two columns;
  * OLD, to be deleted.
  */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Makers, type Person } from '../world.ts';
 
 export const exampleIds = {

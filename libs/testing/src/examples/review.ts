@@ -1,5 +1,5 @@
 /** Who is assigned and who reviews, in the organization of the examples: Nora with her agent, and Ana. */
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Makers } from '../world.ts';
 
 const exampleIds = {

@@ -1,6 +1,7 @@
 // node remover.ts <database> <orgId> <projectId> [at once]
 // Removes a project as the worker does, and says a line after each portion; at once: by one statement.
-import { acrossOrganizations, createPool, removeInPortions, sql } from '@muster/database';
+import { createPool, sql } from '@muster/driver';
+import { acrossOrganizations, removeInPortions } from '@muster/tenancy';
 
 const [url = '', orgId, projectId, how] = process.argv.slice(2);
 const pool = createPool({ url, role: 'muster_app', name: 'muster-prove-remover', max: 2 });

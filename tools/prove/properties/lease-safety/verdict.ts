@@ -1,5 +1,5 @@
 /** What must hold of all that holders did, from what they heard and from what the database has in the end. */
-import { type Pool } from '@muster/database';
+import { type Pool } from '@muster/driver';
 import { type Deed } from './holders.ts';
 
 /** An event of a unit's streams, those of its executions one after the other. */

@@ -1,4 +1,4 @@
-import { nextVersion, requireVersion } from '@muster/database';
+import { nextVersion, requireVersion } from '@muster/driver';
 import { getSeats, lockSeats, planLimits } from '@muster/organizations';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { mostLookedAt, newId } from '@muster/driver';
 import { isOutboxJob, jobNames } from '@muster/jobs';
-import { newId } from '@muster/database';
 import { type Scope } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { mostLookedAt } from '@muster/database';
 import { platform } from './handlers.ts';
 
 const world = useWorld({ admin: { platform } });

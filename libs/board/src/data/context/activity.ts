@@ -1,5 +1,5 @@
 /** What happened to the story lately. */
-import { type DB, of, sql } from '@muster/database';
+import { type DB, of, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
 import { type Section, whole } from './scope.ts';
 

@@ -1,5 +1,5 @@
 /** What people agreed on beforehand: prompts and contracts. */
-import { of, type Part, sql } from '@muster/database';
+import { of, type Part, sql } from '@muster/driver';
 import { contractColumns, type ContractRow, toContract } from '../contracts.ts';
 import { effectivePrompts, promptColumns, type PromptRow, toPrompt } from '../prompts.ts';
 import { firstOf, type Section } from './scope.ts';

@@ -1,5 +1,5 @@
 /** Whether the caller can begin: what the rules ask of the board, who works on the story now, and whether agents have to stay away. */
-import { of, sql } from '@muster/database';
+import { of, sql } from '@muster/driver';
 import { readinessOf } from '../../rules/readiness.ts';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables, toBoardFacts } from '../readiness-facts.ts';
 import { type Section, whole } from './scope.ts';

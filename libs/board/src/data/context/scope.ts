@@ -1,5 +1,5 @@
 /** What the sections of a story's context are read with, and what each is read as. */
-import { type Db, type Id } from '@muster/database';
+import { type Db, type Id } from '@muster/driver';
 import {
   type ContextSection,
   type ContextSections,

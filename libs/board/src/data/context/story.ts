@@ -1,5 +1,5 @@
 /** The story itself, what it is for, and who is about it. */
-import { of, sql } from '@muster/database';
+import { of, sql } from '@muster/driver';
 import { type EpicRow, epics, toEpic } from '../epics.ts';
 import { listOnlookers, mostOnlookers } from '../selections.ts';
 import { getSpec } from '../specs.ts';

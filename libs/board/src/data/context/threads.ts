@@ -1,5 +1,5 @@
 /** The open threads of a story. */
-import { of, sql } from '@muster/database';
+import { of, sql } from '@muster/driver';
 import { type OpenThread } from '@muster/registry';
 import { type CommentRow, comments, toComment } from '../comments.ts';
 import { type Scope, type Section, whole } from './scope.ts';

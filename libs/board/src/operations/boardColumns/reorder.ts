@@ -1,4 +1,4 @@
-import { nextVersion } from '@muster/database';
+import { nextVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockBoard, setPositions, toColumn } from '../../data/columns.ts';

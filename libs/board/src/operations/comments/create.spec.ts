@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { registry, type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Contract, contractKinds, type InputOf, type registry, type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';

@@ -1,5 +1,5 @@
 /** The stories of a put, and the epics that they name. */
-import { type Db } from '@muster/database';
+import { type Db } from '@muster/driver';
 import { type ImportItem, type ImportResult, type Policy } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId, removeInPortions } from '@muster/database';
+import { newId } from '@muster/driver';
+import { removeInPortions } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard, nobodyWorks } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';

@@ -1,6 +1,6 @@
-import { projectIdOf } from '@muster/database';
 import { inside, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { lockBoard } from '../../data/columns.ts';
 import { aboutProject, deleteProject, getVisibleProject } from '../../data/projects.ts';
 

@@ -1,6 +1,6 @@
-import { projectIdOf } from '@muster/database';
 import { projectRank, projectRoles, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import {
   accessRequests,
   findPending,

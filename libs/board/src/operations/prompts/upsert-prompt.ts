@@ -1,5 +1,5 @@
 /** Writing a prompt of the organization or of a project. */
-import { type Id, nextVersion, requireVersion } from '@muster/database';
+import { type Id, nextVersion, requireVersion } from '@muster/driver';
 import { type Prompt, type registry } from '@muster/registry';
 import { changedFields, type HandlerContext } from '@muster/runtime';
 import { aboutPrompt, claimPrompt, setPrompt, toPrompt } from '../../data/prompts.ts';

@@ -1,6 +1,6 @@
 /** The gate into done: who reviewed what there is now, whichever operation moves the story. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { noCode, type Story, type Verdict, verdicts } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';

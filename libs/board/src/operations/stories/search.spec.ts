@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { mostLookedAt } from '@muster/database';
+import { mostLookedAt } from '@muster/driver';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { stories } from './handlers.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { stories } from './handlers.ts';

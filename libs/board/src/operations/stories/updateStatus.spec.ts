@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type StoryStatus } from '@muster/registry';
 import { type People, until, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';

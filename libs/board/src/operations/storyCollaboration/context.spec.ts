@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type EventEmitter } from 'node:events';
-import { createPool, newId } from '@muster/database';
+import { createPool, newId } from '@muster/driver';
 import {
   contextSections,
   inside,

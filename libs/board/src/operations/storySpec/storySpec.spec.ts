@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../../test/board.ts';

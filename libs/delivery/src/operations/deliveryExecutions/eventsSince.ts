@@ -1,4 +1,4 @@
-import { shortenable } from '@muster/database';
+import { shortenable } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listEvents } from '../../leases/events.ts';

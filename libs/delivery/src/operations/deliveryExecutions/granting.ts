@@ -1,5 +1,5 @@
 /** How a lease is granted, whether its target was named or found: one way, by one decision. */
-import { type Id } from '@muster/database';
+import { type Id } from '@muster/driver';
 import {
   type ExecutionTarget,
   isBeforeWork,

@@ -1,4 +1,4 @@
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle, nothingAt } from '@muster/runtime';
 import { isActing } from '../../data/claimants.ts';

@@ -1,3 +1,4 @@
+import { type Db } from '@muster/driver';
 import {
   type ApiError,
   branchName,
@@ -16,7 +17,6 @@ import {
   type SeenHead,
   type Trust,
 } from '@muster/registry';
-import { type Db } from '@muster/database';
 import { badRequest, canonicalUrlOf, handle, type HandlerContext } from '@muster/runtime';
 import { type z } from 'zod';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';

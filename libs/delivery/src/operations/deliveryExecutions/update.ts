@@ -1,4 +1,4 @@
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import { codeSaid, codeThatCounts, registry } from '@muster/registry';
 import {
   canonicalGit,

@@ -1,4 +1,4 @@
-import { requireVersion } from '@muster/database';
+import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';

@@ -1,4 +1,4 @@
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { canonicalGit, changedGit, handle } from '@muster/runtime';
 import { aboutGroup, getGroupAfter, insertGroup, toGroup } from '../../data/groups.ts';

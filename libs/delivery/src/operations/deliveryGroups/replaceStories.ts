@@ -1,4 +1,4 @@
-import { nextVersion, of, requireVersion, sql } from '@muster/database';
+import { nextVersion, of, requireVersion, sql } from '@muster/driver';
 import { codeSaid, codeThatCounts, registry } from '@muster/registry';
 import { handle, type HandlerContext } from '@muster/runtime';
 import { aboutGroup, deliveryGroups, getGroupAfter, lockGroup, toGroup } from '../../data/groups.ts';

@@ -1,4 +1,4 @@
-import { requireVersion } from '@muster/database';
+import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { aboutGroup, deliveryGroups, lockGroup, toGroup, withoutLease } from '../../data/groups.ts';

@@ -1,6 +1,6 @@
-import { projectIdOf } from '@muster/database';
 import { inside } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { projectIdOf } from '@muster/tenancy';
 import { endWorkIn } from '../../data/ending-work.ts';
 import { aboutTarget } from '../../data/targets.ts';
 

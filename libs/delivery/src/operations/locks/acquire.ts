@@ -1,4 +1,4 @@
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type LockConflict, type ParamsOf, registry, withShortLists } from '@muster/registry';
 import { badRequest, handle, type HandlerContext } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';

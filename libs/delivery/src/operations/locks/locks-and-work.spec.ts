@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { acquire, listed, workOn } from '../../../test/locks.ts';
 import { arrangeStories } from '../../../test/stories.ts';

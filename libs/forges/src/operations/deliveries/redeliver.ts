@@ -1,6 +1,6 @@
-import { outboxRow } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { outboxRow } from '@muster/tenancy';
 import { renewDelivery, toDelivery } from '../../data/deliveries.ts';
 
 export const redeliver = handle(registry.forges.deliveries.redeliver, async ({ params, db }) => {

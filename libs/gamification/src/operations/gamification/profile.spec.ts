@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type Person, useWorld } from '@muster/testing';
 import { count, done, happen } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';

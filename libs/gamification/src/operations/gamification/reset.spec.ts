@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { type People, useWorld } from '@muster/testing';
 import { count, done, happen, pointsOf, reopened } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';

@@ -1,4 +1,4 @@
-import { type Db, organization, sql } from '@muster/database';
+import { type Db, organization, sql } from '@muster/driver';
 import { registry, type Subject } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getMemberRef } from '../../data/profile.ts';

@@ -1,6 +1,7 @@
-import { newId, outboxRow } from '@muster/database';
+import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { outboxRow } from '@muster/tenancy';
 import { findState, requestCount, type State } from '../../data/state.ts';
 import { syncJob } from '../../sync-points.ts';
 

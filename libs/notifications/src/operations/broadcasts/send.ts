@@ -1,4 +1,4 @@
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { forbidden, projectRank, registry, type Subject } from '@muster/registry';
 import { handle, named } from '@muster/runtime';
 import { countRecipients, getTeamOfBroadcast, insertBroadcast, toBroadcast } from '../../data/broadcasts.ts';

@@ -1,4 +1,4 @@
-import { shortenable } from '@muster/database';
+import { shortenable } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle, requireProject } from '@muster/runtime';
 import { cursorsOf } from '../../data/event-cursors.ts';

@@ -1,4 +1,4 @@
-import { decodeCursor, pageOfRows } from '@muster/database';
+import { decodeCursor, pageOfRows } from '@muster/driver';
 import { notificationKinds, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
+import { newId } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
-import { newId } from '@muster/database';
 import { leadRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { organizationKeyOf } from '../../data/event-cursors.ts';

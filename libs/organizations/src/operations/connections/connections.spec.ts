@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { hashToken, newTokenSecret } from '@muster/runtime';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeProject } from '../../../test/work.ts';

@@ -1,4 +1,4 @@
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { parseUntrustedJson, registry, WebPushSubscription } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
 import {

@@ -1,4 +1,4 @@
-import { shortenable, shortened } from '@muster/database';
+import { shortenable, shortened } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listProviders } from '../../data/identity-providers.ts';

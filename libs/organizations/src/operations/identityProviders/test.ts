@@ -1,6 +1,6 @@
-import { outboxRow } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
+import { outboxRow } from '@muster/tenancy';
 import { beginCheck, listDomains, lockProviders, toProvider } from '../../data/identity-providers.ts';
 import { type IdentityProvidersSetUp, redirectUrlOf } from './set-up.ts';
 

@@ -1,6 +1,7 @@
-import { getOrganizationKey, outboxRow, requireVersion } from '@muster/database';
+import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
+import { getOrganizationKey, outboxRow } from '@muster/tenancy';
 import {
   beginCheck,
   type DomainRow,

@@ -1,5 +1,6 @@
-import { type Db, outboxRow, type Query } from '@muster/database';
+import { type Db, type Query } from '@muster/driver';
 import { type OrgRole, type Policy, refusal, roleTooLow } from '@muster/registry';
+import { outboxRow } from '@muster/tenancy';
 import { forgetSecret, type InvitationRow } from '../../data/invitations.ts';
 import { freeSeats, type Seats } from '../../data/seats.ts';
 import { isAllowedAddress } from '../../rules/email-domains.ts';

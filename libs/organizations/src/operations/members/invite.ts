@@ -1,4 +1,4 @@
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {

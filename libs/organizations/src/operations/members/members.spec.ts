@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { type Person, useWorld } from '@muster/testing';
 import {

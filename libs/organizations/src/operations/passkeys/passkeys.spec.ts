@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { inOrganizationAsSystem, newId } from '@muster/database';
+import { newId } from '@muster/driver';
+import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { organizationsHandlers, preparePasskeyMail } from '../../index.ts';
 

@@ -1,4 +1,4 @@
-import { requireVersion } from '@muster/database';
+import { requireVersion } from '@muster/driver';
 import { Policy, registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { aboutOrg, lockOrg } from '../../data/orgs.ts';

@@ -1,4 +1,4 @@
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql } from '@muster/driver';
 import {
   forbidden,
   mostTokens,

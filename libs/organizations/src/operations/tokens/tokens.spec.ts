@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId } from '@muster/driver';
 import { mostTokens } from '@muster/registry';
 import { hashToken, isWellFormedToken } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';

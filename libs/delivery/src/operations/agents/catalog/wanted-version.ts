@@ -1,5 +1,5 @@
 /** The version that a reader means: the newest, one by its exact text, or the newest of a range. */
-import { type Db } from '@muster/database';
+import { type Db } from '@muster/driver';
 import { type CatalogVersionRef } from '@muster/registry';
 import { badRequest, notFound } from '@muster/runtime';
 import { type AgentRef, listVersions } from '../../../data/catalog.ts';

@@ -1,6 +1,0 @@
-/** What opens the organization's secrets; half of what does, where the installation has a key of its own. */
-import { type Db } from './organization.ts';
-import { of, sql } from './sql.ts';
-
-export const getOrganizationKey = async (db: Db): Promise<Buffer> =>
-  (await db.one(sql<{ key: Buffer }>`select s.cursor_key as key from streams s where ${of('s')}`)).key;

@@ -1,0 +1,85 @@
+/**
+ * The database's functions, and the triggers that call them: SQL files, one a topic, each stated as it is now. A file is
+ * run again whenever its text is another than the one that was run last; so each says `create or replace`.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { productVersion } from '@muster/registry';
+import { type Client, type Pool } from 'pg';
+import { FileFailed, folderBeside, namesIn } from './sql-files.ts';
+
+export interface FunctionFile {
+  readonly name: string;
+  readonly text: string;
+  readonly sha256: string;
+}
+
+interface Applied {
+  readonly name: string;
+  readonly sha256: string;
+  readonly release: string;
+}
+
+/** The functions of this release. */
+export function functionFiles(): FunctionFile[] {
+  const folder = folderBeside('functions');
+  return namesIn(folder).map((name) => {
+    const text = readFileSync(path.join(folder, `${name}.sql`), 'utf8');
+    return { name, text, sha256: createHash('sha256').update(text).digest('hex') };
+  });
+}
+
+/** Whether the second release is newer than the first. */
+const isNewer = (than: string, release: string): boolean =>
+  than.localeCompare(release, 'en', { numeric: true }) < 0;
+
+/** Those that are to be run: changed, or never run, and no newer release has been here. */
+export function outdated(
+  files: readonly FunctionFile[],
+  applied: readonly Applied[],
+  release: string,
+): FunctionFile[] {
+  if (applied.some((file) => isNewer(release, file.release))) return [];
+  const known = new Map(applied.map(({ name, sha256 }) => [name, sha256]));
+  return files.filter(({ name, sha256 }) => known.get(name) !== sha256);
+}
+
+/** Runs the files that are outdated, and notes them. In the caller's transaction. */
+export async function applyFunctions(
+  client: Client,
+  files: readonly FunctionFile[] = functionFiles(),
+  release: string = productVersion,
+): Promise<void> {
+  const { rows } = await client.query<Applied>('select name, sha256, release from app.function_files');
+  const changed = outdated(files, rows, release);
+  if (changed.length === 0) return;
+  // One file may call what another makes, in any order.
+  await client.query('set local check_function_bodies = off');
+  for (const { name, text, sha256 } of changed) {
+    await FileFailed.naming(`functions/${name}.sql`, () => client.query(text));
+    await client.query(
+      `insert into app.function_files (name, sha256, release) values ($1, $2, $3)
+       on conflict (name) do update set sha256 = excluded.sha256, release = excluded.release, applied_at = now()`,
+      [name, sha256, release],
+    );
+  }
+  // What did not change is of this release as well.
+  await client.query('update app.function_files set release = $1 where release <> $1', [release]);
+}
+
+/** What this release needs; read once. */
+let needed: { newest: string | undefined; files: FunctionFile[]; release: string } | undefined;
+
+/** Whether the schema is what this release was written for, or newer. The pool's role may look. */
+export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
+  const { newest, files, release } = (needed ??= {
+    newest: namesIn(folderBeside('migrations')).at(-1),
+    files: functionFiles(),
+    release: productVersion,
+  });
+  const { rows: there } = await pool.query('select from app.applied_migrations where name = $1', [newest]);
+  if (there.length === 0) return false;
+  const { rows } = await pool.query<Applied>('select name, sha256, release from app.function_files');
+  return outdated(files, rows, release).length === 0;
+}

@@ -1,0 +1,248 @@
+/**
+ * Copies of accounts, sessions and passkeys between home and its nodes, as sign-in sends them. Home has them, and a node's calls
+ * read their copies; what a node changes (a session that a member ends, a passkey that they rename) goes home, and from there to
+ * the other nodes. What is to be sent is rows of sign_in.unsent, so that a server which is away hears of it when it is back.
+ */
+import { BurstError, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
+import { everyOne, homeName, type Node, type Nodes } from './nodes.ts';
+
+interface Unsent {
+  readonly kind: 'accounts' | 'passkeys' | 'sessions';
+  readonly id: string;
+  readonly version: string;
+}
+
+const portion = 500;
+
+/** In the order in which they are written: a session needs its account. */
+const kinds = ['accounts', 'passkeys', 'sessions'] as const;
+
+/** What ends first. `refused` is left out. */
+const unsentTo = (peer: string, most: number, refused: readonly Unsent[]): Query<Unsent> => {
+  const portionOf = (isEnd: boolean) => sql.part`
+    (select u.kind, u.id, u.version, u.is_end from sign_in.unsent u
+     where u.peer = ${peer} and u.is_end = ${isEnd} and not exists (
+       select from unnest(${refused.map(({ kind }) => kind)}::text[], ${refused.map(({ id }) => id)}::uuid[]) r (kind, id)
+       where r.kind = u.kind and r.id = u.id)
+     order by u.kind, u.id limit ${most})`;
+  return sql<Unsent>`
+    select kind, id, version from (${portionOf(true)} union all ${portionOf(false)}) u
+    order by is_end desc, kind, id limit ${most}`;
+};
+
+const inSchema = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
+  inTransaction(pool, { prologue: [], orgId: null }, work);
+
+/** The rows of a kind as they are, in one text; those that are gone are not among them. */
+async function rowsOf(db: Db, kind: Unsent['kind'], ids: readonly string[]): Promise<string> {
+  const table = sql.word(kind);
+  const { rows } = await db.one(
+    sql<{ rows: string }>`select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows
+      from sign_in.${table} t where t.id = any (${ids}::uuid[])`,
+  );
+  return rows;
+}
+
+const isHere = (kind: 'passkeys' | 'sessions') =>
+  sql.part`exists (select from sign_in.${sql.word(kind)} here where here.id = x.id)`;
+const isChangedHere = sql.part`exists (select from sign_in.unsent u where u.kind = 'passkeys' and u.id = x.id)`;
+
+/** At a node: as home has them, but for what the node changed and has not sent. A session that is over is not made there. */
+const copied: Readonly<Record<Unsent['kind'], (rows: string) => Query<unknown>>> = {
+  accounts: (rows) => sql`
+    insert into sign_in.accounts as a select * from jsonb_populate_recordset(null::sign_in.accounts, ${rows}::jsonb)
+    on conflict (id) do update set email = excluded.email, name = excluded.name`,
+  passkeys: (rows) => sql`
+    insert into sign_in.passkeys as p select * from jsonb_populate_recordset(null::sign_in.passkeys, ${rows}::jsonb) x
+    where ${isHere('passkeys')} or not ${isChangedHere}
+    on conflict (id) do update set name = case when exists (
+        select from sign_in.unsent u where u.kind = 'passkeys' and u.id = p.id) then p.name else excluded.name end, counter = excluded.counter, is_synced = excluded.is_synced,
+      last_used_at = excluded.last_used_at`,
+  sessions: (rows) => sql`
+    insert into sign_in.sessions as s select * from jsonb_populate_recordset(null::sign_in.sessions, ${rows}::jsonb) x
+    where x.revoked_at is null or ${isHere('sessions')}
+    on conflict (id) do update set hash = excluded.hash, proofs = excluded.proofs, ends_at = excluded.ends_at,
+      proven_at = greatest(s.proven_at, excluded.proven_at), last_seen_at = greatest(s.last_seen_at, excluded.last_seen_at),
+      expires_at = least(greatest(s.expires_at, excluded.expires_at), excluded.ends_at),
+      revoked_at = coalesce(s.revoked_at, excluded.revoked_at)`,
+};
+
+/** At home: what a node may have changed of them. */
+const merged: Readonly<Record<Unsent['kind'], ((rows: string) => Query<unknown>) | null>> = {
+  accounts: null,
+  passkeys: (rows) => sql`
+    update sign_in.passkeys p set name = x.name
+    from jsonb_populate_recordset(null::sign_in.passkeys, ${rows}::jsonb) x where p.id = x.id and p.name <> x.name`,
+  sessions: (rows) => sql`
+    update sign_in.sessions s set revoked_at = coalesce(s.revoked_at, x.revoked_at),
+      last_seen_at = greatest(s.last_seen_at, x.last_seen_at),
+      expires_at = least(greatest(s.expires_at, x.expires_at), s.ends_at)
+    from jsonb_populate_recordset(null::sign_in.sessions, ${rows}::jsonb) x where s.id = x.id`,
+};
+
+/** What is removed at one is removed at the other; a node makes and removes no account and no session. */
+const removed = (kind: Unsent['kind'], asked: readonly string[], rows: string): Query<unknown> => {
+  const table = sql.word(kind);
+  return sql`delete from sign_in.${table} t where t.id = any (${asked}::uuid[]) and not exists (
+    select 1 from jsonb_array_elements(${rows}::jsonb) x where x ->> 'id' = t.id::text)`;
+};
+
+interface Sent {
+  readonly rows: readonly Unsent[];
+  /** Why the other server took none of them. */
+  readonly refusal?: BurstError;
+}
+
+const isRefusal = (error: unknown): error is BurstError =>
+  error instanceof BurstError && error.sqlState !== undefined && !/^(?:57P|08)/.test(error.sqlState);
+
+/**
+ * Sends some of what changed at one server to the other. The sender has the other server's row of the one before it reads, until
+ * it has written: so what was read later is written later, whichever process sends it.
+ */
+async function send(from: Node, to: Node, most: number, refused: readonly Unsent[]): Promise<Sent> {
+  const isDown = from.name === homeName;
+  let unsent: readonly Unsent[] = [];
+  try {
+    await inSchema(to.pool, async (db) => {
+      const turn = await db.find(
+        sql`select set_config('muster.from_peer', ${from.name}, true)
+            from (select from sign_in.peers where name = ${from.name} for no key update) peer`,
+      );
+      // It is not a server yet that copies come to.
+      if (turn === undefined) return;
+      const rows = await inSchema(from.pool, async (source) => {
+        unsent = await source.all(unsentTo(to.name, most, refused));
+        const byKind = new Map<Unsent['kind'], { ids: readonly string[]; rows: string }>();
+        for (const [kind, those] of Map.groupBy(unsent, (one) => one.kind)) {
+          const ids = those.map(({ id }) => id);
+          byKind.set(kind, { ids, rows: await rowsOf(source, kind, ids) });
+        }
+        return byKind;
+      });
+      const own = rows.get('passkeys')?.ids ?? [];
+      // Who removes one of them at this moment is waited for, and then seen.
+      if (isDown && own.length > 0)
+        await db.all(
+          sql`select from sign_in.passkeys where id = any (${own}::uuid[]) order by id for update`,
+        );
+      for (const kind of kinds.toReversed()) {
+        const said = rows.get(kind);
+        if (said !== undefined && (isDown || kind === 'passkeys'))
+          await db.all(removed(kind, said.ids, said.rows));
+      }
+      for (const kind of kinds) {
+        const said = rows.get(kind);
+        const write = isDown ? copied[kind] : merged[kind];
+        if (said !== undefined && write !== null) await db.all(write(said.rows));
+      }
+    });
+  } catch (error) {
+    if (unsent.length > 0 && isRefusal(error)) return { rows: unsent, refusal: error };
+    throw error;
+  }
+  // One that another transaction has locked is about to get another version.
+  if (unsent.length > 0)
+    await inSchema(from.pool, (db) =>
+      db.all(sql`
+        delete from sign_in.unsent u using (
+          select k.kind, k.id from sign_in.unsent k
+          join unnest(${unsent.map(({ kind }) => kind)}::text[], ${unsent.map(({ id }) => id)}::uuid[],
+            ${unsent.map(({ version }) => version)}::uuid[]) sent (kind, id, version)
+            on k.kind = sent.kind and k.id = sent.id and k.version = sent.version
+          where k.peer = ${to.name} for update of k skip locked) gone
+        where u.peer = ${to.name} and u.kind = gone.kind and u.id = gone.id`),
+    );
+  return { rows: unsent };
+}
+
+const others = (nodes: Nodes): readonly Node[] => nodes.all.filter((node) => node !== nodes.home);
+
+/** A portion that is refused goes row by row, so that one bad row holds up no other. Throws the first refusal at the end. */
+async function sendEverything(from: Node, to: Node): Promise<void> {
+  const refused: Unsent[] = [];
+  let fault: BurstError | undefined;
+  for (let singly = 0; ;) {
+    const most = singly > 0 ? 1 : portion;
+    const { rows, refusal } = await send(from, to, most, refused);
+    singly = Math.max(singly - 1, 0);
+    if (refusal === undefined) {
+      if (rows.length < most) break;
+    } else if (rows.length === 1) {
+      refused.push(...rows);
+      fault ??= refusal;
+    } else singly = rows.length;
+  }
+  if (fault !== undefined) throw fault;
+}
+
+interface Turn {
+  readonly running: Promise<void>;
+  next?: Promise<void>;
+}
+
+/** The sendings of this process, by where they are from and where they go to. */
+const turns = new WeakMap<Pool, WeakMap<Pool, Turn>>();
+
+/** Sends all that there is by now. Who comes while a sending is under way shares the next one with all others who do. */
+function sendAll(from: Node, to: Node): Promise<void> {
+  const ofFrom = turns.get(from.pool) ?? new WeakMap<Pool, Turn>();
+  turns.set(from.pool, ofFrom);
+  const start = (): Promise<void> => {
+    const running = sendEverything(from, to).finally(() => {
+      const turn = ofFrom.get(to.pool);
+      if (turn?.next === undefined) ofFrom.delete(to.pool);
+    });
+    ofFrom.set(to.pool, { running });
+    return running;
+  };
+  const turn = ofFrom.get(to.pool);
+  if (turn === undefined) return start();
+  turn.next ??= turn.running.then(start, start);
+  return turn.next;
+}
+
+/** Sends what home has for its nodes. A node that does not answer gets it later: no caller waits for it for longer than that. */
+export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, withinMillis);
+  });
+  const sending = Promise.allSettled(
+    others(nodes).map((node) => nodes.visit(node, () => sendAll(nodes.home, node))),
+  );
+  await Promise.race([sending, late]);
+  clearTimeout(timer);
+}
+
+/** Sends both ways, with every node. Throws what the first threw that failed, when all had their turn. */
+export async function exchangeCopies(nodes: Nodes): Promise<void> {
+  await everyOne(
+    others(nodes).map(async (node) => {
+      await sendAll(node, nodes.home);
+      await sendAll(nodes.home, node);
+    }),
+  );
+}
+
+/**
+ * Makes a node one that copies go to, as the owner of the tables; the first time all that there is is to be sent. It is done once for a
+ * node, and again where it was made anew.
+ */
+export async function addPeer(home: Pool, { name, pool }: Node): Promise<void> {
+  await inSchema(pool, (db) =>
+    db.all(sql`insert into sign_in.peers (name) values (${homeName}) on conflict do nothing`),
+  );
+  await inSchema(home, async (db) => {
+    const added = await db.all(
+      sql`insert into sign_in.peers (name) values (${name}) on conflict do nothing returning name`,
+    );
+    if (added.length === 0) return;
+    await db.all(sql`
+      insert into sign_in.unsent (peer, kind, id)
+      select ${name}, 'accounts', id from sign_in.accounts
+      union all select ${name}, 'passkeys', id from sign_in.passkeys
+      union all select ${name}, 'sessions', id from sign_in.sessions where revoked_at is null and expires_at > now()
+      on conflict do nothing`);
+  });
+}

@@ -1,0 +1,118 @@
+/**
+ * Waiting for a stream to go on, without a connection for each caller who waits: as long as a caller waits, one statement
+ * looks where the streams of all of them stand.
+ */
+import { ask, type Pool, sql } from '@muster/driver';
+import { byNode, everyOne } from '@muster/placement';
+import { createActivityFollowers } from './activity-followers.ts';
+import {
+  type ExecutionPosition,
+  type Follower,
+  placesAgeMillis,
+  type Position,
+  type Waiter,
+  type Waiting,
+} from './waiting.ts';
+
+/** How often the streams are looked at: what a waiting reader is behind at most, and about half of it on average. */
+const lookMillis = 200;
+
+export interface Followers {
+  /** Resolves when the stream is beyond the position, the time is over, the caller has left, or `close` was called. */
+  readonly wait: (waiter: Waiter, position: Position, seconds: number, left?: AbortSignal) => Promise<void>;
+  /**
+   * Calls `changed` once it looked, and whenever the member's inbox or the rights in its organization are others than at
+   * the look before. Answers how to leave.
+   */
+  readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
+  /** Lets all callers go, now and later. */
+  readonly close: () => void;
+}
+
+/** `failed` is told of each look that had no answer. */
+export function createFollowers(pool: Pool, failed: (error: unknown) => void): Followers {
+  const ofExecutions = createExecutionFollowers(pool);
+  const ofActivity = createActivityFollowers(pool);
+  let timer: NodeJS.Timeout | null = null;
+  let closed = false;
+
+  const schedule = (): void => {
+    const looks = [
+      ...(ofExecutions.all.size > 0 ? [ofExecutions] : []),
+      ...(ofActivity.all.size + ofActivity.inboxes.size > 0 ? [ofActivity] : []),
+    ];
+    if (closed || timer !== null || looks.length === 0) return;
+    timer = setTimeout(() => {
+      // Without an answer the callers wait on; their own time ends that.
+      void Promise.all(looks.map(({ look }) => look().catch(failed))).finally(() => {
+        timer = null;
+        schedule();
+      });
+    }, lookMillis);
+  };
+
+  return {
+    wait: (waiter, position, seconds, left) => {
+      if (closed || left?.aborted === true) return Promise.resolve();
+      return new Promise((resolve) => {
+        const wake = (): void => {
+          clearTimeout(end);
+          leave();
+          left?.removeEventListener('abort', wake);
+          resolve();
+        };
+        const end = setTimeout(wake, seconds * 1000);
+        left?.addEventListener('abort', wake);
+        const leave =
+          'executionId' in position
+            ? ofExecutions.enter({ waiter, position, wake })
+            : ofActivity.enter({ waiter, position, wake });
+        schedule();
+      });
+    },
+    followInbox: (waiter, changed) => {
+      const leave = ofActivity.followInbox(waiter, changed);
+      schedule();
+      return leave;
+    },
+    close: () => {
+      closed = true;
+      for (const { wake } of [...ofExecutions.all, ...ofActivity.all]) wake();
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+function createExecutionFollowers(pool: Pool): Waiting<ExecutionPosition> {
+  const waiting = new Set<Follower<ExecutionPosition>>();
+  return {
+    all: waiting,
+    enter: (follower) => {
+      waiting.add(follower);
+      return () => {
+        waiting.delete(follower);
+      };
+    },
+    look: async () => {
+      const servers = await byNode(pool, [...waiting], ({ waiter }) => waiter.orgId, placesAgeMillis);
+      await everyOne([...servers].map(([at, asked]) => lookAt(at, asked)));
+    },
+  };
+}
+
+async function lookAt(pool: Pool, asked: readonly Follower<ExecutionPosition>[]): Promise<void> {
+  // However many wait for an execution, it is looked at once.
+  const orgOf = new Map(asked.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
+  const rows = await ask(
+    pool,
+    sql<{
+      execution_id: string;
+      last_seq: number;
+    }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
+  );
+  const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
+  for (const { position, wake } of asked) {
+    // One that is gone is news, too.
+    if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
+  }
+}

@@ -1,0 +1,35 @@
+/** The way in of a person who has no token in the organization yet: by an invitation. */
+import { sql } from '@muster/driver';
+import { type WayIn } from './organization.ts';
+
+/** A person who signed in, and an invitation to the address of their account. */
+export interface InvitedAccount {
+  /** SHA-256 of the session's secret. */
+  readonly sessionHash: Buffer;
+  readonly orgId: string;
+  readonly invitationId: string;
+}
+
+/** What the door found out about a person who came by an invitation; it says nothing of what became of it. */
+export interface InvitedEntry {
+  readonly at: string;
+  readonly orgId: string;
+  /** How the account is called that came; null for the bearer of the secret. */
+  readonly name: string | null;
+}
+
+/** SQLSTATE of a server that does not know the invitation. */
+export const noSuchInvitation = 'MU404';
+
+/** The way in of a person who has the secret of an invitation, and no token yet, or an account that is invited. */
+export const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
+  effect: 'write',
+  orgId: null,
+  claim: null,
+  onPosition: undefined,
+  enter: Buffer.isBuffer(by)
+    ? sql<InvitedEntry>`select e.at, e.org_id as "orgId", null as name from app.enter_by_invitation(${by}) e`
+    : sql<InvitedEntry>`select e.at, e.org_id as "orgId", e.name from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid) e`,
+  read: (row) => row as InvitedEntry,
+  orgOf: ({ orgId }) => orgId,
+});

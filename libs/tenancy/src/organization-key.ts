@@ -1,0 +1,5 @@
+/** What opens the organization's secrets; half of what does, where the installation has a key of its own. */
+import { type Db, of, sql } from '@muster/driver';
+
+export const getOrganizationKey = async (db: Db): Promise<Buffer> =>
+  (await db.one(sql<{ key: Buffer }>`select s.cursor_key as key from streams s where ${of('s')}`)).key;

@@ -1,0 +1,363 @@
+/**
+ * The one door to the database: inOrganization opens a transaction, lets the caller's token in (app.enter checks
+ * token, membership and role again, and sets the organization that row security goes by), runs the work, commits.
+ *
+ * Statements asked for in the same tick go out together, and the first ones ride with the prologue. So a read is
+ * one round trip: enter and its query are one implicit transaction. A write is BEGIN, enter and its first
+ * statements; then what follows from them; then what was left for `later`, and COMMIT.
+ */
+import {
+  bind,
+  BurstError,
+  checkOut,
+  type Db,
+  inTransactionSpan,
+  mayHaveCommitted,
+  OutcomeUnknown,
+  type Part,
+  type Pool,
+  portionsOf,
+  type Query,
+  sendBurst,
+  sendRead,
+  sizeOf,
+  sql,
+  type Statement,
+  type StatementResult,
+  traceStatements,
+} from '@muster/driver';
+import { atItsNode, atNode, atNodeOfNow } from '@muster/placement';
+import { notFound, type OrgRole } from '@muster/registry';
+import { byInvitation, type InvitedAccount, type InvitedEntry, noSuchInvitation } from './invited.ts';
+import { RememberedRights, type RightsRow } from './remembered-rights.ts';
+
+/** Who wants in, to do what. */
+export interface Visit {
+  readonly effect: 'read' | 'write';
+  /** SHA-256 of the token. */
+  readonly tokenHash: Buffer;
+  /** The organization that the statements name: the token's, as it was authenticated. */
+  readonly orgId: string;
+  /** What is remembered of the token's rights, and learnt of them; null where everything is to be looked at. */
+  readonly rights: RememberedRights | null;
+  /** The least rank in the organization; 1 is viewer. */
+  readonly orgRank: number;
+  /** The record whose project decides, and the least rank there; null where no project is involved. */
+  readonly target: { readonly kind: string; readonly ref: string; readonly rank: number } | null;
+  /** Runs right after the entry, in the same transaction: claims an idempotency key. */
+  readonly claim: Part | null;
+  /** Told of a position in the log of writes: of a write one that its COMMIT is before, of a read one that it is after. */
+  readonly onPosition?: ((position: string) => void) | undefined;
+}
+
+/** What the door found out. */
+export interface Entry {
+  /** The transaction's time, by the database's clock. */
+  readonly at: string;
+  readonly orgRole: OrgRole;
+  /** The id of the target, also where it was named by its key; null without one. */
+  readonly targetId: string | null;
+  /** The project of the target; null without one. */
+  readonly projectId: string | null;
+}
+
+interface EntryRow extends RightsRow {
+  readonly at: string;
+  readonly target_id: string | null;
+  readonly position?: string;
+}
+
+const begin: Statement = { sql: 'begin', parameters: [] };
+const commit: Statement = { sql: 'commit', parameters: [] };
+const rollback: Statement = { sql: 'rollback', parameters: [] };
+
+const position = sql.part`pg_current_wal_insert_lsn() as position`;
+/** Goes out behind COMMIT, where `onPosition` is told. */
+const committedAt = bind(sql`select ${position}`, null);
+const none = sql.part``;
+const andPosition = sql.part`, ${position}`;
+
+/** A way in: what is sent first, and what the door's answer says. */
+export interface WayIn<Found> {
+  readonly effect: Visit['effect'];
+  /** The organization that the statements name; where it is not known before, the entry says it. */
+  readonly orgId: string | null;
+  readonly enter: Part;
+  readonly claim: Part | null;
+  readonly onPosition: Visit['onPosition'];
+  readonly read: (row: unknown) => Found;
+  readonly orgOf: (found: Found) => string | null;
+}
+
+/** The way in of a caller with a token. */
+const byToken = (visit: Visit): WayIn<Entry> => {
+  const { effect, tokenHash, orgId, rights, orgRank, target, claim, onPosition } = visit;
+  const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
+  const [reach, toldOrgId, epoch, expiresAt, projects] = told;
+  const { kind, ref, rank } = target ?? { kind: null, ref: null, rank: null };
+  return {
+    effect,
+    orgId,
+    claim,
+    onPosition,
+    enter: sql<EntryRow>`select *${effect === 'read' && onPosition ? andPosition : none} from app.enter(
+      ${tokenHash}, ${orgRank}, ${kind}, ${ref}, ${rank},
+      ${reach}, ${toldOrgId}, ${epoch}, ${expiresAt}, ${projects})/*guard: the way in*//*end*/`,
+    read: (row) => {
+      const answer = row as EntryRow;
+      const { at, target_id, project_id } = answer;
+      if (answer.position !== undefined) onPosition?.(answer.position);
+      return { at, orgRole: learn(answer), targetId: target_id, projectId: project_id };
+    },
+    orgOf: () => null,
+  };
+};
+
+interface Waiting {
+  readonly statement: Statement;
+  readonly resolve: (result: StatementResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Sends statements in one round trip. */
+type Send = (statements: readonly Statement[]) => Promise<StatementResult[]>;
+
+const bytesOf = ({ parameters }: Statement): number => sizeOf(parameters);
+
+/** One visit: gathers statements, sends them, knows whether it is inside a transaction. */
+export class Session<Found = Entry> implements Db {
+  private readonly send: Send;
+  private readonly wayIn: WayIn<Found>;
+  private waiting: Waiting[] = [];
+  private readonly postponed: Statement[] = [];
+  private scheduled = false;
+  private readonly entryPromise: Promise<Found>;
+  private orgId: string | null;
+  private settleEntry: { resolve: (entry: Found) => void; reject: (error: unknown) => void };
+  private begun = false;
+  private inTransaction = false;
+  private sending: Promise<unknown> = Promise.resolve();
+
+  constructor(send: Send, wayIn: WayIn<Found>) {
+    this.send = send;
+    this.wayIn = wayIn;
+    this.orgId = wayIn.orgId;
+    const { promise, resolve, reject } = Promise.withResolvers<Found>();
+    this.entryPromise = promise;
+    this.settleEntry = { resolve, reject };
+    // Who never asks for the entry learns of its failure through the statements that rode with it.
+    promise.catch(() => undefined);
+  }
+
+  async all<Row>(source: Query<Row>): Promise<Row[]> {
+    return (await this.run(bind(source, this.orgId))).rows as Row[];
+  }
+
+  async find<Row>(source: Query<Row>): Promise<Row | undefined> {
+    return (await this.all(source))[0];
+  }
+
+  async get<Row>(source: Query<Row>): Promise<Row> {
+    const row = await this.find(source);
+    if (row === undefined) throw notFound();
+    return row;
+  }
+
+  async one<Row>(source: Query<Row>): Promise<Row> {
+    const row = await this.find(source);
+    if (row === undefined) throw new Error('a row that must be there is not');
+    return row;
+  }
+
+  later(source: Query<unknown>): void {
+    this.postponed.push(bind(source, this.orgId));
+  }
+
+  /** Sends what was left for later with the next statements, before them, so that they see it. */
+  flush(): void {
+    for (const statement of this.postponed.splice(0)) {
+      // It fails with its burst, and who waits for another statement of that hears it.
+      this.run(statement).catch(() => undefined);
+    }
+  }
+
+  async writeNow(): Promise<void> {
+    for (const portion of portionsOf(this.postponed.splice(0), bytesOf)) await this.sendPortion(portion);
+  }
+
+  /** Forgets what was left for later and is not sent yet. */
+  discard(): void {
+    this.postponed.splice(0);
+  }
+
+  /** What the door found out; goes out with the first statements. */
+  entry(): Promise<Found> {
+    if (!this.begun) this.schedule();
+    return this.entryPromise;
+  }
+
+  /** Sends what is left, the last portion of it with COMMIT; only the server's word COMMIT is one. */
+  async commit(): Promise<void> {
+    if (this.wayIn.effect === 'read') {
+      await this.entry();
+      return;
+    }
+    const portions = portionsOf(this.postponed, bytesOf);
+    const last = portions.pop() ?? [];
+    for (const portion of portions) await this.sendPortion(portion);
+    const prologue = this.begun ? [] : this.prologue();
+    const { onPosition } = this.wayIn;
+    const statements = [...prologue, ...last, commit];
+    const commitAt = statements.length - 1;
+    if (onPosition !== undefined) statements.push(committedAt);
+    this.begun = true;
+    try {
+      const results = await this.send(statements);
+      if (prologue.length > 0) this.readEntry(results[1]);
+      if (results[commitAt]?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+      this.inTransaction = false;
+      onPosition?.(results[commitAt + 1]?.rows[0]?.['position'] as string);
+    } catch (error) {
+      const fault = mayHaveCommitted(error, commitAt) ? new OutcomeUnknown(error) : error;
+      this.settleEntry.reject(fault);
+      this.inTransaction = true;
+      throw fault;
+    }
+  }
+
+  /** Leaves nothing of the transaction; true when the connection can be used again. */
+  async abandon(error: unknown): Promise<boolean> {
+    await this.sending.catch(() => undefined);
+    const broken = (fault: unknown) =>
+      fault instanceof OutcomeUnknown || (fault instanceof BurstError && fault.sqlState === undefined);
+    if (broken(error)) return false;
+    if (!this.inTransaction) return true;
+    try {
+      await this.send([rollback]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async sendPortion(portion: readonly Statement[]): Promise<void> {
+    await Promise.all(portion.map((statement) => this.run(statement)));
+  }
+
+  private run(statement: Statement): Promise<StatementResult> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ statement, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    queueMicrotask(() => {
+      this.scheduled = false;
+      this.sending = this.sendWaiting();
+    });
+  }
+
+  private prologue(): Statement[] {
+    const { effect, claim } = this.wayIn;
+    const enter = bind(this.wayIn.enter, null);
+    if (effect === 'read') return [enter];
+    return [begin, enter, ...(claim === null ? [] : [bind(claim, this.orgId)]), ...traceStatements()];
+  }
+
+  private readEntry(result: StatementResult | undefined): void {
+    const row = result?.rows[0];
+    if (row === undefined) throw new Error('the door answered nothing');
+    const found = this.wayIn.read(row);
+    this.orgId ??= this.wayIn.orgOf(found);
+    this.settleEntry.resolve(found);
+  }
+
+  private async sendWaiting(): Promise<void> {
+    const batch = this.waiting;
+    this.waiting = [];
+    // A read enters with every burst, since each is a transaction of its own.
+    const prologue = this.begun && this.wayIn.effect === 'write' ? [] : this.prologue();
+    this.begun = true;
+    try {
+      if (this.wayIn.effect === 'write') this.inTransaction = true;
+      const results = await this.send([...prologue, ...batch.map((waiting) => waiting.statement)]);
+      if (prologue.length > 0) this.readEntry(results[this.wayIn.effect === 'read' ? 0 : 1]);
+      batch.forEach((waiting, index) => {
+        const result = results[prologue.length + index];
+        if (result !== undefined) waiting.resolve(result);
+      });
+    } catch (error) {
+      this.settleEntry.reject(error);
+      for (const waiting of batch) waiting.reject(error);
+    }
+  }
+}
+
+/**
+ * Runs `work` in a transaction of the organization that the visitor's token is in. Throws what the work throws,
+ * with nothing kept; a BurstError of class MU when the door said no, whatever the work did meanwhile.
+ */
+export const inOrganization = <Result>(
+  pool: Pool,
+  visit: Visit,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> =>
+  atNode(pool, visit.orgId, (at) => inTransactionSpan(() => throughDoor(at.pool, byToken(visit), work)));
+
+/**
+ * The same for a person with an invitation: `by` is SHA-256 of its secret, or the session of a person whose address is
+ * invited. A BurstError of class MU where there is no such invitation, or the session is over.
+ */
+export const inInvitingOrganization = <Result>(
+  pool: Pool,
+  by: Buffer | InvitedAccount,
+  work: (session: Session<InvitedEntry>) => Promise<Result>,
+): Promise<Result> => {
+  const enterAt = (at: Pool): Promise<Result> =>
+    inTransactionSpan(() => throughDoor(at, byInvitation(by), work));
+  if (!Buffer.isBuffer(by))
+    return atNodeOfNow(pool, by.orgId, (at) => enterAt(at.pool), { unknown: noSuchInvitation });
+  return atItsNode(pool, noSuchInvitation, enterAt);
+};
+
+async function throughDoor<Found, Result>(
+  pool: Pool,
+  wayIn: WayIn<Found>,
+  work: (session: Session<Found>) => Promise<Result>,
+): Promise<Result> {
+  if (wayIn.effect === 'read') {
+    const session = new Session((statements) => sendRead(pool, statements), wayIn);
+    return letIn(session, () => work(session));
+  }
+  const client = await checkOut(pool);
+  const session = new Session((statements) => sendBurst(client, statements), wayIn);
+  let reusable = true;
+  try {
+    return await letIn(session, () => work(session));
+  } catch (error) {
+    reusable = await session.abandon(error);
+    throw error;
+  } finally {
+    client.release(!reusable);
+  }
+}
+
+/** The work, and its commit. The no of the way in goes before anything that the work found to refuse. */
+export async function letIn<Found, Result>(
+  session: Session<Found>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await work();
+    await session.commit();
+    return result;
+  } catch (error) {
+    throw await session.entry().then(
+      () => error,
+      (refusal: unknown) => refusal,
+    );
+  }
+}

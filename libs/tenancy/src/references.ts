@@ -1,0 +1,59 @@
+/** Records as statements name them: by id, by what the way in found, or by the reference that a caller gave. */
+import { of, type Part, sql } from '@muster/driver';
+import { isUuid } from '@muster/registry';
+
+/**
+ * The record that the transaction's call is about. The way in has found it by the time the statement runs, though not by
+ * the time it is written: both go out in one round trip. A sub-select, since plans are made for any record: of the function
+ * alone the planner takes the value of that moment, and plans for a project that may be empty.
+ */
+export const targetId: Part = sql.part`(select app.target_id())`;
+
+const linkedRepository = (condition: Part): Part => sql.part`exists (select from forge_repositories r
+  join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
+  where ${of('r')} and ${condition})`;
+
+/** True if a repository of a connected forge is linked to the call's project or, without a project, to any project. */
+export const hasLinkedRepository: Part = linkedRepository(
+  sql.part`((select app.project_id()) is null or r.project_id = (select app.project_id()))`,
+);
+
+/** True if a repository of a connected forge is linked to this project. */
+export const hasRepositoryLinkedTo = (projectId: Part): Part =>
+  linkedRepository(sql.part`r.project_id = ${projectId}`);
+
+/** The id of the project that is meant by an id or a key. */
+export const projectIdOf = (ref: string): Part =>
+  isUuid(ref)
+    ? sql.part`${ref}::uuid`
+    : sql.part`(select p.id from projects p where ${of('p')} and p.key = ${ref.toUpperCase()})`;
+
+/** The id of the story that is meant by an id or a key. */
+export function storyIdOf(ref: string): Part {
+  if (isUuid(ref)) return sql.part`${ref}::uuid`;
+  const dash = ref.indexOf('-');
+  return sql.part`(select k.id from stories k where ${of('k')}
+    and k.project_id = ${projectIdOf(ref.slice(0, dash))} and k.number = ${Number(ref.slice(dash + 1))})`;
+}
+
+/** A set of `(ord, id)`: in the order named, counted from 1, the ids of stories; null where a key means none. */
+export function storiesOf(refs: readonly string[]): Part {
+  const ids = refs.map((ref) => (isUuid(ref) ? ref : null));
+  const keys = refs.map((ref) => (isUuid(ref) ? null : ref.toUpperCase().split('-')));
+  const projects = keys.map((key) => key?.[0] ?? null);
+  const numbers = keys.map((key) => (key === null ? null : Number(key[1])));
+  return sql.part`(select r.ord::int as ord, coalesce(r.id, k.id) as id
+    from unnest(${ids}::uuid[], ${projects}::text[], ${numbers}::int[])
+      with ordinality r (id, project_key, number, ord)
+    left join projects p on ${of('p')} and p.key = r.project_key
+    left join stories k on ${of('k')} and k.project_id = p.id and k.number = r.number)`;
+}
+
+/** A pattern for `like` that finds the text anywhere, literally. */
+export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
+/** SQL for a story and the open group that it is in, as targets of work: rows of `type` and `id`. */
+export const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
+  union all
+  select 'delivery_group', d.group_id from delivery_group_stories d
+    where ${of('d')} and d.story_id = ${storyId} and d.open`;

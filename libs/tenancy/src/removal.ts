@@ -1,0 +1,179 @@
+/**
+ * Removes a row with everything that hangs on it, in portions: each is a transaction of its own and short, and after each
+ * comes a rest of the same length, so that callers wait for none however much there is. What hangs on what is read from the catalogue, so that no table is forgotten.
+ * Children go before their parents: a process that is stopped anywhere begins again, and goes on with what is left.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Db, type Part, type Pool, sql } from '@muster/driver';
+import { acrossOrganizations } from './system.ts';
+
+/** A row by what its foreign keys refer to, and by its primary key. */
+type Key = Readonly<Record<string, unknown>>;
+
+interface Link {
+  readonly child: string;
+  readonly childColumns: readonly string[];
+  readonly parent: string;
+  readonly parentColumns: readonly string[];
+}
+
+interface Table {
+  readonly name: string;
+  readonly primaryKey: readonly string[];
+  /** What refers to it, and goes with it as everything in a project or an organization does: what is farthest from the root first. */
+  readonly links: readonly Link[];
+  readonly keyColumns: readonly string[];
+}
+
+type Tables = ReadonlyMap<string, Table>;
+
+export interface Removal {
+  readonly table: 'projects' | 'orgs' | 'webhooks';
+  readonly key: Key;
+  readonly signal: AbortSignal;
+  /** Rows at most in a portion. */
+  readonly portion?: number;
+  /** Told after each portion, when it is committed. */
+  readonly onPortion?: (table: string, rows: number) => void;
+}
+
+const usualPortion = 1_000;
+
+/** Removes all of it. False where another process is at it, or where its organization moves to another server. */
+export async function removeInPortions(pool: Pool, removal: Removal): Promise<boolean> {
+  const tables = await acrossOrganizations(pool, readTables);
+  try {
+    await removeRows({ pool, tables, ...removal }, removal.table, [removal.key]);
+    return true;
+  } catch (error) {
+    if (error instanceof RemovedElsewhere) return false;
+    throw error;
+  }
+}
+
+class RemovedElsewhere extends Error {}
+
+interface Running extends Removal {
+  readonly pool: Pool;
+  readonly tables: Tables;
+}
+
+async function removeRows(running: Running, name: string, keys: readonly Key[]): Promise<void> {
+  const table = running.tables.get(name);
+  if (table === undefined) throw new Error(`there is no table ${name}`);
+  for (const link of table.links) {
+    for (;;) {
+      const children = await inPortion(running, (db) => findChildren(db, running, link, keys));
+      if (children.length === 0) break;
+      await removeRows(running, link.child, children);
+    }
+  }
+  await inPortion(running, (db) => deleteRows(db, table, keys));
+  running.onPortion?.(name, keys.length);
+}
+
+/** One process at a time removes one thing: two would find the same rows and wait for each other. */
+async function inPortion<Result>(
+  { pool, key, signal }: Running,
+  work: (db: Db) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const began = performance.now();
+  const result = await acrossOrganizations(pool, async (db) => {
+    const { mine } = await db.one(
+      sql<{
+        mine: boolean;
+      }>`select pg_try_advisory_xact_lock(hashtextextended(${JSON.stringify(key)}, 4104)) as mine`,
+    );
+    if (!mine) throw new RemovedElsewhere();
+    return work(db);
+  });
+  await pause(performance.now() - began, undefined, { signal });
+  return result;
+}
+
+async function findChildren(
+  db: Db,
+  { tables, portion = usualPortion }: Running,
+  { child, childColumns, parent, parentColumns }: Link,
+  keys: readonly Key[],
+): Promise<Key[]> {
+  const columns = tables.get(child)?.keyColumns ?? [];
+  const on = childColumns.map(
+    (column, nth) => sql.part`c.${sql.word(column)} = p.${sql.word(parentColumns[nth] ?? '')}`,
+  );
+  const pairs = columns.map((column) => sql.part`${column}::text, c.${sql.word(column)}`);
+  const rows = await db.all(
+    sql<{ key: Key }>`select jsonb_build_object(${sql.join(pairs)}) as key
+      from jsonb_populate_recordset(null::${sql.word(parent)}, ${JSON.stringify(keys)}::jsonb) p
+      join ${sql.word(child)} c on ${sql.join(on, ' and ')} limit ${portion}`,
+  );
+  return rows.map(({ key }) => key);
+}
+
+async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Key[]): Promise<void> {
+  // The rows that count them go as well.
+  await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
+  const table = sql.word(name);
+  const on = primaryKey.map((column) => sql.part`t.${sql.word(column)} = k.${sql.word(column)}`);
+  const these = sql.part`jsonb_populate_recordset(null::${table}, ${JSON.stringify(keys)}::jsonb) k`;
+  const gone = await db.all(
+    sql`delete from ${table} t using ${these} where ${sql.join(on, ' and ')} returning 1`,
+  );
+  if (gone.length > 0) return;
+  // Rows of an organization that leaves this server stay: to look for them again would never end.
+  const left = await db.all(sql`select 1 from ${table} t join ${these} on ${sql.join(on, ' and ')} limit 1`);
+  if (left.length > 0) throw new RemovedElsewhere();
+}
+
+const columnNames = (relation: Part, numbers: Part): Part =>
+  sql.part`array(select quote_ident(a.attname) from unnest(${numbers}) with ordinality k (attnum, ord)
+     join pg_attribute a on a.attrelid = ${relation} and a.attnum = k.attnum order by ord)`;
+
+async function readTables(db: Db): Promise<Tables> {
+  const links = await db.all(
+    sql<Link>`select c.conrelid::regclass::text as child, ${columnNames(sql.part`c.conrelid`, sql.part`c.conkey`)} as "childColumns",
+         c.confrelid::regclass::text as parent, ${columnNames(sql.part`c.confrelid`, sql.part`c.confkey`)} as "parentColumns"
+       from pg_constraint c
+       where c.contype = 'f' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace
+       order by c.conname, 1`,
+  );
+  const primaryKeys = await db.all(
+    sql<{
+      name: string;
+      columns: string[];
+    }>`select c.conrelid::regclass::text as name, ${columnNames(sql.part`c.conrelid`, sql.part`c.conkey`)} as columns
+       from pg_constraint c
+       where c.contype = 'p' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace`,
+  );
+  const depths = depthsOf(links);
+  return new Map(
+    primaryKeys.map(({ name, columns }) => {
+      const own = links.filter(({ parent }) => parent === name);
+      return [
+        name,
+        {
+          name,
+          primaryKey: columns,
+          links: own.toSorted((one, other) => (depths.get(other.child) ?? 0) - (depths.get(one.child) ?? 0)),
+          keyColumns: [...new Set([...columns, ...own.flatMap(({ parentColumns }) => parentColumns)])],
+        },
+      ];
+    }),
+  );
+}
+
+/** How far each table is from those that refer to none. */
+function depthsOf(links: readonly Link[]): ReadonlyMap<string, number> {
+  const depths = new Map<string, number>();
+  const depthOf = (name: string): number => {
+    const known = depths.get(name);
+    if (known !== undefined) return known;
+    const parents = links.filter(({ child, parent }) => child === name && parent !== name);
+    const depth = 1 + Math.max(0, ...parents.map(({ parent }) => depthOf(parent)));
+    depths.set(name, depth);
+    return depth;
+  };
+  for (const { child } of links) depthOf(child);
+  return depths;
+}

@@ -1,0 +1,98 @@
+/** What a write leaves behind, in one statement at the end of its transaction: activity, outbox and audit. */
+import { newId, of, organization, type Part, type Query, sql } from '@muster/driver';
+import { type Actor, type EventKind, type Subject } from '@muster/registry';
+
+export interface DomainEvent {
+  readonly kind: EventKind;
+  readonly subject: Subject;
+  readonly data: Record<string, unknown>;
+}
+
+/** Where a call came from and what it was, for the audit. */
+export interface AuditFacts {
+  readonly operation: string;
+  readonly target: string | null;
+  readonly tokenId: string | null;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  readonly requestId: string;
+}
+
+/** The audit's row, numbered by `s`. */
+const auditRow = (
+  actor: Actor,
+  facts: AuditFacts,
+  outcome: 'allowed' | 'denied',
+  reason: string | null,
+): Part =>
+  sql.part`insert into audit (org_id, seq, id, actor, member_id, agent_id, token_id, operation, target, outcome, reason, ip, user_agent, request_id)
+  select ${organization}, s.audit, ${newId()}, ${actor}, ${actor.memberId}, ${actor.agentId}, ${facts.tokenId}, ${facts.operation},
+    ${facts.target}, ${outcome}, ${reason}, ${facts.ip}, ${facts.userAgent}, ${facts.requestId} from s`;
+
+const auditOnly = (audit: Part): Query<unknown> =>
+  sql`with s as (update streams set audit = audit + 1 where ${of()} returning audit) ${audit}`;
+
+interface EventRow {
+  /** Its place among those of the transaction, counted from 1. */
+  readonly ord: number;
+}
+
+/**
+ * The stream's row stays locked from here to the commit, which is what makes numbers follow the order of commits;
+ * so this is the last statement of its transaction.
+ */
+const withEvents = (actor: Actor, events: readonly EventRow[], audit: Part): Query<unknown> => sql`
+  with e as (select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
+      as e(ord int, id uuid, outbox_id uuid, kind text, project_id uuid, story_id uuid, subject jsonb, data jsonb)),
+  s as (/*guard: numbers follow the order of commits*/update streams set audit = audit + 1, activity = activity + ${events.length} where ${of()} returning audit, activity/*end*/),
+  a as (insert into activity (org_id, seq, id, kind, actor, member_id, agent_id, project_id, story_id, subject, data)
+    select ${organization}, s.activity - ${events.length}::int + e.ord, e.id, e.kind, ${actor}, ${actor.memberId}, ${actor.agentId}, e.project_id, e.story_id, e.subject, e.data from e, s),
+  o as (insert into outbox (org_id, id, topic, payload)
+    select ${organization}, e.outbox_id, 'event', jsonb_build_object('activitySeq', s.activity - ${events.length}::int + e.ord, 'kind', e.kind) from e, s)
+  ${audit}`;
+
+/** The statement that leaves it. `outcome` denied has a reason and no domain events. */
+export function trail(
+  actor: Actor,
+  facts: AuditFacts,
+  outcome:
+    | { readonly allowed: true; readonly domainEvents: readonly DomainEvent[] }
+    | { readonly allowed: false; readonly reason: string },
+): Query<unknown> {
+  if (!outcome.allowed) return auditOnly(auditRow(actor, facts, 'denied', outcome.reason));
+  const audit = auditRow(actor, facts, 'allowed', null);
+  if (outcome.domainEvents.length === 0) return auditOnly(audit);
+  const events = outcome.domainEvents.map((domainEvent, index) => ({
+    ord: index + 1,
+    id: newId(),
+    outbox_id: newId(),
+    kind: domainEvent.kind,
+    project_id: domainEvent.subject.projectId,
+    story_id: domainEvent.subject.type === 'story' ? domainEvent.subject.id : null,
+    subject: {
+      type: domainEvent.subject.type,
+      id: domainEvent.subject.id,
+      key: domainEvent.subject.key,
+      title: domainEvent.subject.title,
+    },
+    data: domainEvent.data,
+  }));
+  return withEvents(actor, events, audit);
+}
+
+const systemActor = (name: string): Actor => ({ kind: 'system', memberId: null, agentId: null, name });
+
+/** Who does what follows by itself. */
+export const workerActor = systemActor('worker');
+
+/** Of what no token asked for. */
+export const systemFacts = (operation: string, target: string | null): AuditFacts => ({
+  ...{ operation, target, requestId: newId() },
+  ...{ tokenId: null, ip: null, userAgent: null },
+});
+
+const operatorActor = systemActor('operator');
+
+/** What an operator's write leaves in the audit of the organization; the last statement of its transaction, too. */
+export const operatorTrail = (operation: string, target: string | null): Query<unknown> =>
+  trail(operatorActor, systemFacts(operation, target), { allowed: true, domainEvents: [] });
