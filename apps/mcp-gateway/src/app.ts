@@ -1,4 +1,4 @@
-/** mcp-gateway, put together from its configuration; nothing listens yet. */
+/** Assembles mcp-gateway from its configuration, without listening on a port yet. */
 import { MusterError, NoAnswer } from '@muster/client';
 import { ApiError, internal, relayed, unavailable } from '@muster/registry';
 import { createService, nameIssuer, type Service } from '@muster/http';
@@ -10,14 +10,20 @@ import { createMcp } from './protocol/server.ts';
 
 export interface Gateway {
   readonly service: Service;
-  /** After the service stopped: the connections. */
+  /** Closes the connections to the API. Call it after the service has stopped. */
   readonly close: () => Promise<void>;
 }
 
-/** Calls wait for the API most of their time; past this it is not the gateway that is the narrow place. */
+/**
+ * Calls spend most of their time waiting for the API. Beyond this factor the API is the bottleneck, not the
+ * gateway.
+ */
 const callsPerConnection = 4;
 
-/** A message becomes values several times; 2,000 stories with 20 labels have 62,000. */
+/**
+ * Maximum number of JSON values in a message. A message is parsed several times; an import of 2,000 stories
+ * with 20 labels has 62,000 values.
+ */
 const mostValues = { usual: 10_000, large: 100_000 };
 
 function toApiError(error: unknown): ApiError {

@@ -1,4 +1,4 @@
-/** What mcp-gateway takes from its environment. */
+/** The environment variables of mcp-gateway. */
 import {
   commonEnvironment,
   ConfigError,
@@ -15,33 +15,45 @@ export const environment = {
   ...commonEnvironment,
   PORT: commonEnvironment.PORT.default(4101),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4111),
-  /** Where coordination-api is; everything is asked there, with the caller's own token. */
+  /** URL of coordination-api. The gateway forwards each call to it with the caller's own token. */
   COORDINATION_API_URL: z.url({ protocol: /^https?$/ }),
   /**
-   * Proves to coordination-api that a call comes through the gateway: at least 32 characters, and the API has the same. OAuth
-   * tokens for /api/mcp need it. Of several with commas between, the first is sent.
+   * A secret of at least 32 characters, shared with coordination-api, which proves that a call comes through
+   * the gateway. OAuth tokens for /api/mcp require it. In a comma-separated list, the first one is sent.
    */
   MCP_GATEWAY_KEY: parsedVariable(parseKeys),
-  /** Connections to it at most, and as many again for calls that wait. */
+  /** Maximum number of connections to coordination-api. Calls that wait get the same number in addition. */
   API_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(128),
-  /** How long a call is tried again while the API is away; clients give up on their own after a minute or so. */
+  /**
+   * Duration for which a call is retried while the API is unavailable. Clients usually time out after about a
+   * minute.
+   */
   RETRY_SECONDS: z.coerce.number().min(0).max(30).default(5),
-  /** Requests per token that need no call of the API, such as lists of tools: burst/seconds for one more. */
+  /**
+   * Rate limit per token for requests that need no call of the API, such as tool lists: burst/seconds per
+   * further request.
+   */
   LIMIT_LISTS: rateVariable('300/0.05'),
-  /** Pages whose scripts may call, as origins with commas between; none unless named. */
+  /** Comma-separated origins of web pages whose scripts may call the gateway; none by default. */
   ALLOWED_ORIGINS: parsedVariable(parseOrigins),
-  /** Who gives tokens to clients, as each 401 tells them: BASE_URL of sign-in. Without it people make tokens, and paste them. */
+  /**
+   * The OAuth issuer that each 401 response names: BASE_URL of sign-in. Without it, members create tokens and
+   * paste them.
+   */
   OAUTH_ISSUER: z
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
-  /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
+  /** Proxies whose X-Forwarded-For is trusted: a list of addresses or networks, or a number of hops. */
   TRUST_PROXY: TrustProxy.optional(),
 };
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws if clients are to get OAuth tokens that coordination-api would not accept from this gateway. */
+/**
+ * Reads the configuration. Throws if clients would get OAuth tokens that coordination-api rejects from this
+ * gateway.
+ */
 export function readConfig(from: Record<string, string | undefined> = process.env) {
   const config = parseEnvironment(environment, from);
   if (config.OAUTH_ISSUER !== undefined && config.MCP_GATEWAY_KEY.length === 0)

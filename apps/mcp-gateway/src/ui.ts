@@ -1,6 +1,7 @@
 /**
- * MCP Apps (`io.modelcontextprotocol/ui`): what a client that can show views is offered for three of the answers. A view is
- * one page that reaches nothing but its host; all other clients have the same answers as text.
+ * MCP Apps (`io.modelcontextprotocol/ui`): HTML views that render the results of some tools, for clients that
+ * support them. A view is a single page that can communicate only with its host. Other clients get the same
+ * results as text.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,11 +18,14 @@ const ownFiles = path.join(import.meta.dirname, 'ui');
 const source = (file: string): string => readFileSync(path.join(ownFiles, file), 'utf8');
 const sha256 = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** One page whose policy lets in its own script and style and nothing else, whatever the host allows. */
+/**
+ * Builds one page. Its Content-Security-Policy allows only its own script and style, whatever the host
+ * allows.
+ */
 function pageOf(name: string, title: string): string {
   const style = source('look.css');
   const own = source(`${name}.js`).replace(/^import .*;$/m, '');
-  // As a module it is strict, and begins once the page is read.
+  // A module runs in strict mode, and after the page has been parsed.
   const script = `${source('frame.js').replaceAll(/^export /gm, '')}\n${own}`;
   const policy = `default-src 'none'; script-src ${sha256(script)}; style-src ${sha256(style)}; base-uri 'none'; form-action 'none'`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${style}</style></head><body><main></main><script type="module">${script}</script></body></html>`;
@@ -43,19 +47,19 @@ const Supported = z.object({
   extensions: z.object({ [uiExtension]: z.object({ mimeTypes: z.array(z.string()) }) }),
 });
 
-/** Whether the client says that it shows views. */
+/** Returns true if the client declares that it shows views. */
 export const showsViews = (capabilities: ClientCapabilities | undefined): boolean =>
   Supported.safeParse(capabilities).data?.extensions[uiExtension].mimeTypes.includes(mimeType) === true;
 
-/** The tool with the view that shows its answers, where there is one. */
+/** Adds the view that renders the tool's results, if there is one. */
 export function withView(tool: Tool): Tool {
   const resourceUri = uriOfTool.get(tool.name);
   return resourceUri === undefined ? tool : { ...tool, _meta: { ...tool._meta, ui: { resourceUri } } };
 }
 
-/** Undefined where no view has this address. */
+/** Returns the page of a view; undefined if no view has this URI. */
 export function readView(uri: string): ReadResourceResult['contents'] | undefined {
   const text = pages.get(uri);
-  // No domain is named, so a host lets none through.
+  // The page requests no domains, so the host allows none.
   return text === undefined ? undefined : [{ uri, mimeType, text, _meta: { ui: { prefersBorder: true } } }];
 }

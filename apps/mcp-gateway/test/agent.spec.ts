@@ -1,4 +1,5 @@
-// An agent's whole work through the gateway alone: find a story, begin, write down, meet a conflict, hand in.
+// An agent's complete work through the gateway: find a story, start, write a checkpoint, hit a conflict,
+// submit.
 import { describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { type ToolAnswer, useGateway } from './gateway.ts';
@@ -153,7 +154,7 @@ describe('a write', () => {
     const again = await gateway.rpc(token, 'tools/call', comment, { id: 1 });
     expect(again.body.result).toMatchObject({ structuredContent: { comment: { body: 'Looks good' } } });
     expect(await comments(token)).toBe(1);
-    // That answer arrived, so the next one is meant.
+    // The client received that result, so an equal call is a new one.
     await gateway.rpc(token, 'tools/call', comment, { id: 1 });
     expect(await comments(token)).toBe(2);
   });

@@ -1,4 +1,4 @@
-// Answers that suit a model's context, from the real API.
+// Results that fit a model's context, with the real API.
 import { describe, expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
 

@@ -1,4 +1,4 @@
-// MCP Apps: views with a keyboard, a screen reader, a phone, and the colors of their host.
+// MCP Apps: views with a keyboard, a screen reader, a phone and the host's colors.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, it } from '@jest/globals';
@@ -89,13 +89,13 @@ describeViews('a view', () => {
           `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
         )) as { violations: { id: string; nodes: { html: string }[] }[] };
         expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-        // As high as what is in it, and never wider than its host.
+        // The frame is as high as its content, and never wider than its host.
         await until(
           async () =>
             (await frame?.evaluate(`document.documentElement.scrollHeight <= innerHeight`)) === true,
         );
         expect(await frame?.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true);
-        // As large as a fingertip where there is no pointer that is smaller.
+        // Without a precise pointer, controls are as large as a fingertip.
         const least = (await frame?.evaluate(
           `Math.min(...[...document.querySelectorAll('button, .choice')].map((one) => one.getBoundingClientRect().height))`,
         )) as number;

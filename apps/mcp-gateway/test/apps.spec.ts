@@ -1,4 +1,5 @@
-// MCP Apps: who is offered views, and what views show and may do; `apps-access.long.spec.ts` has the rest.
+// MCP Apps: the clients that are offered views, and what views show and may do. `apps-access.long.spec.ts`
+// tests accessibility.
 import { describe, expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
 import { all, core, describeViews, makeTeam, mimeType, useViews } from './views.ts';
@@ -62,7 +63,7 @@ describeViews('a view', () => {
     await began.getByText('Sign in <b>safely</b>').waitFor();
     expect(await began.innerText()).toContain('Held by Robo');
     expect(await view.getByRole('region', { name: 'Backlog' }).innerText()).toContain('High');
-    // A finger has no tooltip.
+    // Touch screens show no tooltips.
     expect(await view.getByText('Wait for the lawyer').isVisible()).toBe(true);
     await page.close();
   });

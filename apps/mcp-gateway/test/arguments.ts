@@ -1,4 +1,7 @@
-/** Arguments by what the contract states of them: where they name records, and as a careless model writes them. */
+/**
+ * Derives arguments from the contract: the paths that name records, and imprecise forms that a model may
+ * send.
+ */
 import { isOpen, type JsonSchema, withoutNull } from '../src/tools/schemas.ts';
 
 export type Args = Readonly<Record<string, unknown>>;
@@ -12,7 +15,7 @@ const itemsOf = ({ items }: JsonSchema): JsonSchema => (items ?? {}) as JsonSche
 const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
-/** Every place at which one record is named; `0` is the first of a list. */
+/** Lists every path that names one record; `0` is the first item of a list. */
 export const refPaths = (schema: JsonSchema, path: readonly string[] = []): string[][] =>
   optionsOf(schema).flatMap((option) => {
     if (isRef(option)) return [[...path]];
@@ -22,7 +25,7 @@ export const refPaths = (schema: JsonSchema, path: readonly string[] = []): stri
     );
   });
 
-/** The record with the value at the path. */
+/** Returns the record with the value at the path. */
 export function withValue(record: unknown, [head, ...rest]: readonly string[], value: unknown): unknown {
   if (head === undefined) return value;
   if (head === '0') return [withValue(undefined, rest, value)];
@@ -38,7 +41,7 @@ function carelessText(option: JsonSchema, value: string): string {
   return option['format'] !== undefined || option['pattern'] !== undefined ? ` ${value}\n` : value;
 }
 
-/** Parameters of the same kind take and refuse the same values. */
+/** Returns a kind: parameters of the same kind accept and reject the same values. */
 export const kindOf = (schema: JsonSchema): string =>
   optionsOf(schema)
     .map((option) => {
@@ -63,7 +66,7 @@ export function firstOfEachKind<Case>(
   });
 }
 
-/** The same value in another form that can mean nothing else. */
+/** Returns the value in another form that has the same, single meaning. */
 export function careless(schema: JsonSchema, value: unknown): unknown {
   const options = optionsOf(schema);
   if (typeof value === 'number') return ` ${value} `;
@@ -85,7 +88,7 @@ export function careless(schema: JsonSchema, value: unknown): unknown {
   return JSON.stringify(carelessFields(object, value as Args));
 }
 
-/** All of them so, with null for each that is left out and need not be given. */
+/** Rewrites all fields in this way, and adds null for each omitted optional parameter. */
 export function carelessFields({ properties = {}, required = [] }: JsonSchema, fields: Args): Args {
   const untold = Object.keys(properties).filter((name) => !(name in fields) && !required.includes(name));
   return Object.fromEntries([
@@ -96,7 +99,7 @@ export function carelessFields({ properties = {}, required = [] }: JsonSchema, f
   ]);
 }
 
-/** Values that a parameter of this kind cannot have, and that can mean no other. */
+/** Lists values that are invalid for this kind of parameter and cannot be corrected. */
 export function unfitting(schema: JsonSchema): unknown[] {
   const options = optionsOf(schema);
   const kinds = options.map(({ type }) => type);

@@ -1,4 +1,4 @@
-// Pages of other origins: those that are configured may call, and read what is answered.
+// Pages of other origins: configured ones may call the gateway and read its responses.
 import { describe, expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
 
@@ -27,7 +27,7 @@ describe('a page', () => {
     expect([called.status, called.headers.get('access-control-allow-origin')]).toEqual([200, origin]);
     expect(called.headers.get('access-control-expose-headers')).toContain('www-authenticate');
     expect(called.headers.get('vary')).toContain('Origin');
-    // It reads why it is refused.
+    // The page can read the reason of a refusal.
     const refused = await gateway.rpc('nonsense', 'ping', {}, { headers: { origin } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });

@@ -1,4 +1,5 @@
-// Arguments as models send them, for every tool: taken where they have one meaning, and refused with words where not.
+// Imprecise arguments for every tool: corrected if they have one meaning, otherwise rejected with an
+// explanation.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Operation, operations, registry } from '@muster/registry';
 import { checkEach } from '@muster/testing';
@@ -15,10 +16,10 @@ const offered = [...operations.values()].filter(({ surfaces }) => surfaces.inclu
 const storyId = 'WEB-1';
 const nobody = '01936d5c-0000-7000-8000-00000000dead';
 
-/** The tools that call others are of the core. */
+/** Selects the core list for meta tools, since the full list has none. */
 const inMode = ({ kind }: AnyTool) => (kind === 'meta' ? { query: '?mode=core' } : {});
 
-/** What a call of a tool that is no operation may hold. */
+/** Example arguments of tools that are not operations. */
 const ofOwnTools: Readonly<Record<string, Args>> = {
   start_work: { storyId, resources: ['src/auth/**'], runId: 'run-7', ttlSeconds: 600, force: true },
   next_work: { projectId: 'WEB', labels: ['api'], runId: 'run-8', assignedToMe: true },
@@ -109,7 +110,7 @@ describe('what has more than one meaning, or none', () => {
 
   it('is refused by the operation of every tool, which names the parameter', async () => {
     await checkEach(params, ({ tool, example, param, schema }) => {
-      // The gateway takes parameters of its own, such as those that cut an answer.
+      // Skip the gateway's own parameters, such as those that limit a result.
       if (tool.kind !== 'operation' || !(param in tool.operation.params.shape)) return;
       for (const value of unfitting(schema)) {
         const { error } = tool.operation.params.safeParse(

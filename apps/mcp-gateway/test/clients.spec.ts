@@ -1,4 +1,4 @@
-// The official clients of both generations, as their users set them up.
+// The official clients of both protocol generations, set up as their users do.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   Client as ModernClient,

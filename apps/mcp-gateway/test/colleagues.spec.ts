@@ -1,4 +1,4 @@
-// Agents that hand work to one another by MCP alone: found, offered, told, taken.
+// Agents that hand work to one another through MCP alone: find, offer, notify, accept.
 import { expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
 

@@ -1,4 +1,4 @@
-// What cannot be undone is confirmed by a person, where the client can ask one.
+// A person confirms irreversible calls, if the client can ask one.
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type People } from '@muster/testing';

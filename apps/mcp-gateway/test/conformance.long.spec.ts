@@ -1,4 +1,4 @@
-// The protocol's own conformance suite, in each revision that is spoken.
+// The protocol's official conformance suite, in each supported revision.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await api.projects.create({ key: 'WEB', name: 'Web' });
   await api.stories.create({ projectId: 'WEB', title: 'Sign in', spec: '# Sign in' });
   await api.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });
-  // An empty list passes by what it has not.
+  // A scenario with an empty list would pass without testing anything.
   await api.prompts.org.upsert({
     ...{ slug: 'review', title: 'Review a story', body: 'Read {{storyKey}}.' },
     arguments: [{ name: 'storyKey', description: 'Such as WEB-42', required: true }],
@@ -57,19 +57,22 @@ const runSuite = (version: string): Promise<Run> =>
     );
   });
 
-// The suite has nothing of 2025-03-26 but sessions, which are optional; protocol.spec.ts speaks it.
+// The suite has only session tests for 2025-03-26, which are optional; protocol.spec.ts covers that revision.
 it.each(['2025-06-18', '2025-11-25', '2026-07-28'])(
   'passes in %s but for what the list of expected failures explains',
   async (version) => {
     const { code, output } = await runSuite(version);
     const summary = output.slice(output.indexOf('=== SUMMARY'));
     expect(summary).toMatch(/Total: [1-9]\d* passed/);
-    // The whole summary, so that a failure says what failed.
+    // Compare the whole summary, so that the failure shows which scenario failed.
     if (code !== 0) expect(summary).toBe('without unexpected failures');
   },
 );
 
-/** Whether a scenario asks for a fixture, by the suite's own program: from its name to that of the next one, or by a constant. */
+/**
+ * Returns true if a scenario in the suite's own program uses a fixture. The scenario's text runs from its
+ * name to the next one; it may also use a constant.
+ */
 function asksFor(program: string, name: string, fixture: string): boolean {
   const [, after = ''] = program.split(`this.name=\`${name}\``);
   const scenario = after.split('this.name=`')[0] ?? '';

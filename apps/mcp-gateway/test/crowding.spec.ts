@@ -1,4 +1,4 @@
-/** Bodies that stop in the middle cost nobody else a place at the gateway, and end. */
+/** Requests with incomplete bodies take no capacity from other callers, and time out. */
 import { once } from 'node:events';
 import { type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { heardBefore, sendHalf } from '@muster/testing';
 import { useGateway } from './gateway.ts';
 
-/** Eight places, four for each connection to the API. */
+/** Starts a gateway with a capacity of eight requests, four for each connection to the API. */
 const gateway = useGateway({ API_CONNECTIONS: '2' });
 const places = 8;
 const { world } = gateway;
@@ -25,7 +25,8 @@ const isAnswered = (socket: Socket): boolean => socket.bytesRead > heardBefore;
 
 it('half-sent bodies, twice as many as there are places, keep nobody out, and are ended', async () => {
   const { ana, ben } = await world.org();
-  // While the API is asked who calls, a request takes a place like any other; afterwards the gateway remembers it.
+  // The first request occupies a place while the API identifies its caller. Later ones use the cached
+  // identity.
   expect((await gateway.rpc(ana.me.token, 'ping')).status).toBe(200);
   const halves: Socket[] = [];
   for (let index = 0; index < 2 * places; index += 1) halves.push(await send(ana.me.token, 100));
@@ -49,7 +50,7 @@ it('two large bodies of two tokens do not keep each other out', async () => {
     const [bytes] = (await once(socket, 'data')) as [Buffer];
     return bytes.toString().split('\r\n')[0];
   });
-  // Both are on their way at once, and neither waits for the other.
+  // Both requests are in flight at the same time, and neither waits for the other.
   expect(both.filter(isAnswered)).toEqual([]);
   for (const socket of both.toReversed()) socket.write(body.slice(1));
   expect(await Promise.all(answers)).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);

@@ -1,4 +1,5 @@
-// Every operation through the gateway, each with the contract's own example: a new one falls under this by being registered.
+// Every operation through the gateway, with the contract's own example. New operations are included
+// automatically.
 import { expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
@@ -16,7 +17,7 @@ it('does what its operation does, and answers what that declares', async () => {
   await checkEach(cases, async (operation) => {
     const { token } = callerOf(operation, await orgFor(operation)).me;
     const read = await specRead(gateway, operation.name, token);
-    // Over all organizations of this file some answers grow longer than a model wants.
+    // All organizations of this file share a database, so some results exceed the default size.
     const whole = operation.effect === 'read' ? { maxBytes: 1_000_000 } : {};
     const args = { ...(operation.example as object), ...whole, ...read };
     const answer = await gateway.tool(token, toolNameOf(operation.name), args);

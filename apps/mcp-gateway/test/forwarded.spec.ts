@@ -1,4 +1,4 @@
-// The way most people come: `{base_url}/api/mcp` on coordination-api, which passes everything on.
+// The usual route: `{base_url}/api/mcp` on coordination-api, which forwards each request to the gateway.
 import { type IncomingMessage, request } from 'node:http';
 import { expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -67,7 +67,8 @@ it('takes no place of the API while it waits for the gateway, which calls the AP
     ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
     params: { name: 'session_identity', arguments: {} },
   });
-  // As many at once as the API answers: were a forwarded call one of them, no call of the gateway would be.
+  // As many requests as the API's limit of concurrent calls. If forwarded requests counted, the gateway's own
+  // calls would be refused.
   const answers = await Promise.all(
     Array.from({ length: 60 }, () => forwarded({ ...ping(ana.me.token), body: call })),
   );

@@ -1,6 +1,6 @@
 /**
- * The gateway as it ships, in front of a coordination-api that runs as a process of its own: an app never imports
- * another, and neither do its specs. People are made as everywhere, in a database of the spec's own.
+ * Starts the gateway in front of a coordination-api in a separate process, because an app and its specs never
+ * import another app. The spec has its own database, and members are created as in other specs.
  */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { createGateway, type Gateway } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 
-/** A JSON-RPC answer as it came. */
+/** A JSON-RPC response over HTTP. */
 export interface RpcAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -26,7 +26,7 @@ export interface RpcAnswer {
   } & Partial<ErrorBody>;
 }
 
-/** The result of a tool. */
+/** The result of a tool call. */
 export interface ToolAnswer {
   readonly isError?: boolean;
   readonly content: readonly { readonly type: string; readonly text: string }[];
@@ -47,27 +47,27 @@ export interface TestGateway {
   readonly world: World;
   url(): string;
   apiUrl(): string;
-  /** The typed client straight to the API, to look at what is really there. */
+  /** Creates a typed client for the API itself, to check the stored data. */
   direct(token: string): Client;
-  /** Any request to the endpoint. */
+  /** Sends any request to the endpoint. */
   send(init: RequestInit & { readonly query?: string }): Promise<RpcAnswer>;
-  /** A request of the era without envelopes. */
+  /** Sends a request of a legacy revision, without an envelope. */
   rpc(token: string, method: string, params?: object, options?: RpcOptions): Promise<RpcAnswer>;
-  /** A request of the 2026-07-28 revision, with all that it wants. */
+  /** Sends a request of the 2026-07-28 revision, with the required headers and envelope. */
   modern(token: string, method: string, params?: object, options?: RpcOptions): Promise<RpcAnswer>;
   tool(token: string, name: string, args?: object, options?: RpcOptions): Promise<ToolAnswer>;
-  /** Stops the API for a while; it comes back at the same address. */
+  /** Stops the API while `work` runs, then restarts it at the same address. */
   whileApiIsAway<Result>(work: () => Promise<Result>): Promise<Result>;
   /**
-   * Sends a write to a story and leaves while the API waits for the story's row; when this is over the write has gone
-   * through, and nobody heard of it.
+   * Sends a write to a story and disconnects while the API waits for the story's row lock. On return, the
+   * write has committed and its response was lost.
    */
   cutOff(storyId: string, send: (signal: AbortSignal) => Promise<unknown>): Promise<void>;
-  /** The same of the gateway; it comes back when the work is done. */
+  /** Stops the gateway while `work` runs, then restarts it. */
   whileGatewayIsAway(work: () => Promise<void>): Promise<void>;
 }
 
-/** The base version that a model passes to overwrite a spec; empty for other operations. */
+/** Returns the base version with which a model overwrites a spec; empty for other operations. */
 export async function specRead(
   gateway: TestGateway,
   operation: string,
@@ -78,7 +78,7 @@ export async function specRead(
   return { baseVersion: spec.version };
 }
 
-/** Starts both for the spec file that calls it. */
+/** Starts both services for the spec file that calls it. */
 export function useGateway(
   environment: Record<string, string> = {},
   ofApi: Record<string, string> = {},
@@ -95,7 +95,7 @@ export function useGateway(
     startApp('apps/coordination-api/src/main.ts', {
       DATABASE_URL: world.database.url,
       TRUST_PROXY: '127.0.0.1',
-      // The API has to know where the gateway is before there is one.
+      // The API is configured with the gateway's address before the gateway starts.
       MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
       ...ofApi,
       ...more,
@@ -183,7 +183,7 @@ export function useGateway(
       try {
         await holder.query('begin');
         await holder.query('select from stories where id = $1 for update', [storyId]);
-        // What the gateway knows counts: the one who left may have left a proxy, which has yet to tell it.
+        // Wait until the gateway notices the disconnect: a proxy in between may delay it.
         const left = new Promise<void>((resolve) => {
           gateway?.service.app.server.once('request', (_request, response) =>
             response.once('close', resolve),

@@ -1,4 +1,4 @@
-// A macro that is stopped between its steps: undone where that is possible, else told with all that was done.
+// A macro that fails between its steps: undone if possible; otherwise the error lists what was done.
 import { expect, it } from '@jest/globals';
 import { type Client, httpTransport, NoAnswer, type Transport } from '@muster/client';
 import { type People } from '@muster/testing';
@@ -17,7 +17,10 @@ interface Work extends People {
   readonly held: { readonly executionId: string; readonly leaseToken: string };
 }
 
-/** A story that the agent works on; where the policy lets agents complete nothing, the end is refused. */
+/**
+ * Creates a story that the agent works on. If the policy forbids completion by agents, the last step is
+ * refused.
+ */
 async function work({ withCheckpoint = true, agentsMayComplete = true } = {}): Promise<Work> {
   const people = await world.org();
   const api = gateway.direct(people.ana.me.token);
@@ -36,7 +39,10 @@ async function work({ withCheckpoint = true, agentsMayComplete = true } = {}): P
 const checkpointOf = async ({ api, held: { executionId } }: Work) =>
   (await api.deliveryExecutions.get({ executionId })).execution.checkpoint;
 
-/** Runs a macro over a line to the API that loses the requests of these calls, counted for each operation from 1. */
+/**
+ * Runs a macro through a proxy that drops the requests of these calls. Calls are counted per operation from
+ * 1.
+ */
 async function runOver(
   name: string,
   args: object,

@@ -1,4 +1,4 @@
-/** A host of MCP Apps in a real browser: the bridge of the protocol's own package around a frame without rights. */
+/** A host of MCP Apps in a real browser: the protocol's official bridge around a sandboxed frame. */
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { buildSync } from 'esbuild';
 import { type Browser, chromium, type FrameLocator, type Page } from 'playwright-core';
@@ -37,23 +37,23 @@ export interface Shown {
   readonly result: object;
   readonly theme?: 'light' | 'dark';
   readonly variables?: Readonly<Record<string, string>>;
-  /** Whether its views may call tools. */
+  /** True if its views may call tools. */
   readonly canCall?: boolean;
 }
 
 export interface Host {
   readonly page: Page;
   readonly view: FrameLocator;
-  /** What views said to the model. */
+  /** Messages from views to the model. */
   readonly told: object[];
-  /** Settles once a view has said something to the model. */
+  /** Settles when a view has sent a message to the model. */
   readonly heard: Promise<unknown>;
-  /** Addresses that the page or a view asked for. */
+  /** URLs that the page or a view requested. */
   readonly requests: string[];
   show(shown: Shown): Promise<void>;
 }
 
-/** Undefined where the machine has no browser. */
+/** Starts a browser; undefined if the machine has none. */
 export const openBrowser =
   program === undefined
     ? undefined

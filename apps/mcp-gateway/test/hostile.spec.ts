@@ -1,4 +1,4 @@
-// Bodies and waits by which somebody could keep others from being answered.
+// Bodies and long polls by which one caller could exhaust the capacity for others.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -16,7 +16,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Says how long its body is, sends no more of it than that, and stays. */
+/** Declares the length of a body, sends only this part of it, and keeps the connection open. */
 async function begin(token: string, length: number, body = ''): Promise<{ answer: Promise<string> }> {
   const { hostname, port } = new URL(gateway.url());
   const socket = connect(Number(port), hostname);
@@ -50,7 +50,7 @@ describe('a body', () => {
     expect(second).toMatch(/^HTTP\/1.1 429/);
     expect(second).toContain('"too_many_bodies"');
     expect((await gateway.rpc(ben.me.token, 'ping')).status).toBe(200);
-    // Its own calls go on as well.
+    // The same caller's other calls succeed as well.
     expect((await gateway.rpc(ana.me.token, 'ping')).status).toBe(200);
   });
 
@@ -116,7 +116,7 @@ describe('calls that wait', () => {
       false,
       Array.from({ length: connections - 8 }, () => 'too_many_waiting'),
     ]);
-    // Whoever leaves makes room: what was asked of the API ends with it.
+    // A caller that disconnects frees its place, because its request to the API is aborted.
     leaving.abort();
     await Promise.allSettled(asked);
     const short = { ...args, waitSeconds: 1 };

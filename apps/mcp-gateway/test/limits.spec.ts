@@ -1,4 +1,4 @@
-// A token is the caller's own, so the API counts its calls; the gateway says what came of that.
+// The API counts the calls of each token; the gateway reports the result.
 import { expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
 
@@ -30,7 +30,7 @@ it('counts what the API is never asked for by itself: lists, greetings, tools th
   const { status, headers, body } = await list(ana.me.token);
   expect([status, body.code, body.details?.reason]).toEqual([429, 'rate_limited', 'token_limit']);
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_000);
-  // A call of a tool is answered by a result, which the model reads.
+  // A tool call gets its error as a result, which the model reads.
   for (const name of ['search_operations', 'nothing']) {
     const call = await gateway.rpc(ana.me.token, 'tools/call', { name, arguments: { query: 'x' } });
     expect([call.status, call.body.result]).toEqual([
@@ -46,7 +46,7 @@ it('counts what the API is never asked for by itself: lists, greetings, tools th
       }),
     ]);
   }
-  // Calls are the API's to count.
+  // The API counts tool calls.
   expect((await gateway.tool(ana.me.token, 'session_identity')).isError ?? false).toBe(false);
   expect((await list(ben.me.token)).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-// A write whose answer is lost between the API and the gateway, which then sends it again by itself.
+// A write whose response is lost between the API and the gateway, which then retries it.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ const behind = useGateway();
 let line: Server;
 let gateway: Gateway;
 let url = '';
-/** How many answers to this path get lost. */
+/** The number of responses to this path that get lost. */
 const loses = { path: '/api/comments/create', left: 0 };
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
         return typeof value === 'string' ? [[name, value] as [string, string]] : [];
       });
       const answer = await fetch(new URL(path, behind.apiUrl()), {
-        // The answer goes on with its headers, so its body has to be as it came.
+        // The response is passed on with its original headers, so its body must not be decompressed.
         ...{ method, headers: [...passed, ['accept-encoding', 'identity']] },
         ...(body.length > 0 && { body: new Uint8Array(body) }),
       });

@@ -1,4 +1,4 @@
-// A macro is one thing: all of it, or nothing and why. And the verbs of a day's work in the core mode.
+// A macro succeeds completely, or does nothing and says why. Also the tools of a day's work in core mode.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type Signal } from '@muster/registry';
@@ -40,7 +40,7 @@ async function begun(token: string, args: object = {}): Promise<Held> {
 
 const good = { summary: 'Half of it', nextSteps: ['The rest'] };
 
-/** The checkpoint that stands. */
+/** Reads the current checkpoint. */
 const checkpointOf = async (api: Client, { executionId }: Held) =>
   (await api.deliveryExecutions.get({ executionId })).execution.checkpoint;
 
@@ -111,7 +111,7 @@ describe('start_work', () => {
     });
     expect((await api.stories.get({ storyId: 'WEB-1' })).story.status).toBe('backlog');
     await begun(robo.me.token, { runId: 'run-1', force: true });
-    // Who works on it already goes on.
+    // A worker that already holds the story continues.
     await begun(robo.me.token, { runId: 'run-1' });
   });
 
@@ -149,7 +149,7 @@ describe('next_work', () => {
       execution: { state: 'leased', runId: 'run-1' },
       leaseToken: expect.stringMatching(/^lse_/),
     });
-    // A run that lost its memory asks again, and goes on.
+    // A run that lost its state calls again with the same runId and continues.
     const again = await next(robo.me.token, { projectId: 'WEB', runId: 'run-1' });
     expect(again.structuredContent).toMatchObject({
       resumed: true,
@@ -247,7 +247,7 @@ describe('hand_off_work', () => {
     expect(errorOf(refused)?.details?.reason).toBe(reason);
     const stands = await checkpointOf(api, held);
     expect(stands).toMatchObject(good);
-    // What can be checked was checked before anything was written.
+    // Everything that can be checked was checked before the first write.
     if (!('toAgentId' in to) || reason === 'invalid_params') expect(stands?.seq).toBe(1);
   });
 });
@@ -267,11 +267,11 @@ describe('a question', () => {
     });
     const none = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
     expect(none.structuredContent).toMatchObject({ signals: [] });
-    // Longer than a call may last: it waits for 25 s at most.
+    // Longer than the limit: the call waits for at most 25 s.
     const waiting = tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 300 });
     await api.comments.create({ storyId: 'WEB-1', parentId: comment.id, body: 'Blue' });
     await api.comments.resolve({ commentId: comment.id });
-    // The reply is a signal of its own, and may be the first that is heard.
+    // The reply is a separate signal, and may arrive first.
     let heard = (await waiting).structuredContent['signals'] as Signal[];
     if (!heard.some(({ kind }) => kind === 'question_answered'))
       heard = (await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 25 })).structuredContent[
@@ -317,7 +317,7 @@ describe('what a call cannot find', () => {
     ['comments_list', { storyId: nobody }, 'storyId'],
     ['members_profile', { memberId: nobody }, 'memberId'],
     ['start_work', { storyId: 'WEB-99', resources: ['src/**'] }, 'storyId'],
-    // The record by which the call is let in, of several.
+    // The missing record is the one that the authorization check loads, among several references.
     ['assignments_set', { targetType: 'story', targetId: 'WEB-99', memberId: nobody }, 'targetId'],
   ])('is named by its path: %s %j', async (name, args, path) => {
     const { robo } = await board();
@@ -361,7 +361,7 @@ describe('two copies and a program that numbers its only call alike', () => {
     await other?.close();
   });
 
-  /** A call at the other copy. */
+  /** Calls the tool on the other gateway process. */
   async function there(token: string, name: string, args: object): Promise<Record<string, unknown>> {
     if (other === undefined) {
       const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: gateway.apiUrl() });
@@ -401,7 +401,7 @@ describe('two copies and a program that numbers its only call alike', () => {
   it('is told that a comment is one that it wrote before, where the two are taken for one', async () => {
     const { robo, api } = await board();
     const comment = { storyId: 'WEB-1', body: 'Looks good' };
-    // Both are in one minute of the clock, or the second is one of its own.
+    // If a new minute begins between both calls, the second comment is a separate one.
     const [first, second] = [
       await here(robo.me.token, 'comments_create', comment),
       await there(robo.me.token, 'comments_create', comment),

@@ -1,4 +1,4 @@
-// Narrowing over HTTP: what is not shown cannot be called, by whatever name or way.
+// Restrictions over HTTP: a hidden tool cannot be called, under any name or through other tools.
 import { describe, expect, it } from '@jest/globals';
 import { type Person } from '@muster/testing';
 import { useGateway } from './gateway.ts';
@@ -158,7 +158,7 @@ describe('one project', () => {
     );
     expect(other.structuredContent.error).toMatchObject({
       ...{ status: 403, details: { reason: 'narrowed' } },
-      // Nobody with more rights could do anything about it.
+      // A higher role would not help.
       hint: expect.stringContaining('narrowed'),
     });
   });

@@ -1,4 +1,5 @@
-// Every parameter of every tool that names a record: what is not there is told by its path, with the next step.
+// Every parameter of every tool that refers to a record: the error names the path of a missing one and the
+// next step.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Operation, operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
@@ -11,7 +12,7 @@ const gateway = useGateway();
 const nobody = '01936d5c-0000-7000-8000-00000000dead';
 const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 
-/** Where one excludes another, or needs another beside it, that the example has not. */
+/** Changes to the example where one parameter excludes or requires another. */
 const base: Readonly<Record<string, Args>> = {
   'deliveryExecutions.handoff toAgentId': { toMemberId: undefined },
   'agents.catalog.get agentId': { slug: undefined },
@@ -25,7 +26,7 @@ const base: Readonly<Record<string, Args>> = {
   'reviewers.remove agentId': { memberId: undefined },
 };
 
-/** What filters a list: nothing is there of what names nothing. */
+/** List filters: a reference to a missing record gives an empty list. */
 const filters: ReadonlySet<string> = new Set([
   'deliveryExecutions.acquireNext epicId',
   'deliveryExecutions.list holderId',
@@ -41,13 +42,13 @@ const filters: ReadonlySet<string> = new Set([
   'audit.list actorId',
 ]);
 
-/** A rule speaks first, of the list as a whole. */
+/** Parameters that a rule about the whole list rejects first. */
 const byRule: ReadonlySet<string> = new Set([
   'policy.update allowedIdentityProviders.0',
   'boardColumns.reorder columnIds.0',
 ]);
 
-/** Looked for by the holder of a lease alone, which no example has. */
+/** A parameter that is only looked up for the holder of a lease, which the examples do not have. */
 const ofHolder = 'deliveryExecutions.update waitingFor.questionId';
 
 const named = offered.flatMap((operation) =>
@@ -58,7 +59,7 @@ const named = offered.flatMap((operation) =>
 );
 
 describe('what is not there', () => {
-  // One for all of them: what names nothing changes nothing.
+  // All cases share one organization, because a failed call changes nothing.
   let org: ExampleOrg;
   beforeAll(async () => {
     org = await exampleOrg(gateway.world);
@@ -116,7 +117,7 @@ describe('what is not there', () => {
     expect(
       await call('deliveryGroups_create', { projectId: 'WEB', name: 'G', storyIds: ['WEB-1', nobody] }),
     ).toBe('storyIds.1');
-    // Which of these it was, the API does not look.
+    // The API does not report which of these ids is missing.
     const known = org.records.notification;
     expect(await call('notifications_markRead', { notificationIds: [known, nobody] })).toBe(
       'notificationIds',

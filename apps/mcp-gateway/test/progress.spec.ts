@@ -1,4 +1,4 @@
-// A client that asks how a call goes is told while the call waits, and no other client notices.
+// A client that requests progress gets notifications during a long call; other clients notice no difference.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import {
   Client as ModernClient,
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
 
-/** Waits by the tool, hears of it by `onprogress`, and answers what came in the end. */
+/** Calls the tool, passes progress to `onprogress`, and returns the result. */
 type Wait = (args: Record<string, unknown>, onprogress: (seen: object) => void) => Promise<object>;
 
 const modern = (options: object) => async (url: URL, token: string) => {
@@ -51,7 +51,7 @@ async function work() {
     leaseToken: string;
   };
   const held = { executionId: execution.id, leaseToken };
-  // What was told with the work is heard once.
+  // Consume the signals that came with the start of the work: each is delivered once.
   await gateway.tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
   const stop = () => api.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
   return { token: robo.me.token, held, stop };
@@ -64,7 +64,7 @@ const places: Record<string, () => string> = {
   'the API': () => `${gateway.apiUrl()}/api/mcp`,
 };
 
-/** They take seconds to wait and little else, so they go on at the same time. */
+/** The tests mostly wait for seconds, so they run concurrently. */
 describe('a call that waits', () => {
   it.concurrent.each(
     Object.entries(clients).flatMap(([name, connect]) =>

@@ -1,4 +1,4 @@
-// What HTTP and the protocol promise, line by line, over real HTTP.
+// The guarantees of HTTP and of the protocol, one by one, over real HTTP.
 import { describe, expect, it } from '@jest/globals';
 import { request as ask } from 'node:http';
 import { useGateway } from './gateway.ts';
@@ -17,7 +17,7 @@ const headersFor = (token: string) => ({
   'content-type': 'application/json',
 });
 
-/** With a Host or an Origin of its own, which fetch does not allow. */
+/** Sends a request with its own Host or Origin header, which fetch does not allow. */
 const statusWith = (headers: Record<string, string>, body: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const request = ask(gateway.url(), { method: 'POST', headers }, (answer) => {
@@ -352,14 +352,14 @@ describe('errors of calls', () => {
 
   it('are the same when the API is away, and a call goes through when it is back in time', async () => {
     const { ana } = await world.org();
-    // Whose token nobody knows hears 503 of HTTP itself.
+    // Cache the token's identity. For an unknown token, the gateway would answer with HTTP 503.
     await gateway.tool(ana.me.token, 'session_identity');
     const answer = await gateway.whileApiIsAway(() =>
       gateway.tool(ana.me.token, 'projects_create', { key: 'WEB', name: 'Web' }),
     );
     const { items } = await gateway.direct(ana.me.token).projects.list();
     if (answer.isError === true) {
-      // It took longer than the gateway goes on trying.
+      // The outage lasted longer than the gateway retries.
       expect(answer.structuredContent.error).toMatchObject({ code: 'unavailable', status: 503 });
       expect(items).toEqual([]);
     } else expect(items.map(({ key }) => key)).toEqual(['WEB']);

@@ -1,4 +1,4 @@
-// What is listed goes by the rights of the token, and so does what can be called.
+// The token's rights decide which tools are listed and which can be called.
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { type Person } from '@muster/testing';
@@ -12,7 +12,7 @@ const listed = async ({ me }: Person): Promise<Set<string>> => {
   const { body } = await gateway.rpc(me.token, 'tools/list', {}, { query: '?mode=full' });
   return new Set((body.result?.['tools'] as { name: string }[]).map(({ name }) => name));
 };
-/** Of what models are offered. */
+/** Lists the tools for models among these operations. */
 const named = (wanted: 'byMemberOnly' | 'readsInbox'): string[] =>
   [...operations.values()]
     .filter((operation) => operation[wanted] && operation.surfaces.includes('tool'))

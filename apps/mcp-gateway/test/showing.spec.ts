@@ -1,4 +1,5 @@
-// What clients show beside the text that a model reads: who the server is, whose words an answer has, where it is whole.
+// Data for clients in addition to the text for the model: the server's description, authored fields, links to
+// complete resources.
 import { describe, expect, it } from '@jest/globals';
 import { mark } from '@muster/registry';
 import { useGateway } from './gateway.ts';

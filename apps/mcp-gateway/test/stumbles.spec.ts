@@ -1,4 +1,7 @@
-/** What agents stumbled over once, each by the request that showed it; the table in docs/decisions/mcp.md names where the others are. */
+/**
+ * Mistakes that agents once made, each reproduced by its request. The table in docs/decisions/mcp.md lists
+ * where the others are tested.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -84,7 +87,7 @@ it('a spec is written over only by those who say which version they read', async
   });
   expect((await api.storySpec.get({ storyId: story.id })).spec.content).toBe('First.');
   expect((await write({ content: 'Second.', baseVersion: 1 })).isError).toBeUndefined();
-  // Programs may leave it out.
+  // Programs may omit it.
   expect((await api.storySpec.update({ storyId: story.id, content: 'Third.' })).spec.version).toBe(3);
 });
 

@@ -1,4 +1,4 @@
-/** subscriptions/listen: a client is told which of its resources were written. */
+/** subscriptions/listen: the client is notified when one of its resources is written. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
@@ -173,7 +173,7 @@ describe('subscriptions/listen', () => {
     await rename('WEB-1', 'Renamed');
     await until(() => owner?.updated().length === 2 && dan?.updated().length === 1);
     expect(dan?.updated()).toEqual([one]);
-    // That there is none, and that it is hidden, look alike.
+    // A missing execution and a hidden one give the same response.
     expect(dan?.messages[0]).toEqual(owner?.messages[0]);
   });
 

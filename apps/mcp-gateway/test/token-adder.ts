@@ -1,4 +1,4 @@
-/** For suites and clients that cannot be given a token: passes requests on, with one. */
+/** A proxy that adds a token to requests, for suites and clients that cannot be configured with one. */
 import { once } from 'node:events';
 import { createServer, request as ask, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export async function addToken(target: string, token: string): Promise<TokenAdde
   const to = new URL(target);
   const server: Server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', to);
-    // The Host that the client named goes on too: whether it is a stranger's is the gateway's to say.
+    // Pass on the client's Host header, because the gateway decides whether a foreign one is allowed.
     const passed = ask(
       {
         ...{ host: to.hostname, port: to.port, path: `${pathname}${search}`, method: request.method },

@@ -1,4 +1,4 @@
-/** The views of three answers in a real browser, in the frame of a host that lets nothing through but its own bridge. */
+/** Shows views in a real browser, in the frame of a host that blocks everything except its own bridge. */
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { type TestGateway } from './gateway.ts';
@@ -6,12 +6,12 @@ import { type Host, openBrowser, openHost, type Shown } from './host.ts';
 
 export const mimeType = 'text/html;profile=mcp-app';
 
-/** The views of the tools that every client is listed. */
+/** The views of tools in the core list. */
 export const core = {
   stories_list: 'ui://muster/board',
   storyCollaboration_context: 'ui://muster/story',
 };
-/** With those of the full list. */
+/** The views of all tools. */
 export const all = {
   ...core,
   agents_listActive: 'ui://muster/holders',
@@ -20,7 +20,7 @@ export const all = {
 
 export type Team = Awaited<ReturnType<typeof makeTeam>>;
 
-/** An organization with a story that an agent holds, and one in the backlog. */
+/** Creates an organization with one story that an agent holds and one in the backlog. */
 export async function makeTeam(gateway: TestGateway) {
   const people = await gateway.world.org();
   const api = gateway.direct(people.ana.me.token);
@@ -43,7 +43,7 @@ export const htmlOf = async (gateway: TestGateway, token: string, name: string):
   return content?.text ?? '';
 };
 
-/** Tests of views, where a browser is installed. */
+/** Describes tests of views; skipped if no browser is installed. */
 export const describeViews = openBrowser === undefined ? describe.skip : describe;
 
 export type Shows = (
@@ -53,7 +53,7 @@ export type Shows = (
   how?: Partial<Shown>,
 ) => Promise<Host>;
 
-/** Calls the tool as a host does for its model, and shows the answer. */
+/** Returns a function that calls a tool as a host does for its model, and shows the result. */
 export function useViews(gateway: TestGateway): Shows {
   let browser: Browser;
   beforeAll(async () => {

@@ -1,23 +1,26 @@
-/** Answers that fit a model's context. What is cut is always named, with how to get it. */
+/**
+ * Fits results into a model's context. A result lists each part that was cut and the call that returns the
+ * rest.
+ */
 import { issuePath } from '@muster/registry';
 
-/** A text or list that is not whole. */
+/** A text or list that was shortened. */
 export interface CutPart {
   readonly path: string;
-  /** Length of the whole text; left out if the API cut it without stating the length. */
+  /** Length of the whole text; omitted if the API cut it without stating the length. */
   readonly length?: number;
   readonly shown?: number;
-  /** Said to a read as `part`, shows what comes after it. */
+  /** A value for the `part` parameter of a read, which then returns the text or items that follow. */
   readonly next?: string;
 }
 
-/** What of an answer is not whole, and how to get it. */
+/** The parts of a result that were shortened, and how to get the rest. */
 export interface Cut {
   readonly parts: readonly CutPart[];
   readonly how: string;
 }
 
-/** Where in a text or list to begin. */
+/** The offset in a text or list at which the result begins. */
 interface Start {
   readonly path: string;
   readonly at: number;
@@ -27,7 +30,7 @@ export type Answer = Readonly<Record<string, unknown>>;
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** How many of the first items have room, at least one. */
+/** Counts the leading items that fit into `room` bytes; at least one. */
 export function fitting(items: readonly unknown[], room: number): number {
   let used = 0;
   for (const [index, item] of items.entries()) {
@@ -43,7 +46,10 @@ interface Leaf {
   readonly bytes: number;
 }
 
-/** Shorter texts say what a record is; cutting them would save little. */
+/**
+ * The shortest text that may be cut, in characters. Shorter texts identify a record, and cutting them would
+ * save little.
+ */
 const leastText = 300;
 const leastItems = 3;
 
@@ -59,7 +65,7 @@ function* leaves(value: unknown, path: readonly (string | number)[]): Generator<
   }
 }
 
-/** A copy in which the place at `path` holds `leaf`. */
+/** Copies the value with `leaf` at `path`. */
 function replaced(value: unknown, [head, ...rest]: readonly (string | number)[], leaf: unknown): unknown {
   if (head === undefined) return leaf;
   if (Array.isArray(value))
@@ -72,25 +78,25 @@ function replaced(value: unknown, [head, ...rest]: readonly (string | number)[],
   );
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Cuts the text at `length`, or one character earlier rather than inside a surrogate pair. */
 function startOf(text: string, length: number): string {
   const end = Math.max(0, length);
   return /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? text.slice(0, end - 1) : text.slice(0, end);
 }
 
-/** Room for saying what was cut. */
+/** Bytes reserved for the description of the cut parts. */
 const roomForWords = 600;
 const mostCuts = 40;
 
 interface Cutting {
   readonly how: string;
-  /** Whether what was cut can be read on from there. */
+  /** True if a caller can continue reading a cut part at its `next` value. */
   readonly goesOn?: boolean;
-  /** The text that the answer begins in the middle of. */
+  /** The text or list of which this result omits the beginning. */
   readonly start?: Start;
 }
 
-/** The answer in at most `room` bytes: the longest texts and lists lose their ends first. */
+/** Shortens the result to at most `room` bytes. The longest texts and lists lose their ends first. */
 export function cutTo(answer: Answer, room: number, { how, goesOn = false, start }: Cutting): Answer {
   if (bytesOf(answer) <= room) return answer;
   const parts = new Map<string, CutPart>();
@@ -99,7 +105,7 @@ export function cutTo(answer: Answer, room: number, { how, goesOn = false, start
     const over = bytesOf(left) - (room - roomForWords);
     if (over <= 0) break;
     const all = [...leaves(left, [])].sort((a, b) => b.bytes - a.bytes);
-    // Texts first: a list that lost an item says less than one whose items are shorter.
+    // Cut texts before lists: a list with a missing item is less useful than one with shorter items.
     const longest = all.find(({ value }) => typeof value === 'string') ?? all[0];
     if (longest === undefined) break;
     const { path, value, bytes } = longest;
@@ -122,13 +128,16 @@ export function cutTo(answer: Answer, room: number, { how, goesOn = false, start
   return { ...(left as Answer), cut };
 }
 
-/** `items[2].body` → items, 2, body. */
+/** Splits a path: `items[2].body` → items, 2, body. */
 const partsOf = (words: string): (string | number)[] =>
   [...words.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
     index === undefined ? name : Number(index),
   );
 
-/** The answer with the text or list that `part` names begun where it says; undefined where there is none. */
+/**
+ * Returns the result with the text or list that `part` names starting at its offset; undefined if `part`
+ * names no text or list.
+ */
 export function beginningAt(answer: Answer, part: string): { answer: Answer; start: Start } | undefined {
   const [, words, offset] = /^(.{1,500})@(\d{1,9})$/.exec(part) ?? [];
   if (words === undefined) return undefined;

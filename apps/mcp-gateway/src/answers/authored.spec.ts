@@ -3,7 +3,9 @@ import { operations } from '@muster/registry';
 import { authoredFields, authoredIn } from './authored.ts';
 import { resultSchema, type JsonSchema } from '../tools/schemas.ts';
 
-/** Fields of text that no author chooses: names of the product's own, of versions and commits, addresses and secrets. */
+/**
+ * Text fields that no author chooses: identifiers of the product, versions, commits, addresses and secrets.
+ */
 const chosenByNoPerson: ReadonlySet<string> = new Set([
   ...[
     'key',

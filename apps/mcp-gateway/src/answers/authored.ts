@@ -1,10 +1,14 @@
 /**
- * Which texts of an answer people and programs wrote as they liked. A story may hold words that are meant for the model
- * that reads it, so clients are told where such words can stand, and may fence them; the instructions tell the model.
+ * Lists the fields of a result whose text members or agents wrote freely. Such text may contain instructions
+ * aimed at the model that reads it. Clients receive the paths of these fields and may fence them; the
+ * server's instructions warn the model.
  */
 import { type Answer } from './answers.ts';
 
-/** Fields of the contract's results whose text its author chose (a spec holds every field of text against this). */
+/**
+ * Fields of the contract's results whose text its author chose. A spec checks this list against every text
+ * field of the contract.
+ */
 export const authoredFields: ReadonlySet<string> = new Set([
   ...['title', 'storyTitle', 'targetTitle', 'name', 'fullName', 'description', 'content', 'body', 'snippet'],
   ...['summary', 'nextSteps', 'filesTouched', 'note', 'message', 'reason', 'question', 'answer', 'decision'],
@@ -12,7 +16,7 @@ export const authoredFields: ReadonlySet<string> = new Set([
   ...['ref', 'checks', 'data', 'manifest', 'error', 'details'],
 ]);
 
-/** Whether there is text in it. */
+/** Returns true if the value contains a text that is not empty. */
 const saysSomething = (value: unknown): boolean =>
   typeof value === 'string'
     ? value !== ''
@@ -30,5 +34,5 @@ function* pathsIn(value: unknown, path: string): Generator<string> {
   }
 }
 
-/** Their paths, `items[].body`, each once and in the order of the answer. */
+/** Lists the paths of authored texts, such as `items[].body`, each once and in the order of the result. */
 export const authoredIn = (answer: Answer): string[] => [...new Set(pathsIn(answer, ''))];

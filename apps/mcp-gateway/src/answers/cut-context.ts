@@ -1,9 +1,12 @@
-/** The context of a story cuts its sections itself and names them in `truncated`; here is said how to read on. */
+/**
+ * Explains how to read the rest of a story's context. The API cuts its sections itself and names them in
+ * `truncated`.
+ */
 import { registry } from '@muster/registry';
 import { type Answer, type Cut } from './answers.ts';
 import { toolNameOf } from '../tools/tools.ts';
 
-/** In the short list the operation is called by another tool. */
+/** The call that reads a spec. With the core tools, the operation is called through `call_read_operation`. */
 const readSpec = `${toolNameOf(registry.storySpec.get.name)} (or call_read_operation ${registry.storySpec.get.name})`;
 const readContext = toolNameOf(registry.storyCollaboration.context.name);
 
@@ -13,8 +16,8 @@ const textIn = (record: unknown, name: string): string | undefined => {
 };
 
 /**
- * What of a context is not whole, and the calls that read the rest; undefined if all of it is there. `storyId` is the id or
- * key by which the caller named the story.
+ * Lists the shortened parts of a context and the calls that read the rest; undefined if the context is
+ * complete. `storyId` is the id or key that the caller gave.
  */
 export function cutOfContext(context: Answer, storyId: string): Cut | undefined {
   const { truncated, story, spec } = context;

@@ -1,4 +1,6 @@
-/** What went wrong, as a model is told: the API's error object with a hint, as text and as structure alike. */
+/**
+ * Turns failures into tool results: the API's error object with a hint, as text and as structured content.
+ */
 import { MusterError, NoAnswer } from '@muster/client';
 import { ApiError, type ErrorBody, unavailable } from '@muster/registry';
 import { type CallToolResult } from '@modelcontextprotocol/server';
@@ -15,7 +17,7 @@ const away = (): ApiError =>
 const causeOf = (failure: unknown): unknown =>
   failure instanceof Heard || failure instanceof HalfDone ? causeOf(failure.failure) : failure;
 
-/** The error object of anything that can go wrong in a call; undefined for a fault of ours. */
+/** Converts a failure of a call into an error object; undefined for an unexpected fault of the gateway. */
 export function errorBodyOf(thrown: unknown, requestId: string): ErrorBody | undefined {
   const failure = causeOf(thrown);
   if (failure instanceof MusterError) return failure.body;
@@ -24,13 +26,16 @@ export function errorBodyOf(thrown: unknown, requestId: string): ErrorBody | und
   return undefined;
 }
 
-/** The token was refused by the API itself. */
+/** Returns true if the API rejected the token. */
 export function isUnauthorized(thrown: unknown): boolean {
   const failure = causeOf(thrown);
   return failure instanceof MusterError && failure.code === 'unauthorized';
 }
 
-/** What its caller has to know beside the error. */
+/**
+ * Returns the facts that the caller needs in addition to the error: signals, and the completed steps of a
+ * macro.
+ */
 function besideOf(failure: unknown): Answer {
   if (failure instanceof Heard) return { ...besideOf(failure.failure), signals: failure.signals };
   return failure instanceof HalfDone ? { step: failure.step, done: failure.done } : {};

@@ -1,7 +1,7 @@
-/** What a model should do about an error, from what the error says of itself. */
+/** Derives a hint for the model from an error's code and details. */
 import { type ErrorBody, isReason, type Reason, reasons, remedyFor } from '@muster/registry';
 
-/** What helps against a refusal, in a word or two; empty where the hint alone can tell. */
+/** Returns a short remedy for a reason; empty if only the full hint can explain it. */
 export function remedyOf(reason: Reason): string {
   const { code, retryable } = reasons[reason];
   if (retryable) return 'retry later';
@@ -20,7 +20,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 const until = (time: unknown): string => (text(time) === undefined ? '' : ` until ${text(time)}`);
 
-/** Who has what is in the way, and until when. */
+/** Describes up to three conflicting locks: their holders, witnesses and expiry times. */
 function lockText(conflicts: readonly unknown[]): string {
   const told = conflicts.slice(0, 3).map((conflict) => {
     const held = fieldOf(conflict, 'lock');
@@ -37,7 +37,7 @@ function readinessText(readiness: unknown): string {
   return `${what}; nothing was begun. Work on something else, on that first, or begin all the same with force.`;
 }
 
-/** Details that name what is in the way, and the next step. */
+/** Describes the obstacle that the details name, and the next step. */
 function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
   const { retryAt, issues, didYouMean, currentVersion, holder, expiresAt } = details;
   const { unmet, conflicts, readiness, offer, path } = details;
@@ -59,7 +59,7 @@ function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefi
   return undefined;
 }
 
-/** What the next step is in tools where the catalogue tells it for every way in. */
+/** Hints for MCP tools that replace the catalogue's general remedy. */
 const inTools: Readonly<Partial<Record<Reason, string>>> = {
   branch_required: 'Give branch or pullRequest, and call again.',
 };

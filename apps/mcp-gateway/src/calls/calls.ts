@@ -1,4 +1,7 @@
-/** Calling an operation for a model: what narrowing fills in and forbids, pages and answers that fit its context. */
+/**
+ * Calls operations for a model: applies the connection's restrictions, paginates, and fits results into the
+ * model's context.
+ */
 import { type Transport } from '@muster/client';
 import { ApiError, badRequest, forbidden, type Operation, registry } from '@muster/registry';
 import { type Answer, beginningAt, bytesOf, cutTo, fitting } from '../answers/answers.ts';
@@ -9,59 +12,66 @@ import { digest, type Intent } from './intents.ts';
 import { asMeant, withCleared } from './repair.ts';
 import { answerBytes, operationTool, type OperationTool, pageForModels } from '../tools/tools.ts';
 
-/** What the connection is narrowed to, as far as its calls go by it. */
+/** The restrictions of a connection that its calls obey. */
 export interface Bounds {
-  /** Filled in wherever an operation takes a projectId. */
+  /** The project that fills in every `projectId` parameter; null if the connection has none. */
   readonly project: string | null;
-  /** Whether calls may reach it, by its own name or through another tool. */
+  /** True if calls may reach the tool, by its own name or through another tool. */
   allows(tool: OperationTool): boolean;
 }
 
-/** One call of a tool, and all that belongs to it. */
+/** One tool call with its credentials, restrictions and limits. */
 export interface ToolCall {
   readonly transport: Transport;
   readonly view: Bounds;
-  /** Whether the token has what it takes; on which records, the API decides. */
+  /** True if the token has the required scope. The API decides about individual records. */
   readonly mayUse: (tool: OperationTool) => boolean;
-  /** Asks a person before what cannot be undone; undefined where the client cannot ask. */
+  /** Asks a person to confirm an irreversible call; undefined if the client cannot ask. */
   readonly confirm?: Confirm | undefined;
-  /** Of the whole call; each write in it has a key derived from it. */
+  /** The idempotency key of the whole call; each write in it derives its own key from it. */
   readonly intent: Pick<Intent, 'key' | 'isOwn'>;
-  /** Bytes of an answer, where the call says nothing of it; as many as a model takes unless told. */
+  /** Default maximum size of a result in bytes, if the call gives no `maxBytes`. */
   readonly room?: number;
 }
 
-/** The version of a spec before its first one is written. */
+/** The version number of a spec that has not been written yet. */
 const neverWritten = 0;
 
 const leastAnswerBytes = 1_000;
 const mostAnswerBytes = 1_000_000;
 
-/** Said of a version, a call can succeed once: an equal one is the same intention. */
+/**
+ * Parameters that make a call conditional on a version. Such a call succeeds only once, so an equal call is a
+ * retry.
+ */
 const conditions = ['expectedVersion', 'baseVersion'] as const;
 
 /**
- * Whether an equal call means it again: what keeps a lease, reports or sets has to reach the API each time, or the lease
- * is not kept and a stop is not heard. What makes one more of something is made once for calls that look like one.
+ * Returns true if an equal call must reach the API again instead of replaying the earlier result. Renewals,
+ * reports and updates must, or a lease would expire and a stop signal would be missed. Equal calls that
+ * create a record are deduplicated.
  */
 export function isMeantAgain({ idempotent, params, secret }: Operation, given: Answer): boolean {
   if ('leaseToken' in params.shape || 'dedupeKey' in params.shape || secret !== null) return true;
   return idempotent && conditions.every((condition) => given[condition] === undefined);
 }
 
-/** A macro's writes are told apart by what they do. */
+/**
+ * Returns the idempotency key of a write. The operation's name is part of it, because a macro performs
+ * several writes.
+ */
 const keyFor = ({ intent: { key, isOwn } }: ToolCall, operation: Operation, params: Answer) =>
   operation.effect === 'write' && (isOwn || !isMeantAgain(operation, params))
     ? { idempotencyKey: digest(key, operation.name) }
     : {};
 
-/** What narrowing forbids. */
+/** Creates the error for a call that the connection's restrictions forbid. */
 export const outside = (message: string): ApiError => forbidden('narrowed', message);
 
 export const isOutside = (failure: unknown): boolean =>
   failure instanceof ApiError && failure.details.reason === 'narrowed';
 
-/** The project of the connection is filled in, and no other can be named. */
+/** Fills in the connection's project, and throws if the caller names a different one. */
 export function inProject(
   { takesProject }: Pick<OperationTool, 'takesProject'>,
   args: Answer,
@@ -73,7 +83,7 @@ export function inProject(
   return { ...args, projectId: project };
 }
 
-/** The parameters as the API takes them, and the room for the answer. */
+/** Converts the arguments into the API's parameters and determines the maximum size of the result. */
 function prepare(tool: OperationTool, args: Answer, { view, room = answerBytes }: ToolCall) {
   const { operation, isList, stated, clears } = tool;
   const { maxBytes: asked, part, ...others } = withCleared(clears, asMeant(stated, args));
@@ -92,16 +102,19 @@ function prepare(tool: OperationTool, args: Answer, { view, room = answerBytes }
     ]);
   const params: Record<string, unknown> = {
     ...(isList && { limit: pageForModels }),
-    // Without the version that it read, a model may only write the first one.
+    // A model that omits the version that it read may only write the first version.
     ...(operation.name === registry.storySpec.update.name && { baseVersion: neverWritten }),
     ...inProject(tool, others, view),
     ...(isOwn && { maxBytes: maxBytes ?? answerBytes }),
   };
-  // An operation that cuts by itself cuts better, and says what.
+  // An operation with its own `maxBytes` cuts more precisely and names what it cut.
   return { params, part, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : room };
 }
 
-/** The way to the API for what is no tool: it reaches as much as the tools of the connection do. */
+/**
+ * Wraps a transport for callers other than tools, so that it reaches only what the connection's tools may
+ * reach.
+ */
 export const within =
   (transport: Transport, view: Bounds): Transport =>
   async ({ name, effect }, params, options) => {
@@ -111,7 +124,10 @@ export const within =
     return transport({ name, effect }, inProject(tool, params as Answer, view), options);
   };
 
-/** Keys and ids alike are read in either case. A key and an id cannot be told to be one project's. */
+/**
+ * Compares two keys or two ids, ignoring case. It cannot tell that a key and an id belong to the same
+ * project.
+ */
 export const isSameRef = (value: unknown, ref: string): boolean =>
   typeof value === 'string' && value.toLowerCase() === ref.toLowerCase();
 
@@ -121,10 +137,10 @@ const isSize = (value: unknown): value is number =>
   value >= leastAnswerBytes &&
   value <= mostAnswerBytes;
 
-/** Results are JSON objects, always. */
+/** Casts a result; results are always JSON objects. */
 const asAnswer = (result: unknown): Answer => result as Answer;
 
-/** Calls the operation. Throws an ApiError where the gateway refuses, a MusterError where the API does. */
+/** Calls the operation. Throws an ApiError if the gateway refuses, and a MusterError if the API refuses. */
 export async function callOperation(tool: OperationTool, args: Answer, call: ToolCall): Promise<Answer> {
   const { operation, isList } = tool;
   const { transport } = call;
@@ -153,7 +169,7 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
   const count = Array.isArray(items) ? fitting(items, room - leastAnswerBytes / 2) : 0;
   if (!isList || !Array.isArray(items) || count >= items.length)
     return cutTo(whole, room, { how: again, goesOn: true });
-  // Asked for again with what has room, so that it goes on from the last item shown.
+  // Request only as many items as fit, so that the cursor continues after the last item shown.
   const shorter = await ask({ ...params, limit: count });
   const how = `${count} items have room in ${room} bytes: go on from the last one shown, as with any page, or give a larger maxBytes.`;
   const page = { ...shorter, cut: { parts: [{ path: 'items', length: items.length, shown: count }], how } };
@@ -162,7 +178,7 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
 
 const again = `Call again with part set to the next of what is cut, to read on from there, or with maxBytes up to ${mostAnswerBytes}.`;
 
-/** The rest of a text or list that was cut; the record around it stands as it was. */
+/** Returns the rest of a text or list that was cut; the other fields of the record are unchanged. */
 function readOn(whole: Answer, part: string, room: number): Answer {
   const begun = beginningAt(whole, part);
   if (begun === undefined)
@@ -173,8 +189,8 @@ function readOn(whole: Answer, part: string, room: number): Answer {
 }
 
 /**
- * The same by an operation, for tools that are made of several. The project that they found out gives way to that of the
- * connection: it is told by its id, and that a key means the same one the API alone can say.
+ * Calls an operation for a macro. The connection's project replaces a project that the macro determined: that
+ * one is an id, and only the API can tell whether a key names the same project.
  */
 export async function perform(operation: Operation, args: Answer, call: ToolCall): Promise<Answer> {
   const tool = operationTool(operation.name);

@@ -1,7 +1,7 @@
 /**
- * What cannot be undone is confirmed by a person, where their client can ask them (elicitation, in several rounds of one
- * request): a key that a model repeats is no confirmation. Nothing is kept here meanwhile: what was asked goes along with
- * the client, sealed.
+ * Asks a person to confirm irreversible calls, if their client supports elicitation. An argument that a model
+ * repeats would not be a confirmation. The gateway keeps no state between the rounds: the client carries the
+ * question in a signed request state.
  */
 import { createClient, type Transport } from '@muster/client';
 import { forbidden, type Operation, type ParamsOf, type Registry, registry } from '@muster/registry';
@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { type Answer } from '../answers/answers.ts';
 import { digest } from './intents.ts';
 
-/** The call waits for a person: the result tells the client what to ask. */
+/** An error that carries the question which the client must ask a person before the call continues. */
 export class Asking extends Error {
   readonly result: InputRequiredResult;
   constructor(result: InputRequiredResult) {
@@ -26,16 +26,16 @@ export class Asking extends Error {
   }
 }
 
-/** A round of a request, as far as it is about being asked. */
+/** The data of one round of a request that confirmation needs. */
 export interface Round {
   readonly capabilities: ClientCapabilities | undefined;
-  /** What the client brought back of the round before, once its seal was found whole. */
+  /** The state that the client returned from the previous round, after its signature was verified. */
   readonly state: unknown;
   readonly responses: Readonly<Record<string, unknown>> | undefined;
   readonly seal: (state: string) => Promise<string>;
 }
 
-/** Asks, or returns where it was confirmed. Throws `Asking`, and 403 `declined`. */
+/** Asks for confirmation, or returns if it was given. Throws `Asking`, or 403 `declined`. */
 export type Confirm = (operation: Operation, params: Answer) => Promise<void>;
 
 type Client = ReturnType<typeof createClient>;
@@ -51,7 +51,10 @@ const nameOf = async (client: Client, memberId: string): Promise<string> =>
 
 const { orgs, projects, members, gamification, agents } = registry satisfies Registry;
 
-/** What is asked of each, by names rather than ids: the person who is asked has not seen the call. */
+/**
+ * The question for each operation. It uses names rather than ids, because the person who is asked has not
+ * seen the call.
+ */
 const questions: ReadonlyMap<string, Question> = new Map([
   asks(orgs.delete, async (_params, client) => {
     const { org } = await client.session.identity();
@@ -86,13 +89,16 @@ export const confirmedOperations: readonly string[] = [...questions.keys()];
 const question = 'confirm';
 const Confirmed = z.object({ confirm: z.boolean() });
 
-/** A client that says elicitation and no more means forms. */
+/**
+ * Returns true if the client supports forms. A client that declares elicitation without a kind supports
+ * forms.
+ */
 const canAsk = (capabilities: ClientCapabilities | undefined): boolean => {
   const elicitation = capabilities?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 };
 
-/** How the calls of a request are confirmed; undefined where its client cannot ask. */
+/** Creates the confirmation check for the calls of a request; undefined if its client cannot ask. */
 export function confirmBy(
   { capabilities, state, responses, seal }: Round,
   transport: Transport,
@@ -103,7 +109,7 @@ export function confirmBy(
     if (ask === undefined) return;
     const asked = digest(name, JSON.stringify(params));
     const given = inputResponse(responses, question);
-    // What was confirmed is this very call, and no other.
+    // The confirmation counts only for this exact call.
     if (state === asked && given.kind === 'elicit') {
       if (acceptedContent(responses, question, Confirmed)?.confirm === true) return;
       throw forbidden('declined', 'It was not confirmed, and nothing was done.');

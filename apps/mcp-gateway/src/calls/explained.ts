@@ -1,4 +1,7 @@
-/** What a tool knows of a refusal of the API: which parameter names nothing, and which parameters there are. */
+/**
+ * Adds details to the API's refusals: the parameter that names a missing record, and the list of valid
+ * parameters.
+ */
 import { MusterError } from '@muster/client';
 import { type ErrorBody, type Issue } from '@muster/registry';
 import { type Answer } from '../answers/answers.ts';
@@ -9,7 +12,10 @@ import { type OperationTool } from '../tools/tools.ts';
 const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
-/** The paths at which the value names records: `storyId`, `blocked.unblockerMemberId`, `blockedBy.1`. */
+/**
+ * Lists the paths at which the value refers to records: `storyId`, `blocked.unblockerMemberId`,
+ * `blockedBy.1`.
+ */
 function refsIn(given: JsonSchema, value: unknown, path: readonly string[] = []): string[][] {
   const schema = withoutNull(given);
   const options = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as JsonSchema[]) : [schema];
@@ -27,8 +33,9 @@ function refsIn(given: JsonSchema, value: unknown, path: readonly string[] = [])
 }
 
 /**
- * Where the API says nothing it had found the record that the call is about, so it is one of the others. Several of one
- * list are told as the list.
+ * Lists the parameters that may refer to the missing record. If the API names no path, it found the record
+ * that the call targets, so one of the others is missing. Several references in one list are reported as the
+ * list.
  */
 function pathsOfMissing({ stated, operation: { target } }: OperationTool, params: Answer): string[] {
   const all = refsIn(stated, params);
@@ -55,7 +62,7 @@ function detailsOf(body: ErrorBody, tool: OperationTool, params: Answer): ErrorB
   };
 }
 
-/** The failure of a call, with that. */
+/** Returns the failure with these details added. */
 export function explained(failure: unknown, tool: OperationTool, params: Answer): unknown {
   if (!(failure instanceof MusterError)) return failure;
   const details = detailsOf(failure.body, tool, params);
@@ -63,7 +70,10 @@ export function explained(failure: unknown, tool: OperationTool, params: Answer)
   return new MusterError({ ...failure.body, details }, failure.retryAfterSeconds);
 }
 
-/** A path in a step's parameters as the macro's caller knows it: by what stands there, where the names differ. */
+/**
+ * Translates paths in a step's parameters into the parameters of the macro. Where the names differ, it looks
+ * for an argument with the same value.
+ */
 export function inTermsOf(failure: unknown, args: Answer, params: Answer): unknown {
   if (!(failure instanceof MusterError)) return failure;
   const { details } = failure.body;

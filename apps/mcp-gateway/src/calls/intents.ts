@@ -1,27 +1,27 @@
 /**
- * Which calls are one intention, so that a write which a client sends again happens once. A request that came again
- * after its connection was cut is the same to the byte: token, tool, arguments, JSON-RPC id and _meta. Programs that
- * call once and end, though, number their only call alike each time, and may well mean each of two equal calls. What
- * tells them apart is whether the answer went out: equal calls are one intention until an answer was delivered.
+ * Decides which calls share an idempotency key, so that a write that a client sends again runs once. A retry
+ * after a broken connection is identical in token, tool, arguments, JSON-RPC id and _meta. Programs that exit
+ * after one call also repeat these values, but may intend each of two equal calls. Therefore equal calls
+ * share a key only until a response has been delivered.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 export interface Intent {
-  /** The Idempotency-Key of its writes. */
+  /** The Idempotency-Key of the call's writes. */
   readonly key: string;
-  /** The client's own word for what is one intention, rather than a guess. */
+  /** True if the client supplied the key, rather than the gateway deriving it. */
   readonly isOwn: boolean;
-  /** The answer went out whole: a client that sends the same call again means it again. */
+  /** Records that the whole response was sent. If the client sends the same call again, it is a new call. */
   delivered(): void;
 }
 
-/** Long enough for any client to come back after an outage. */
+/** Long enough for a client to retry after an outage. */
 const rememberedMillis = 10 * 60_000;
-/** Some 10 MB. */
+/** Takes about 10 MB. */
 const mostRemembered = 20_000;
 
-/** Within it, processes that know nothing of one another give equal calls one key. */
+/** Gateway processes that share no state give equal calls within this period the same key. */
 const sharedMillis = 60_000;
 
 interface Remembered {
@@ -40,7 +40,10 @@ export const digest = (...parts: readonly string[]): string => {
 export class Intents {
   readonly #remembered = new LRUCache<string, Remembered>({ max: mostRemembered });
 
-  /** `now` in milliseconds since 1970, which every copy of the gateway counts alike. */
+  /**
+   * Returns the intent of a call. `now` is in milliseconds since 1970, which is the same in every gateway
+   * process.
+   */
   of(fingerprint: string, now = Date.now()): Intent {
     const before = this.#remembered.get(fingerprint);
     const isKnown = before !== undefined && before.until > now;

@@ -1,4 +1,4 @@
-/** What of the parameters of a tool of ours does not fit, as the API says it of an operation. */
+/** Describes invalid parameters of the gateway's own tools in the format that the API uses for operations. */
 import { type ApiError, badRequest, type Issue, issueAt, mostIssues } from '@muster/registry';
 import { type z } from 'zod';
 

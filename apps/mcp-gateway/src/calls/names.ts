@@ -1,17 +1,20 @@
-/** Names as models write them: of parameters, of values in a list of them, and ids with what stands around them. */
+/** Recognizes names as models write them: parameters, enum values, and ids with surrounding whitespace. */
 import { type Answer } from '../answers/answers.ts';
 import { type JsonSchema } from '../tools/schemas.ts';
 
-/** `In Progress`, `in-progress` and `IN_PROGRESS` are one. */
+/** Normalizes a name: `In Progress`, `in-progress` and `IN_PROGRESS` are equal. */
 const letters = (name: string): string => name.replaceAll(/[\s_-]/g, '').toLowerCase();
 
 const onlyOne = <Value>(values: readonly Value[]): Value | undefined =>
   values.length === 1 ? values[0] : undefined;
 
-/** A shorter beginning of a name may mean anything. */
+/** Minimum length of an accepted prefix. A shorter prefix would be ambiguous. */
 const minBeginning = 4;
 
-/** The value that the text names or begins, in any case, such as `approve` for `approved`; undefined unless it is exactly one. */
+/**
+ * Finds the one value that equals the text or starts with it, ignoring case, such as `approved` for
+ * `approve`. Returns undefined if no value or more than one matches.
+ */
 export function valueNamed(text: string, values: readonly unknown[]): unknown {
   if (values.includes(text)) return text;
   const wanted = letters(text);
@@ -21,7 +24,10 @@ export function valueNamed(text: string, values: readonly unknown[]): unknown {
   return onlyOne(texts.filter((value) => letters(value).startsWith(wanted)));
 }
 
-/** The parameter that `story_id` or `StoryID` means, if there is one and it is not given itself. */
+/**
+ * Returns the parameter that `story_id` or `StoryID` means, unless it matches none or the same parameter is
+ * given twice.
+ */
 export function nameMeant(
   given: string,
   properties: Readonly<Record<string, JsonSchema>>,
@@ -35,7 +41,7 @@ export function nameMeant(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Ids, keys and times have no whitespace around them, and ids no capitals. Other texts are as they came. */
+/** Trims ids, keys and times, and lowercases ids. Other texts are unchanged. */
 export function textMeant({ format, pattern, 'x-muster-ref': ref }: JsonSchema, text: string): string {
   if (format === undefined && pattern === undefined && ref === undefined) return text;
   const bare = text.trim();

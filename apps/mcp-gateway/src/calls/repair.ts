@@ -1,8 +1,8 @@
 /**
- * Arguments as a model means them. Some send JSON text for a list or an object, a number as text, a value in another
- * case, one where a list is wanted, or null for every parameter that they leave alone, because their client declares all
- * of them required. Where that has one meaning it is taken; everything else stays as it came, and the API says what is
- * wrong with it.
+ * Corrects arguments that a model wrote imprecisely. Examples are JSON text instead of a list or object, a
+ * number as text, a value in another case, or a single value instead of a list. Some models send null for
+ * every optional parameter, because their client declares all parameters required. An argument is corrected
+ * only if it has one possible meaning; otherwise it is unchanged, and the API reports the error.
  */
 import { badRequest, parseUntrustedJson, pullAddressOf } from '@muster/registry';
 import { type Answer } from '../answers/answers.ts';
@@ -17,7 +17,7 @@ const optionsOf = (schema: JsonSchema): readonly JsonSchema[] => {
   return Array.isArray(anyOf) ? (anyOf as JsonSchema[]) : [only];
 };
 
-/** What takes any text takes this one as it came. */
+/** Returns true if the field accepts any text, so that text is passed on unchanged. */
 const takesText = ({ type, enum: values }: JsonSchema): boolean =>
   type === 'string' && !Array.isArray(values);
 
@@ -26,7 +26,10 @@ const isNumber = ({ type }: JsonSchema): boolean => type === 'integer' || type =
 const isReference = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
-/** Ids, keys, values of a list of them, numbers and booleans: a list of one of these is that one. */
+/**
+ * Returns true for ids, keys, enum values, numbers and booleans. A list with one such value may replace the
+ * value itself.
+ */
 const isSingle = (schema: JsonSchema): boolean =>
   isNumber(schema) || schema.type === 'boolean' || Array.isArray(schema['enum']) || isReference(schema);
 
@@ -40,10 +43,13 @@ function parsed(text: string): unknown {
 
 const decimal = /^-?\d{1,15}(\.\d{1,15})?$/;
 const separators = /[\s,;|"'`()[\]{}]/;
-/** What a model writes for nothing at all. It is no name of anything, nor is a truth. */
+/** Words that models write for "no value". They are never names, nor are booleans. */
 const noValue = /^(null|none|nil|undefined|nan|n\/a|na|nothing|empty|unset|void|true|false|-*)$/i;
 
-/** One text where a list is wanted is one item if it cannot be a list of several, or the word for none. */
+/**
+ * Returns true if a text given for a list can only be a single item: it has no separators and is not a word
+ * for "no value".
+ */
 const isOneItem = (text: string): boolean => !separators.test(text) && !noValue.test(text);
 
 function listIn(items: JsonSchema, text: string): unknown {
@@ -52,7 +58,7 @@ function listIn(items: JsonSchema, text: string): unknown {
   if (isRecord(read))
     return optionsOf(items).some(({ properties }) => properties !== undefined) ? [read] : undefined;
   const several = text.split(',').map((part) => part.trim());
-  // Ids and keys have no comma.
+  // Ids and keys contain no comma.
   if (several.length > 1 && optionsOf(items).every(isReference) && several.every(isOneItem))
     return several.map((part) => meant(items, part));
   const item = meant(items, text);
@@ -64,14 +70,14 @@ function listIn(items: JsonSchema, text: string): unknown {
   return isItem ? [item] : undefined;
 }
 
-/** The address of a pull or merge request, for a parameter that takes its number and address. */
+/** Converts the URL of a pull request or merge request for a parameter that takes its number and URL. */
 function pullRequestAt({ properties = {} }: JsonSchema, text: string): Answer | undefined {
   const number = /^https?:\/\/\S+$/i.test(text) ? pullAddressOf(text)?.number : undefined;
   if (number === undefined || !('number' in properties) || !('url' in properties)) return undefined;
   return { number, url: text };
 }
 
-/** What the text stands for under one of the options, or undefined. */
+/** Interprets the text as a value of the schema; undefined if it is none. */
 function readAs(schema: JsonSchema, given: string): unknown {
   const { type, items, enum: values } = schema;
   const text = given.trim();
@@ -97,7 +103,7 @@ function meantText(options: readonly JsonSchema[], value: string): unknown {
   return value;
 }
 
-/** One alone where a list is wanted, and a whole number where text is. */
+/** Wraps a single value for a list parameter, and converts a whole number for a text parameter. */
 function meantAlone(options: readonly JsonSchema[], value: unknown): unknown {
   const list = options.find(({ type }) => type === 'array');
   if (list !== undefined) {
@@ -112,7 +118,7 @@ function meantAlone(options: readonly JsonSchema[], value: unknown): unknown {
     );
     return fits ? [item] : value;
   }
-  // A longer one has lost digits, and one with a fraction may have lost zeros.
+  // Larger numbers have lost digits, and a fraction may have lost trailing zeros.
   const isText = Number.isSafeInteger(value) && options.every(takesText);
   return isText ? String(value) : value;
 }
@@ -147,7 +153,7 @@ function meant(schema: JsonSchema, value: unknown): unknown {
   return meantAlone(options, value);
 }
 
-/** JSON's word for nothing, as text where neither a text nor a list could hold it. */
+/** Returns true if the text is `null` and the parameter accepts neither text nor a list. */
 const isNullAsText = (schema: JsonSchema, value: unknown): boolean =>
   typeof value === 'string' &&
   value.trim() === 'null' &&
@@ -155,7 +161,7 @@ const isNullAsText = (schema: JsonSchema, value: unknown): boolean =>
     (option) => isNumber(option) || option.type === 'boolean' || option.type === 'object',
   );
 
-/** Parameters whose value may be lowered to the maximum: the answer comes earlier, or goes on by its cursor. */
+/** Parameters that may be lowered to their maximum. The call then returns earlier, or continues by cursor. */
 const clamped: ReadonlySet<string> = new Set(['waitSeconds', 'limit']);
 
 function clampedTo(schema: JsonSchema, name: string, value: unknown): unknown {
@@ -164,13 +170,13 @@ function clampedTo(schema: JsonSchema, name: string, value: unknown): unknown {
   return clamped.has(name) && isTooLarge ? maximum : value;
 }
 
-/** Names of paths without blanks, separated by commas: one path is hardly called so. */
+/** Splits a comma-separated list of paths without whitespace. A single path is unlikely to look like that. */
 const pathsIn = (name: string, value: unknown): unknown =>
   name === 'filesTouched' && typeof value === 'string' && /^[^\s,[\]"]+(, *[^\s,[\]"]+)+$/.test(value)
     ? value.split(/, */)
     : value;
 
-/** Made by the product, and sent back as they are. */
+/** Values that the product generates and clients return unchanged. */
 const opaque: ReadonlySet<string> = new Set(['leaseToken', 'cursor', 'part']);
 
 function fieldsMeant({ properties = {}, required = [] }: JsonSchema, value: Answer): Answer {
@@ -179,7 +185,7 @@ function fieldsMeant({ properties = {}, required = [] }: JsonSchema, value: Answ
       const name = nameMeant(given, properties, value);
       const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (schema === undefined) return [[name, field]];
-      // Where null is one of the values that are needed, it can mean nothing else.
+      // Null is meant literally if a required parameter accepts it.
       if (field === null || isNullAsText(schema, field)) return required.includes(name) ? [[name, null]] : [];
       if (opaque.has(name) && typeof field === 'string') return [[name, field.trim()]];
       return [[name, clampedTo(schema, name, meant(schema, pathsIn(name, field)))]];
@@ -187,7 +193,7 @@ function fieldsMeant({ properties = {}, required = [] }: JsonSchema, value: Answ
   );
 }
 
-/** Parts of a request whose nulls are values of their own. */
+/** Parts of a request in which null is a meaningful value. */
 const valuesOfCaller: ReadonlySet<string> = new Set(['arguments', 'inputResponses']);
 
 function withoutNullsIn(value: unknown): unknown {
@@ -201,14 +207,14 @@ function withoutNullsIn(value: unknown): unknown {
   );
 }
 
-/** The message without nulls in `params` and `_meta`, which some clients send for everything that they leave out. */
+/** Removes nulls from `params` and `_meta`. Some clients send null for every field that they would omit. */
 export function withoutNulls(message: unknown): unknown {
   if (!isRecord(message) || !('params' in message)) return message;
   const { params, ...others } = message;
   return params === null ? others : { ...others, params: withoutNullsIn(params) };
 }
 
-/** A call with its arguments as an object: none where there is null, and those that came as JSON text. */
+/** Returns a call whose arguments are an object: null is dropped, and JSON text is parsed. */
 export function withArguments<
   Message extends { readonly method: string; readonly params?: Answer | undefined },
 >(message: Message): Message {
@@ -220,7 +226,7 @@ export function withArguments<
   return read === undefined ? message : { ...message, params: { ...others, arguments: read } };
 }
 
-/** The arguments as they are meant under the schema that the contract states. */
+/** Corrects the arguments by the schema that the contract publishes. */
 export const asMeant = (schema: ObjectSchema, args: Answer): Answer => fieldsMeant(schema, args);
 
 const wrong = (path: string, message: string): Error =>
@@ -235,7 +241,7 @@ function cleared(args: Answer, path: string): Answer {
   return { ...args, [name]: { ...(isRecord(value) ? value : {}), [field]: null } };
 }
 
-/** The same with null for what is named to be cleared. */
+/** Sets the fields that are named in the clear parameter to null. */
 export function withCleared(clears: readonly string[], args: Answer): Answer {
   const { [clearParam]: given, ...others } = args;
   if (clears.length === 0) return args;

@@ -1,4 +1,4 @@
-/** One request, answered: what the protocol is told of who asks, and what is told of the answer. */
+/** Answers one request: passes the caller's identity to the protocol, and records the outcome. */
 import { ApiError, unauthorized } from '@muster/registry';
 import { describeSpan, durationMillis, elapsedMillis, sendError } from '@muster/http';
 import {
@@ -15,15 +15,15 @@ import { withArguments } from '../calls/repair.ts';
 import { json, statusOf, textOfReply } from './replies.ts';
 import { type Session } from '../protocol/session.ts';
 
-/** What comes of a request beside its answer. */
+/** The progress and outcome of a request, in addition to its response. */
 interface Course {
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly left: AbortController;
-  /** Aborts when the API refuses the token. */
+  /** Aborts when the API rejects the token. */
   readonly refusal: AbortController;
-  /** Whether the API was asked, and so looked at the token. */
+  /** True if the API was called, which also verified the token. */
   isAsked: boolean;
-  /** What was called, for logs and metrics. */
+  /** The tool that was called, for logs and metrics. */
   name: string;
   outcome: string;
   reason: string | undefined;
@@ -53,7 +53,7 @@ function sessionOf(
 ): Session {
   const { secret, token, identity } = askerOf(request);
   const waiter = { token, ids: identity.ids };
-  // What the gateway itself sent twice is one call, and no news to the client.
+  // A replay caused by the gateway's own retry is not reported to the client.
   const write = { again: false, replayed: false };
   const onReplay = () => (write.replayed ||= !write.again);
   const transport = door.transportFor(
@@ -89,12 +89,12 @@ function sessionOf(
   };
 }
 
-/** Counts what came of it, and writes it down. */
+/** Records metrics, the span and one log line for the request. */
 function tell(door: Door, { request, message, classification }: Asked, course: Course): void {
   const { metrics, logger } = door.options;
   const { refusal, name, outcome, reason } = course;
   request.operation = name;
-  // A refused token is HTTP's answer too, and counted as that.
+  // A rejected token is counted with the HTTP response.
   if (reason !== undefined && !refusal.signal.aborted) metrics.failed(name, outcome, reason);
   door.count(name)(outcome, elapsedMillis(request) / 1_000);
   describeSpan(name === 'mcp' ? message.method : `${message.method} ${name}`, { 'muster.outcome': outcome });
@@ -113,7 +113,10 @@ function tell(door: Door, { request, message, classification }: Asked, course: C
   );
 }
 
-/** Why a call of a tool has to wait, which its result says. Throws for any other message, which HTTP answers. */
+/**
+ * Checks the rate limit. Returns the error for a tool call, whose result then contains it; throws for other
+ * messages, which get an HTTP error.
+ */
 async function overloadOf(door: Door, message: JSONRPCRequest, token: string): Promise<ApiError | undefined> {
   try {
     await door.admit(message, token);
@@ -134,7 +137,7 @@ export async function answer(
   const asker = askerOf(request);
   const overload = await overloadOf(door, message, asker.token);
   const course = courseOf(reply, asker);
-  // A call that is not carried out asks the API nothing, not even about its token.
+  // A call that is not executed makes no request to the API, not even to verify its token.
   if (overload !== undefined) course.isAsked = true;
   const intent = door.intentOf(request, message, asker.token);
   const session = sessionOf(door, asked, course, { intent, overload });
@@ -148,7 +151,7 @@ export async function answer(
   tell(door, asked, course);
   if (isRefused)
     return progress.end(refusedText(message)) ? reply : sendError(reply, unauthorized(), request.id);
-  // A caller that left before the answer goes out may send the call again.
+  // A client that disconnected before the response was sent may repeat the call.
   if (intent !== undefined && !reply.raw.closed) {
     reply.raw.once('finish', () => {
       intent.delivered();

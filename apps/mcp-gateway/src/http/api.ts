@@ -1,7 +1,7 @@
 /**
- * The way to coordination-api: one pool of kept connections for all callers, each call with its caller's own token, and
- * another for calls that wait, so that no call waits for those. What the caller's request carried for operators who
- * follow it through the logs goes along.
+ * The HTTP client for coordination-api. All callers share one pool of persistent connections, and each call
+ * uses its caller's own token. Long polls have a second pool, so that they never delay other calls. Trace
+ * headers of the caller's request are passed on.
  */
 import { errorBodyIn, errorOf, followStream, NoAnswer, type Transport } from '@muster/client';
 import { pathOf, unavailable } from '@muster/registry';
@@ -10,34 +10,40 @@ import { Pool } from 'undici';
 import { type Follow } from '../protocol/subscriptions.ts';
 import { asksToWait, type Waiter, Waiting } from './waiting.ts';
 
-/** Whose call it is, as the API should see it. */
+/** The caller on whose behalf the API is called. */
 export interface Caller {
   readonly token: string;
-  /** Passed on as they came; the API knows what to believe. */
+  /** Headers that are passed on unchanged; the API decides which ones to trust. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends what is only read when the caller leaves; what is written goes on, since it may come again. */
+  /** Aborts reads when the caller disconnects. Writes continue, because the caller may retry them. */
   readonly left?: AbortSignal;
-  /** Told when a write was answered by what an earlier one had done. */
+  /** Called when a write was answered with the result of an earlier call. */
   readonly onReplay?: () => void;
-  /** As whom it may wait; the gateway's own questions never do. */
+  /** The caller whose limit of concurrent long polls applies. The gateway's own calls never wait. */
   readonly waiter?: Waiter;
 }
 
 export interface Api {
-  /** One try of a call. */
+  /** Returns a transport that makes a single attempt per call. */
   transport(caller: Caller): Transport;
-  /** The activity as a stream, for as long as it takes: through outages of the API, by the id of the last event. */
+  /**
+   * Follows the activity stream without a time limit. It reconnects after outages of the API from the id of
+   * the last event.
+   */
   follow(caller: Pick<Caller, 'token' | 'headers'>): Follow;
-  /** Whether it is there and ready. */
+  /** Returns true if the API is reachable and ready. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface ApiOptions {
   readonly url: string;
-  /** For calls that are answered at once, and as many again for those that wait. */
+  /**
+   * Maximum number of connections for calls that are answered immediately. Long polls get the same number in
+   * addition.
+   */
   readonly connections: number;
-  /** Proves to the API that a call comes through the gateway. */
+  /** The secret that proves to the API that a call comes through the gateway. */
   readonly key?: string | undefined;
 }
 
@@ -47,7 +53,7 @@ interface Question {
   readonly left?: AbortSignal | undefined;
 }
 
-/** The longest that the contract lets a call wait is 25 s. */
+/** Timeout for a response. The contract lets a call wait for at most 25 s. */
 const answerMillis = 40_000;
 
 interface Answer {
@@ -65,7 +71,7 @@ const openPool = (origin: string, connections: number): Pool =>
     bodyTimeout: answerMillis,
   });
 
-/** Sends a question once. Throws NoAnswer where no answer comes. */
+/** Sends one request without retrying. Throws NoAnswer if no response arrives. */
 async function ask(
   pool: Pool,
   prefix: string,
@@ -89,13 +95,13 @@ async function ask(
       },
     );
   } catch (cause) {
-    // The caller left and hears no answer; the call only must not be tried again.
+    // The caller has disconnected and gets no response; this error only prevents a retry.
     if (left?.aborted === true) throw unavailable('caller_left');
     throw new NoAnswer('no answer from the API', cause);
   }
 }
 
-/** The result of an operation; throws what the API refused. */
+/** Returns the result of an operation, or throws the API's error. */
 function resultIn({ status, retryAfter, body }: Answer): unknown {
   if (status === 200) return body;
   const error = errorBodyIn(body);

@@ -1,4 +1,4 @@
-/** The way in: who asks and how often, and the way on to the API with the asker's own token. */
+/** Authenticates and rate-limits requests, and creates transports to the API with the caller's own token. */
 import { retrying } from '@muster/client';
 import {
   bearerOf,
@@ -20,17 +20,17 @@ import { reachesApi } from '../tools/toolbox.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, from before the body is read. */
+    /** The authenticated caller; set before the body is read. */
     asker: Asker | null;
   }
 }
 
 export interface Asker {
   readonly secret: string;
-  /** The secret as a digest. */
+  /** SHA-256 digest of the secret. */
   readonly token: string;
   readonly identity: Identity;
-  /** Whether the API was asked for it now, rather than a while ago. */
+  /** True if the API verified the token for this request, rather than for an earlier one. */
   readonly isFresh: boolean;
 }
 
@@ -38,14 +38,14 @@ export interface DoorOptions {
   readonly api: Api;
   readonly mcp: Mcp;
   readonly retrySeconds: number;
-  /** How often a token may ask for what no call of the API answers. */
+  /** Rate limit per token for requests that are answered without a call of the API. */
   readonly lists: Rate;
   readonly leave: Service['leave'];
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** Goes along with each call, so that logs of both can be read together. */
+/** Headers that are passed on with each call, so that the logs of both services can be correlated. */
 const passedOn = ['traceparent', 'tracestate', 'user-agent'] as const;
 
 export function headersFor(request: FastifyRequest): Record<string, string> {
@@ -67,7 +67,10 @@ export function askerOf({ asker }: FastifyRequest): Asker {
   return asker;
 }
 
-/** A client's own key, as a header or in _meta; the gateway could only guess which calls are one intention. */
+/**
+ * Returns the client's own idempotency key, from a header or from _meta. Without it, the gateway can only
+ * guess which calls are retries.
+ */
 function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | undefined {
   const inMeta = params?._meta?.['muster/idempotencyKey'];
   const header = request.headers['idempotency-key'];
@@ -75,7 +78,7 @@ function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | u
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
-/** What is remembered from one request to the next, and asked for each. */
+/** Checks each request, and caches identities, recent calls and metrics between requests. */
 export class Door {
   readonly options: DoorOptions;
   readonly identities = new Identities();
@@ -87,7 +90,7 @@ export class Door {
     this.options = options;
   }
 
-  /** Who has no good token is told so before a byte of the body is read. */
+  /** Authenticates the request. A request without a valid token is rejected before its body is read. */
   async letIn(request: FastifyRequest): Promise<void> {
     const secret = bearerOf(request);
     const token = digest(secret);
@@ -98,7 +101,9 @@ export class Door {
     request.party = identity.ids?.memberId ?? token;
   }
 
-  /** Whether the API takes the token still. While that cannot be asked, what is remembered counts. */
+  /**
+   * Returns true if the API still accepts the token. While the API is unavailable, the cached answer counts.
+   */
   async holds(request: FastifyRequest): Promise<boolean> {
     const { secret, token } = askerOf(request);
     try {
@@ -110,7 +115,7 @@ export class Door {
     }
   }
 
-  /** The API counts what it is asked; what it is not asked is counted here. */
+  /** Applies the rate limit for messages that need no call of the API. The API counts the others. */
   async admit(message: JSONRPCRequest, token: string): Promise<void> {
     const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
     if (typeof name === 'string' && reachesApi(name)) return;
@@ -133,7 +138,7 @@ export class Door {
     });
   }
 
-  /** Undefined for what is no call of a tool. */
+  /** Returns the intent of a tool call; undefined for other messages. */
   intentOf(request: FastifyRequest, message: JSONRPCRequest, token: string): Intent | undefined {
     if (message.method !== 'tools/call') return undefined;
     const own = ownKey(request, message);

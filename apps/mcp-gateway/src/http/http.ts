@@ -1,4 +1,4 @@
-/** `POST /api/mcp`: what HTTP asks of a request before the protocol sees it. */
+/** `POST /api/mcp`: checks the HTTP request before the protocol handles its message. */
 import { ApiError, bulkBodyLimit } from '@muster/registry';
 import {
   classifyInboundRequest,
@@ -25,7 +25,7 @@ export interface RouteOptions extends DoorOptions {
 export const mcpPath = '/api/mcp';
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const;
 
-/** What the protocol has a code for; the rest is HTTP's, and answered as everywhere. */
+/** Answers errors that have a JSON-RPC code. The service's own error handler answers all others. */
 function errorHandler(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): void {
   if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error;
   const isNoJson = error.details.reason === 'invalid_json';
@@ -62,7 +62,7 @@ interface Receiving {
   readonly stopping: AbortSignal;
 }
 
-/** Of the 2026-07-28 revision. */
+/** Handles a message of the 2026-07-28 revision. */
 function receiveModern(
   door: Door,
   reply: FastifyReply,
@@ -72,7 +72,7 @@ function receiveModern(
   const { headers, body } = request;
   const { revision } = classification;
   if (!modernVersions.some((known) => known === revision)) {
-    // Of this era: the older ones are agreed on by initialize, and server/discover names the same.
+    // Name only modern versions: older ones are negotiated by initialize, and server/discover names the same.
     const supported = [...modernVersions];
     const error = new UnsupportedProtocolVersionError({ supported, requested: revision ?? 'unknown' });
     return refuse(reply, 400, error, idOf(body));
@@ -86,7 +86,7 @@ function receiveModern(
   return answer(door, reply, { request, message, classification, view });
 }
 
-/** Whether the header names a version that this server does not speak. */
+/** Returns true if the header names a protocol version that this server does not support. */
 const isUnspoken = (version: string | undefined): version is string =>
   version !== undefined && !legacyVersions.some((known) => known === version);
 
@@ -102,7 +102,7 @@ function receive(
   const inbound = inboundOf(request);
   if (inbound.kind === 'reject') return refuse(reply, inbound.httpStatus, inbound, idOf(body));
   if (inbound.kind === 'modern') return receiveModern(door, reply, receiving, inbound);
-  // Notifications need nothing done, and nothing is ever asked that a response could answer.
+  // Notifications need no action. The server never sends requests, so there is nothing to respond to.
   if (inbound.reason === 'notification' || inbound.reason === 'response') return reply.code(202).send();
   const version = headerOf(request, 'mcp-protocol-version');
   if (inbound.reason === 'no-claim' && isUnspoken(version)) {
@@ -133,7 +133,7 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOp
   const handlerOf =
     (inPath: string | undefined) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      // All that follows the first question mark: another one stands for itself.
+      // Take everything after the first question mark. A second one is part of the query.
       const query = /\?(.*)$/s.exec(request.url)?.[1];
       const view = readView([inPath, query].filter(Boolean).join('&'), request.headers);
       request.body = withoutNulls(request.body);
@@ -147,7 +147,7 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOp
       method: [...otherMethods],
       url,
       config,
-      // Clients that were refused try this way next, and show what it says.
+      // A client whose POST was rejected tries GET next, and shows its error text.
       onRequest: async (request) =>
         request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
       handler: (_request, reply) =>

@@ -1,7 +1,7 @@
 /**
- * What a connection asks to be narrowed to, by its URL or by X-MCP-* headers. It only ever takes away, of the list and
- * of calls alike, and what it does not understand is refused: a typo that was passed over once ran writes in a set-up
- * that was meant to be read-only.
+ * Reads the restrictions that a connection sets in its URL or in X-MCP-* headers. They only remove tools,
+ * from the list and from calls alike. Unknown parameters are rejected: ignoring a typo once allowed writes on
+ * a connection that was meant to be read-only.
  */
 import { type IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '@muster/registry';
@@ -14,21 +14,24 @@ import { type AnyTool, everyTool, findTool, isCore, toolsets } from '../tools/to
 export const modes = ['full', 'core', 'search'] as const;
 export type Mode = (typeof modes)[number];
 
-/** What this connection may see and call; beyond it, the API decides by the token. */
+/** The tools that a connection may list and call. The API's authorization check applies in addition. */
 export interface View extends Bounds {
-  /** Equal for those that show the same; which project it is decides nothing of that. */
+  /**
+   * A cache key, equal for views that list the same tools. It contains no project, because the list does not
+   * depend on which one it is.
+   */
   readonly key: string;
   readonly mode: Mode;
-  /** Whether operations that are not listed can be called by their own names. */
+  /** True if operations outside the list can be called by their own names. */
   readonly isOpen: boolean;
   readonly isReadonly: boolean;
   readonly showsOutput: boolean;
-  /** Whether tools name the views of their answers to a client that cannot say that it shows them. */
+  /** True if tools name the views of their results to a client that does not declare support for them. */
   readonly showsApps: boolean;
   allows(tool: AnyTool): boolean;
-  /** Whether the tool is in the list. */
+  /** True if the tool is in the list. */
   lists(tool: AnyTool): boolean;
-  /** Whether the tool can be called by its own name. */
+  /** True if the tool can be called by its own name. */
   calls(tool: AnyTool): boolean;
 }
 
@@ -39,7 +42,7 @@ const switchValues = { '1': true, true: true, '0': false, false: false } as cons
 const isOneOf = <Value extends string>(values: readonly Value[], text: string): text is Value =>
   values.some((value) => value === text);
 
-/** Names in words for a message; long lists are what a client needs to correct itself. */
+/** Joins names for a message. The list is complete, because a client needs it to correct itself. */
 const listed = (names: readonly string[]): string => names.join(', ');
 
 class Reader {
@@ -48,7 +51,7 @@ class Reader {
     this.#given = given;
   }
 
-  /** The value of each parameter was said to be wrong with what would be right. */
+  /** Throws the error for an invalid parameter. The message names the valid values. */
   static refuse(path: string, message: string): never {
     throw badRequest('This way of narrowing does not fit.', [{ path, message }]);
   }
@@ -82,11 +85,11 @@ class Reader {
   }
 }
 
-/** In one order, whatever they were called. */
+/** Sorts the names, so that their order in the request does not matter. */
 const namesOf = (tools: ReadonlySet<AnyTool> | null): string[] | null =>
   tools === null ? null : [...tools].map(({ name }) => name).sort();
 
-/** Whether each tool is what it says, and whether it is not what it must not be. */
+/** Creates the view of a connection from its parameters. */
 export function viewOf(given: Parameters): View {
   const reader = new Reader(given);
   const toolNames = everyTool.map(({ name }) => name);
@@ -100,7 +103,7 @@ export function viewOf(given: Parameters): View {
   const isReadonly = reader.isOn('readonly');
   const named = reader.mode();
   const showsOutput = reader.isOn('outputSchema');
-  // Who chooses tools wants to see them, and schemas of results are for programs; models get a short list.
+  // By default a model gets a short list. A client that chose tools or output schemas gets all that match.
   const mode = named ?? (sets === null && chosen === null && !showsOutput ? 'core' : 'full');
   const isOpen = named === undefined;
   const project = reader.project();
@@ -109,11 +112,11 @@ export function viewOf(given: Parameters): View {
   const isForbidden = (tool: AnyTool): boolean =>
     excluded.has(tool) ||
     (isReadonly && tool.tool.annotations?.readOnlyHint !== true) ||
-    // A macro does what its steps do, whatever it is called.
+    // A macro is forbidden if any of its steps is.
     (tool.kind === 'macro' && tool.steps.some(isForbidden));
   const isChosen = (tool: AnyTool): boolean =>
     (sets === null && chosen === null) ||
-    // Meta tools reach what is chosen and nothing else.
+    // Meta tools reach only the chosen tools.
     tool.kind === 'meta' ||
     sets?.has(tool.toolset) === true ||
     chosen?.has(tool) === true;
@@ -137,7 +140,7 @@ export function viewOf(given: Parameters): View {
   };
 }
 
-/** Each parameter, and the header that says the same. */
+/** The parameters. Each can also be sent as a header. */
 const parameters = [
   'toolsets',
   'tools',
@@ -150,47 +153,49 @@ const parameters = [
 ] as const;
 const headerPrefix = 'x-mcp-';
 const headerNames = parameters.map((name) => name.toLowerCase());
-/** Each as a header. */
+/** The parameters as header names. */
 export const narrowingHeaders = headerNames.map((name) => `${headerPrefix}${name}`);
 const ofHeader = new Map(parameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]));
 
-/** Parameters of both, the URL's where both name one. */
+/** Collects the parameters of URL and headers. The URL takes precedence. */
 function given(query: string, headers: IncomingHttpHeaders): Parameters {
   const found: Record<string, string> = {};
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(headerPrefix)) continue;
     const name = ofHeader.get(header);
     if (name !== undefined) found[name] = String(value);
-    // A header of a proxy's own is none of ours; one that is nearly ours was meant to narrow.
+    // Ignore a proxy's own headers, but reject a likely misspelling of one of ours.
     else if (closestTo(header.slice(headerPrefix.length), headerNames).length > 0)
       Reader.refuse(header, `is no header of this server; there are: ${listed([...ofHeader.keys()])}`);
   }
   const inUrl = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!isOneOf(parameters, name))
-      // Neither name nor value is said again: either may be a secret.
+      // The message repeats neither name nor value, because either may be a secret.
       Reader.refuse('query', `the URL has an unknown parameter; there are: ${listed(parameters)}`);
     if (inUrl.has(name)) Reader.refuse(name, 'stands there twice');
     inUrl.add(name);
     found[name] = value;
   }
-  // In one order, so that equal views are found again.
+  // A fixed order, so that equal views share a cache entry.
   return Object.fromEntries(
     parameters.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])),
   );
 }
 
-/** Ends of the path that narrow as a query does: some clients hide what is answered to a URL with a query. */
+/**
+ * Path suffixes that restrict a connection like a query. Some clients hide responses to a URL with a query.
+ */
 export const pathForms: Readonly<Record<string, string>> = {
   '/core': 'mode=core',
   '/readonly': 'readonly=1',
   '/core/readonly': 'mode=core&readonly=1',
 };
 
-/** Some 5 MB: what is asked for may be as long as a URL may be. */
+/** Limits of the view cache, about 5 MB. A key may be as long as a URL. */
 const remembered = { max: 500, maxSize: 1_000_000 };
 
-/** Reads what requests ask for; the same again costs a look. */
+/** Creates a function that reads a request's restrictions and caches the resulting views. */
 export function createViews(): (query: string, headers: IncomingHttpHeaders) => View {
   const views = new LRUCache<string, View>({ ...remembered, sizeCalculation: (_, key) => key.length });
   const usual = viewOf({});

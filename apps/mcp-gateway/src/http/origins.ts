@@ -1,4 +1,7 @@
-/** Pages of strangers, and names of strangers that point at this machine: neither may use a token that is kept here. */
+/**
+ * Rejects requests from foreign web pages, and from host names that resolve to this machine (DNS rebinding).
+ * Neither may use a token stored here.
+ */
 import { forbidden } from '@muster/registry';
 import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
 import cors from '@fastify/cors';
@@ -9,18 +12,18 @@ import { narrowingHeaders } from './narrowing.ts';
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
 
 export interface OriginRules {
-  /** The address that is listened on. */
+  /** The address that the server listens on. */
   readonly host: string;
   readonly allowedOrigins: readonly string[];
 }
 
-/** What a page may send and read besides the body. */
+/** Headers that a page may send, and headers that it may read. */
 const allowedHeaders = [
   ...['authorization', 'content-type', 'accept', 'idempotency-key', 'x-request-id', 'last-event-id'],
   ...['mcp-protocol-version', 'mcp-method', 'mcp-name', ...narrowingHeaders],
 ];
 const exposedHeaders = ['x-request-id', 'retry-after', 'www-authenticate', 'mcp-protocol-version'];
-/** A browser asks so seldom whether it may, in seconds; more than two hours none of them keeps it. */
+/** Seconds for which a browser caches a preflight response. No browser caches it for more than two hours. */
 const maxAge = 7_200;
 
 const isOursBy = ({ host, allowedOrigins }: OriginRules): ((origin: string) => boolean) => {
@@ -31,7 +34,7 @@ const isOursBy = ({ host, allowedOrigins }: OriginRules): ((origin: string) => b
     (loopback.has(host) && URL.canParse(origin) && hostnames.includes(new URL(origin).hostname));
 };
 
-/** Has browsers let pages of these origins call, and read what is answered. A token is needed all the same. */
+/** Allows pages of these origins to call the gateway and read its responses. They still need a token. */
 export function allowOrigins(app: FastifyInstance, rules: OriginRules): void {
   const isOurs = isOursBy(rules);
   void app.register(cors, {
@@ -43,7 +46,10 @@ export function allowOrigins(app: FastifyInstance, rules: OriginRules): void {
   });
 }
 
-/** Throws 403. Programs send no Origin; a browser always does. */
+/**
+ * Creates a check that throws 403 for a foreign host or origin. Programs send no Origin header; browsers
+ * always do.
+ */
 export function originGuard(rules: OriginRules): (headers: IncomingHttpHeaders) => void {
   const isLoopback = loopback.has(rules.host);
   const hostnames = localhostAllowedHostnames();

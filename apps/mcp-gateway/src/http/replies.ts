@@ -1,4 +1,4 @@
-/** How an answer of the protocol goes out over HTTP. */
+/** Sends JSON-RPC responses over HTTP. */
 import { type MessageClassification, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import { type FastifyReply } from 'fastify';
 import { type Reply } from '../protocol/exchange.ts';
@@ -27,13 +27,13 @@ export function refuse(
   );
 }
 
-/** The id of what came in, where it has one that may be said again. */
+/** Returns the id of a message, if it is a string or number. */
 export function idOf(body: unknown): Id {
   if (typeof body !== 'object' || body === null || !('id' in body)) return null;
   return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
 }
 
-/** A long list of tools is not written anew for each client. */
+/** Serializes a response. The JSON text of a long tool list is cached rather than built for each client. */
 export function textOfReply({ message }: Reply): string {
   if (!('result' in message)) return JSON.stringify(message);
   const { tools } = message.result;
@@ -44,7 +44,7 @@ export function textOfReply({ message }: Reply): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{"tools":${text}${rest === '}' ? '' : ','}${rest}}`;
 }
 
-/** What a refusal by the protocol itself is in HTTP, in the modern era; in the older ones it is a plain answer. */
+/** HTTP status of protocol errors in the modern revision. Older revisions answer them with 200. */
 const unheardStatus: Readonly<Record<number, number>> = {
   [ProtocolErrorCode.ParseError]: 400,
   [ProtocolErrorCode.InvalidRequest]: 400,

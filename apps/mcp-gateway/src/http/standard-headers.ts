@@ -1,6 +1,6 @@
 /**
- * The headers that a request of the 2026-07-28 revision repeats its body in, so that what stands between can route
- * without reading it. One that is missing, or says something else, is refused with -32020.
+ * Checks the headers in which a request of the 2026-07-28 revision repeats parts of its body, so that proxies
+ * can route it unread. A missing or different header is rejected with -32020.
  */
 import { type JSONRPCRequest } from '@modelcontextprotocol/server';
 import { type IncomingHttpHeaders } from 'node:http';
@@ -16,7 +16,10 @@ const named: Readonly<Record<string, string>> = {
 
 const encoded = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 
-/** What no header can carry as it is goes as Base64 of its UTF-8; undefined where that is malformed. */
+/**
+ * Decodes a header value. Text that a header cannot carry is sent as Base64 of its UTF-8; malformed Base64
+ * gives undefined.
+ */
 function decoded(value: string): string | undefined {
   if (!value.startsWith('=?base64?')) return value;
   const text = encoded.exec(value)?.[1];
@@ -28,7 +31,10 @@ const headerOf = (headers: IncomingHttpHeaders, name: string): string | undefine
   return typeof value === 'string' ? value.trim() : undefined;
 };
 
-/** What is wrong with the headers; undefined where nothing is. Versions and methods that differ are met by the SDK. */
+/**
+ * Describes the error in the headers; undefined if there is none. The SDK checks that version and method
+ * match the body.
+ */
 export function headerFault(
   { method, params }: JSONRPCRequest,
   headers: IncomingHttpHeaders,

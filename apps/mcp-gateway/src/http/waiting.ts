@@ -1,12 +1,12 @@
-/** Calls that wait for something to happen: as many at once as leave room for the calls of other callers. */
+/** Limits concurrent long polls, so that they leave capacity for the calls of other callers. */
 import { type ApiError, tooMany } from '@muster/registry';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from '@muster/http';
 
-/** Who waits. */
+/** The caller of a long poll. */
 export interface Waiter {
-  /** As a digest. */
+  /** SHA-256 digest of the token. */
   readonly token: string;
-  /** Null: an operator's token, which stands outside of organizations. */
+  /** The caller's organization and member; null for an operator's token, which belongs to no organization. */
   readonly ids: { readonly orgId: string; readonly memberId: string } | null;
 }
 
@@ -16,7 +16,7 @@ const comeAgainSeconds = 5;
 const tooManyWait = (whose: string): ApiError =>
   tooMany('too_many_waiting', comeAgainSeconds, `Too many calls ${whose} wait at once.`);
 
-/** Whether the parameters ask for an answer that may take its time. */
+/** Returns true if the parameters request a long poll. */
 export const asksToWait = (params: unknown): boolean =>
   typeof params === 'object' &&
   params !== null &&
@@ -27,7 +27,7 @@ export const asksToWait = (params: unknown): boolean =>
 export class Waiting {
   readonly #limiter: ConcurrencyLimiter;
   readonly #ofOrganization: number;
-  /** With all tokens, of which a member can make many. */
+  /** Limit over all tokens of a member, who can create many. */
   readonly #ofMember: number;
 
   constructor(mostInAll: number) {
@@ -36,7 +36,7 @@ export class Waiting {
     this.#ofMember = Math.max(mostWaitingOfToken, Math.ceil(mostInAll / 4));
   }
 
-  /** Takes a place, and answers how it is given back. Throws 429 where there is none. */
+  /** Reserves a place, and returns the function that releases it. Throws 429 if a limit is reached. */
   take({ token, ids }: Waiter): () => void {
     const own = { key: `token ${token}`, most: mostWaitingOfToken };
     const member = { key: `member ${ids?.memberId ?? token}`, most: this.#ofMember };

@@ -1,13 +1,13 @@
-/** How the server shows itself where clients list it. */
+/** Name, description and icon of the server, shown where clients list servers. */
 import { type Implementation } from '@modelcontextprotocol/server';
 import { mark, productVersion } from '@muster/registry';
 
-// Within the answer, since no client fetches what it does not know.
+// The icon is a data URL, because clients do not fetch icons from unknown hosts.
 const icons = [
   { src: `data:image/svg+xml,${encodeURIComponent(mark)}`, mimeType: 'image/svg+xml', sizes: ['any'] },
 ];
 
-/** `website` is where people sign in, where there is such a place. */
+/** Describes the server. `website` is the sign-in page, if the installation has one. */
 export const aboutServer = (website?: string): Implementation => ({
   ...{ name: 'muster', title: 'Muster', version: productVersion },
   description: 'Coordinates people and coding agents around a codebase',

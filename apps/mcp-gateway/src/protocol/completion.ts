@@ -1,4 +1,6 @@
-/** Completion of the arguments of prompts and of the variables of resource templates, from what the caller can see. */
+/**
+ * Completes arguments of prompts and variables of resource templates from records that the caller can see.
+ */
 import { type Client, MusterError } from '@muster/client';
 import { storyStatuses } from '@muster/registry';
 import { offered, projectArgument } from './prompts.ts';
@@ -13,12 +15,12 @@ interface Asked {
   readonly context?: { readonly arguments?: Readonly<Record<string, string>> | undefined } | undefined;
 }
 
-/** The protocol allows no more. */
+/** The protocol's maximum number of completions. */
 const most = 100;
 
 interface Found {
   readonly values: readonly string[];
-  /** Whether there may be more than was looked at. */
+  /** True if there may be more values beyond those examined. */
   readonly goesOn: boolean;
 }
 
@@ -29,7 +31,7 @@ const foundIn = <Item>(
   valueOf: (item: Item) => string,
 ): Found => ({ values: items.map(valueOf), goesOn: nextCursor !== null });
 
-/** Of the one project of the connection, or of all that the caller sees. */
+/** Finds project keys. A connection restricted to a project finds only that one. */
 async function projectKeys(client: Client, value: string, only: string | null): Promise<Found> {
   const { items, nextCursor } = await client.projects.list({
     limit: 200,
@@ -42,7 +44,10 @@ async function projectKeys(client: Client, value: string, only: string | null): 
   return foundIn({ items: fitting, nextCursor }, ({ key }) => key);
 }
 
-/** `WEB`, `WEB-`, `WEB-4` and `log` in a project all find stories; without a project there is none to look in. */
+/**
+ * Finds story keys by `WEB`, `WEB-`, `WEB-4`, or by title, such as `log`. Only the first three work without a
+ * project.
+ */
 async function storyKeys(
   client: Client,
   value: string,
@@ -69,7 +74,10 @@ const memberHandles = async (client: Client, value: string): Promise<Found> =>
     ({ handle }) => handle,
   );
 
-/** What an argument wants, by its name: people who write prompts call them by what they are. */
+/**
+ * Finds values for an argument by its name, because authors of prompts name arguments after what they
+ * contain.
+ */
 async function candidates({ ref, argument, context }: Asked, session: Session): Promise<Found> {
   const client = clientOf(session);
   const { name, value } = argument;
@@ -90,7 +98,10 @@ async function candidates({ ref, argument, context }: Asked, session: Session): 
   return allOf([]);
 }
 
-/** What is begun may name nothing yet, and outside of what the connection was narrowed to there is nothing. */
+/**
+ * Returns true if the failure means "no matches": incomplete text may be invalid, and the connection may not
+ * reach the record.
+ */
 const findsNothing = (failure: unknown): boolean =>
   isOutside(failure) ||
   (failure instanceof MusterError && (failure.status === 400 || failure.status === 404));

@@ -1,7 +1,7 @@
 /**
- * Requests of many clients through one server of the SDK. A server per request costs more than the request; one that
- * lives as long as the process keeps nothing of any client, because each request goes under a number of its own and its
- * notifications (among them cancellations, which name a request by its number) are not let in.
+ * Passes requests of many clients through one long-lived SDK server, because creating a server costs more
+ * than answering a request. The server keeps no client state: each request gets an internal number, and
+ * notifications never reach it. They include cancellations, which name a request by its number.
  */
 import {
   type JSONRPCErrorResponse,
@@ -18,7 +18,7 @@ import { type Session } from './session.ts';
 
 export interface Reply {
   readonly message: JSONRPCResultResponse | JSONRPCErrorResponse;
-  /** The protocol refused it before any handler ran. */
+  /** True if the protocol layer rejected the request before any handler ran. */
   readonly isUnheard: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Open {
   readonly session: Session;
   readonly id: JSONRPCRequest['id'];
   readonly settle: (reply: Reply) => void;
-  /** A handler took it up. */
+  /** True once a handler has started on the request. */
   isHeard: boolean;
 }
 
@@ -37,14 +37,17 @@ const Issues = z.array(
 );
 type SdkIssue = z.output<typeof Issues>[number];
 
-/** The words for an issue of the SDK, which prints it without the value: only its message says that there was none. */
+/**
+ * Describes an issue of the SDK in words. The SDK omits the value, so only its message shows that the value
+ * was missing.
+ */
 const wordsOf = (issue: SdkIssue): string =>
   issueWords({
     ...issue,
     input: issue.message.endsWith('received undefined') ? undefined : null,
   } as Parameters<typeof issueWords>[0]);
 
-/** Issues of parameters as the SDK prints them, in words: `params.name must be text`. */
+/** Rewrites the SDK's parameter issues from JSON to words: `params.name must be text`. */
 function inWords(message: string): string {
   const start = message.indexOf('[');
   try {
@@ -55,7 +58,10 @@ function inWords(message: string): string {
   }
 }
 
-/** Of parameters that do not fit a method, the SDK says that it failed itself, and how as JSON. */
+/**
+ * Corrects the SDK's error for invalid parameters, which it reports as an internal error with JSON in the
+ * message.
+ */
 function inItsPlace(message: Reply['message']): Reply['message'] {
   if (!('error' in message)) return message;
   const { code, message: said } = message.error;
@@ -67,7 +73,10 @@ function inItsPlace(message: Reply['message']): Reply['message'] {
   return { ...message, error };
 }
 
-/** The SDK binds a server to the modern era by this transport's type; all that it does is done here otherwise. */
+/**
+ * A transport that passes requests to a connected server. It extends this class only because the SDK detects
+ * the modern revision by the type; all behavior is overridden.
+ */
 export class Exchange extends PerRequestHTTPServerTransport {
   readonly #classification: MessageClassification;
   readonly #open = new Map<number, Open>();
@@ -87,7 +96,7 @@ export class Exchange extends PerRequestHTTPServerTransport {
     });
   }
 
-  /** Whose request a handler is answering. */
+  /** Returns the session of the request that a handler is answering. */
   sessionOf(number: string | number): Session {
     const open = this.#open.get(Number(number));
     if (open === undefined) throw new Error('a handler runs for no request');
@@ -96,7 +105,7 @@ export class Exchange extends PerRequestHTTPServerTransport {
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
-    // Requests and notifications of a server have nowhere to go here, and it makes none.
+    // This server sends no requests or notifications, and the transport could not deliver them.
     if ('method' in message) return;
     const number = Number(message.id);
     const open = this.#open.get(number);

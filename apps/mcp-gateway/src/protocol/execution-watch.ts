@@ -1,30 +1,35 @@
-/** News of an execution for those who listen: by calls that wait, since not all of its events are activity. */
+/**
+ * Watches an execution for subscribed clients. It uses long polls, because not all events of an execution
+ * appear in the activity stream.
+ */
 import { createClient, MusterError, NoAnswer, type Transport } from '@muster/client';
 import { ApiError } from '@muster/registry';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnauthorized } from '../answers/failures.ts';
 import { eventsUri, variableIn } from './uris.ts';
 
-/** Each is a call that waits, of the few that a token may have. */
+/** Limit per subscription. Each watched execution uses one of the token's few concurrent long polls. */
 export const mostExecutions = 4;
-/** As long as the contract lets a call wait. */
+/** The longest wait that the contract allows. */
 const waitSeconds = 25;
 const againMillis = 2_000;
 
 export const executionIn = (uri: string): string | undefined => variableIn(eventsUri, uri);
 
-/** Tells of each piece of news, until the execution is gone or the signal ends it; throws once the token is refused. */
+/**
+ * Reports each change until the execution is gone or the signal aborts. Throws when the token is rejected.
+ */
 export type Watch = (tell: (uri: string) => Promise<void>) => Promise<void>;
 
-/** What passes by itself: the API is away, or too many calls wait. */
+/** Returns true for temporary failures: the API is unavailable, or too many calls are waiting. */
 const passes = (failure: unknown): boolean =>
   failure instanceof NoAnswer ||
   (failure instanceof MusterError && (failure.status === 429 || failure.status >= 500)) ||
   (failure instanceof ApiError && failure.status === 429);
 
 /**
- * Watches from where the execution stands now. Undefined where there is none that the caller may see: that there is none,
- * and that it is hidden, look alike to the client.
+ * Starts to watch from the execution's latest event. Returns undefined if it does not exist or the caller may
+ * not see it; the client cannot tell these cases apart.
  */
 export async function watchExecution(
   uri: string,

@@ -1,4 +1,7 @@
-/** What a client tells its model of this server, from what the connection can see. Less than 2,000 characters (tested). */
+/**
+ * Composes the server's instructions for the client's model, based on the tools that the connection can see.
+ * They have less than 2,000 characters; a spec checks this.
+ */
 import { type Identity } from '../tools/rights.ts';
 import { type AnyTool } from '../tools/toolbox.ts';
 import { answerBytes, pageForModels } from '../tools/tools.ts';

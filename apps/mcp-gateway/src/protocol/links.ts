@@ -1,15 +1,15 @@
-/** Resources that an answer leads to: the story or spec that lost its end in it is whole there. */
+/** Adds resource links to a result in which a story or spec was cut. The linked resource is complete. */
 import { type ContentBlock } from '@modelcontextprotocol/server';
 import { type Answer, type Cut } from '../answers/answers.ts';
 import { specUri, storyUri } from './uris.ts';
 
-/** Older clients refuse a whole answer for a kind of content that they do not know. */
+/** The first revision with resource links. Older clients reject a result with an unknown kind of content. */
 const firstWithLinks = '2025-06-18';
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Answer)[name] : undefined;
 
-/** Names of its fields that are not whole, by whichever word it says so. */
+/** Lists the fields that were shortened, from `cut` as well as `truncated`. */
 function cutFields(place: unknown): ReadonlySet<string> {
   const { parts = [] } = (fieldOf(place, 'cut') ?? {}) as Partial<Cut>;
   const truncated = fieldOf(place, 'truncated');
@@ -18,7 +18,7 @@ function cutFields(place: unknown): ReadonlySet<string> {
 }
 
 function linksOf(place: unknown, asked: unknown): ContentBlock[] {
-  // A record's own key, else what the call named it by.
+  // Prefer the record's own key to the id or key that the call used.
   const key = fieldOf(fieldOf(place, 'story'), 'key') ?? asked;
   if (typeof key !== 'string') return [];
   const cut = cutFields(place);
@@ -35,7 +35,10 @@ function linksOf(place: unknown, asked: unknown): ContentBlock[] {
     }));
 }
 
-/** `version` is the revision that the client speaks; of an older version of a spec there is no resource. */
+/**
+ * Lists the links for a result. `version` is the client's protocol revision. Older versions of a spec have no
+ * resource, so they get no links.
+ */
 export const linksIn = (answer: Answer, args: Answer, version: string | undefined): ContentBlock[] =>
   version === undefined || version < firstWithLinks || typeof args['version'] === 'number'
     ? []

@@ -10,7 +10,7 @@ const viewer: Identity = {
   ids: null,
 };
 const listOf = (given: Readonly<Record<string, string>>) => listFor(viewOf(given), viewer);
-/** Lists are long: one that differs is not to be printed. */
+/** Compares by identity, so that a failure does not print the long lists. */
 const isSame = (one: unknown, other: unknown): boolean => one === other;
 
 it('is one list for all projects that somebody makes up', () => {

@@ -1,21 +1,28 @@
 /**
- * What a client hears that asks how a call goes (`progressToken`) while it waits: that it is waited on. Such an answer
- * becomes a stream at the first notice; one that comes before that is one JSON body, as for all others.
+ * Sends progress notifications during a long call, if the client asked for them with `progressToken`. The
+ * first notification turns the response into an event stream; a call that ends before it gets a plain JSON
+ * body.
  */
 import { PassThrough } from 'node:stream';
 import { type JSONRPCRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { unauthorized } from '@muster/registry';
 import { type FastifyReply } from 'fastify';
 
-/** Between two notices, and before the first. */
+/** Interval between notifications, and the delay before the first one. */
 const everyMillis = 5_000;
 
 export interface Progress {
-  /** Ends the notices. Where there was one it sends the answer as the stream's last message, and answers true. */
+  /**
+   * Stops the notifications. If any was sent, sends the response as the last message of the stream and
+   * returns true.
+   */
   end(text: string): boolean;
 }
 
-/** The JSON-RPC answer to a token that the API refused while the call waited, when HTTP's status was sent long ago. */
+/**
+ * The JSON-RPC error for a token that the API rejected during the call, after the HTTP status was already
+ * sent.
+ */
 export const refusedText = ({ id }: JSONRPCRequest): string =>
   JSON.stringify({
     ...{ jsonrpc: '2.0', id },
@@ -36,7 +43,7 @@ export function tellProgress({ params }: JSONRPCRequest, accept: string, reply: 
         .header('cache-control', 'no-store')
         .send(stream);
     }
-    // A client that takes nothing gets no more of them.
+    // Skip the notification while the client is not reading.
     if (stream.writableNeedDrain) return;
     notices += 1;
     const progress = (notices * everyMillis) / 1_000;

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { getPrompt } from './prompts.ts';
 import { type Session } from './session.ts';
 
-/** An API of twenty projects, each of which has the prompt `start`, as the organization has. */
+/**
+ * Simulates an API with twenty projects. Each of them has the prompt `start`, and so does the organization.
+ */
 function session(): { readonly called: string[]; readonly session: Session } {
   const called: string[] = [];
   const transport = async ({ name }: { readonly name: string }) => {

@@ -1,6 +1,6 @@
 /**
- * The prompts that people keep in Muster, as prompts of MCP: `org.<slug>`, and `project.<slug>` for those of a project.
- * Where the connection is not narrowed to a project, a project's prompt takes the project as an argument.
+ * Offers the organization's prompts as MCP prompts: `org.<slug>`, and `project.<slug>` for those of projects.
+ * A connection that is not restricted to a project passes the project as an argument.
  */
 import { type Client } from '@muster/client';
 import { type Prompt } from '@muster/registry';
@@ -14,30 +14,33 @@ import { closestTo } from '@muster/http';
 import { isOutside } from '../calls/calls.ts';
 import { clientOf, type Session } from './session.ts';
 
-/** Projects whose prompts are looked at when none is named; who has more names one, or narrows the connection to it. */
+/**
+ * The number of projects searched for prompts if none is named. A caller with more projects names one or
+ * restricts the connection to it.
+ */
 const mostProjects = 20;
 
 type McpPrompt = ListPromptsResult['prompts'][number];
 
-/** A prompt with the projects that it can be asked of; none for one of the organization. */
+/** A prompt with the projects that offer it. */
 export interface Offered {
   readonly name: string;
   readonly prompt: Prompt;
-  /** Keys of the projects that have it, where the caller has to say which. */
+  /** Keys of the projects to choose from; null if the caller need not choose. */
   readonly projects: readonly string[] | null;
 }
 
-/** The argument by which a project is named; a prompt's own of that name goes first. */
+/** The argument that names the project. A prompt's own argument of that name takes precedence. */
 export const projectArgument = 'projectId';
 
-/** Which prompts are asked for. */
+/** A filter of prompts. */
 export interface Wanted {
-  /** Of the organization alone, or of projects alone. */
+  /** Restricts the search to prompts of the organization or of projects. */
   readonly scope?: 'org' | 'project';
   readonly slug?: string;
-  /** Of this project alone. */
+  /** Restricts the search to this project. */
   readonly project?: string | undefined;
-  /** Of projects whose key or name has this in it. */
+  /** Restricts the search to projects whose key or name contains this text. */
   readonly projectsLike?: string;
 }
 
@@ -74,14 +77,14 @@ async function offeredByProjects(client: Client, wanted: Wanted): Promise<Offere
   });
 }
 
-/** None where the connection was narrowed to something else. */
+/** Returns no prompts if the connection's restrictions forbid the call. */
 const orNone = <Item>(items: Promise<Item[]>): Promise<Item[]> =>
   items.catch((failure: unknown) => {
     if (isOutside(failure)) return [];
     throw failure;
   });
 
-/** The prompts that the caller can get, without their text. */
+/** Lists the prompts that the caller may use, without their text. */
 export async function offered(session: Session, wanted: Wanted = {}): Promise<Offered[]> {
   const client = clientOf(session);
   const { scope } = wanted;
@@ -112,7 +115,7 @@ function toMcp({ name, prompt, projects }: Offered): McpPrompt {
   return {
     name,
     title: prompt.title,
-    // People give it no other; clients show this one where they choose among prompts.
+    // Prompts have no separate description, and clients show this field in their menus.
     description: prompt.title,
     arguments:
       projects === null
@@ -144,7 +147,7 @@ async function unknownPrompt(name: string, session: Session): Promise<ProtocolEr
   return refuse(`There is no prompt "${name.slice(0, 100)}".${hint}`);
 }
 
-/** `{{name}}` becomes what was given for it. */
+/** Replaces each `{{name}}` with its argument. */
 const render = (body: string, values: Readonly<Record<string, string>>): string =>
   body.replaceAll(/\{\{\s*([A-Za-z][A-Za-z0-9_-]*)\s*\}\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
@@ -176,7 +179,7 @@ export async function getPrompt(
       : await client.prompts.project.list({ projectId, slug });
   const [prompt] = items;
   if (prompt === undefined) throw await unknownPrompt(name, session);
-  // Optional arguments that were left out are empty, not braces.
+  // An omitted optional argument becomes an empty text rather than braces.
   const given = { ...Object.fromEntries(prompt.arguments.map((argument) => [argument.name, ''])), ...values };
   return {
     description: prompt.title,

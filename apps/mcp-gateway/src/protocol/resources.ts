@@ -1,4 +1,4 @@
-/** What clients can read beside tools: a story, its spec as Markdown, the events of an execution. */
+/** The resources of the server: a story, its spec as Markdown, and the events of an execution. */
 import { MusterError } from '@muster/client';
 import { type Operation, registry } from '@muster/registry';
 import {
@@ -38,7 +38,7 @@ const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] 
   },
 ];
 
-/** Those that the connection can read. */
+/** Lists the templates of the resources that the connection may read. */
 export const templatesFor = ({ view }: Pick<Session, 'view'>): ResourceTemplateType[] =>
   templates
     .filter(({ by }) => {
@@ -47,10 +47,10 @@ export const templatesFor = ({ view }: Pick<Session, 'view'>): ResourceTemplateT
     })
     .map(({ by: _, ...template }) => template);
 
-/** Clients show the list as a choice; a longer one is no choice. */
+/** Clients offer the list as a menu, so it is kept short. */
 const mostListed = 50;
 
-/** Of a project, what is open there; else what the caller is at work on. */
+/** Lists the open stories of the connection's project; without one, the stories that the caller works on. */
 async function storiesAtHand(session: Session): Promise<{ key: string; title?: string }[]> {
   const { identity, view } = session;
   const client = clientOf(session);
@@ -71,10 +71,10 @@ async function storiesAtHand(session: Session): Promise<{ key: string; title?: s
   return [...new Set(own.flatMap(({ storyKey }) => storyKey ?? []))].map((key) => ({ key }));
 }
 
-/** What clients offer to choose from: each story, and its spec. */
+/** Lists each of these stories and its spec. */
 export async function listResources(session: Session): Promise<Resource[]> {
   const stories = await storiesAtHand(session).catch((failure: unknown) => {
-    // Outside of what the connection was narrowed to there is nothing to be listed.
+    // A connection whose restrictions forbid the call lists no resources.
     if (isOutside(failure)) return [];
     throw failure;
   });
@@ -99,7 +99,7 @@ const json = (uri: string, value: unknown): Contents => [
   { uri, mimeType: 'application/json', text: JSON.stringify(value) },
 ];
 
-/** The resource, or undefined where nothing has this address or the caller may not see it. */
+/** Reads the resource; undefined if it does not exist or the caller may not see it. */
 export async function readResource(uri: string, session: Session): Promise<Contents | undefined> {
   const client = clientOf(session);
   const ofSpec = variableIn(specUri, uri);
@@ -115,7 +115,7 @@ export async function readResource(uri: string, session: Session): Promise<Conte
       return json(uri, await client.deliveryExecutions.eventsSince({ executionId: ofEvents, limit: 200 }));
     return undefined;
   } catch (failure) {
-    // An id of no known form is the address of nothing.
+    // The API answers 400 for an id in an unknown format. Such a resource does not exist.
     if (failure instanceof MusterError && (failure.status === 404 || failure.status === 400))
       return undefined;
     throw failure;

@@ -5,7 +5,7 @@ import { productVersion } from '@muster/registry';
 import { z } from 'zod';
 import { mcpPath } from '../http/http.ts';
 
-/** As the registries' schema of 2025-12-11 has it, as far as it is used. */
+/** The registries' schema of 2025-12-11, reduced to the fields in use. */
 const Described = z.strictObject({
   $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
   name: z

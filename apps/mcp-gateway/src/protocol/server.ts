@@ -1,4 +1,6 @@
-/** MCP as the official SDK speaks it, in both eras, and what each method answers here. */
+/**
+ * The MCP server, built on the official SDK for modern and legacy revisions, with the handler of each method.
+ */
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -38,7 +40,7 @@ import { asInputSchema } from '../tools/tools.ts';
 import { type View } from '../http/narrowing.ts';
 import { readView, showsViews, uiExtension, withView } from '../ui.ts';
 
-/** Newest first: what a client hears that asks for one we do not speak. */
+/** Legacy revisions, newest first. A client that requests an unknown one is offered the first. */
 export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 export const modernVersions = ['2026-07-28'] as const;
 
@@ -50,10 +52,13 @@ interface List {
   readonly visible: readonly AnyTool[];
 }
 
-/** Lists of tools by what narrows them; each is made once and kept with its text, which is most of what it takes. */
+/**
+ * Cache of tool lists by restrictions and rights. Each list is kept with its JSON text, which takes most of
+ * the memory.
+ */
 const lists = new LRUCache<string, List>({
   ...{ max: 64, maxSize: 32 * 1_024 * 1_024 },
-  // Letters beyond Latin-1 stand in them, and so each takes two bytes.
+  // The texts contain characters beyond Latin-1, so each character takes two bytes.
   sizeCalculation: ({ tools }) => 2 * (textOf(tools)?.length ?? 0) + 1,
 });
 const textOfTools = new WeakMap<readonly Tool[], string>();
@@ -68,7 +73,10 @@ const shown = (tool: AnyTool, view: View): Tool => {
     : base;
 };
 
-/** `hasViews` is whether tools name the views that show their answers. */
+/**
+ * Returns the tool list of a connection. `hasViews` decides whether tools name the views that render their
+ * results.
+ */
 export function listFor(view: View, identity: Identity, hasViews = view.showsApps) {
   const key = `${rightsKey(identity)} ${view.key} ${hasViews}`;
   let list = lists.get(key);
@@ -84,7 +92,10 @@ export function listFor(view: View, identity: Identity, hasViews = view.showsApp
 
 const mostSuggestions = 3;
 
-/** Tools whose names are spelled alike, or that do what the words of the name say: `list_stories`, `create_issue`. */
+/**
+ * Suggests tools with a similar name, or tools that match the words of the name: `list_stories`,
+ * `create_issue`.
+ */
 function toolsLike(name: string, view: View): string[] {
   const callable = everyTool.filter((tool) => view.calls(tool)).map((tool) => tool.name);
   const alike = closestTo(name.replaceAll('.', '_'), callable);
@@ -120,7 +131,7 @@ function unknownTool(name: string, view: View): ProtocolError {
   );
 }
 
-/** The error of a failure that no handler's result can carry. */
+/** Converts a failure into a protocol error, for methods whose result cannot carry an error. */
 function protocolError(failure: unknown, session: Session): ProtocolError {
   if (failure instanceof ProtocolError) return failure;
   if (isUnauthorized(failure)) session.refused();
@@ -131,7 +142,7 @@ function protocolError(failure: unknown, session: Session): ProtocolError {
   return new ProtocolError(code, error.message, { error });
 }
 
-/** The result of a call that failed, which the model reads. */
+/** Returns the result of a failed tool call, which the model reads. */
 function failedCall(tool: string, failure: unknown, session: Session): CallToolResult {
   if (isUnauthorized(failure)) session.refused();
   const known = errorBodyOf(failure, session.requestId);
@@ -148,7 +159,8 @@ async function callTool(
   round: Round,
 ) {
   const tool = findTool(name);
-  // A model reads results; an error of HTTP ends the conversation in many clients.
+  // Report the rate limit in the result, which a model reads. Many clients end the conversation on an HTTP
+  // error.
   if (session.overload !== undefined) return failedCall(tool?.name ?? 'mcp', session.overload, session);
   if (tool === undefined || !session.view.calls(tool)) throw unknownTool(name, session.view);
   try {
@@ -173,16 +185,16 @@ async function callTool(
   }
 }
 
-/** What answers subscriptions/listen, of which the older versions know nothing. */
+/** Creates the server for subscriptions/listen, which legacy revisions do not have. */
 export const subscribableServer = (): McpServer =>
   new McpServer(aboutServer(), { capabilities: { resources: { subscribe: true } } });
 
-/** The SDK found the envelope valid, and says nothing of its type. */
+/** Returns the client's capabilities. The SDK has validated the envelope but does not type it. */
 const capabilitiesIn = (
   envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined,
 ): ClientCapabilities | undefined => envelope?.[CLIENT_CAPABILITIES_META_KEY];
 
-/** What of a request of several rounds is about being asked. */
+/** Extracts the data that confirmation needs from a request with several rounds. */
 const roundOf = ({ mcpReq }: ServerContext, { codec }: Session): Round => ({
   capabilities: capabilitiesIn(mcpReq.envelope),
   state: mcpReq.requestState(),
@@ -190,13 +202,13 @@ const roundOf = ({ mcpReq }: ServerContext, { codec }: Session): Round => ({
   seal: (state) => codec.mint(state),
 });
 
-/** What `initialize` and `server/discover` say beside what the server can do. */
+/** Texts in the responses to `initialize` and `server/discover`, in addition to the capabilities. */
 interface Greeting {
   readonly website?: string;
   readonly instructions?: string;
 }
 
-/** Every list is one page: no cursor was ever given. */
+/** Rejects cursors: every list has a single page and never returns one. */
 function refuseCursor({
   params,
 }: {
@@ -207,7 +219,7 @@ function refuseCursor({
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** A server that says what it can, and has no handlers yet. */
+/** Creates a server that declares its capabilities and has no handlers yet. */
 function bareServer(
   exchange: Exchange,
   era: MessageClassification['era'],
@@ -215,7 +227,8 @@ function bareServer(
 ): McpServer {
   return new McpServer(aboutServer(website), {
     capabilities: {
-      // A list says itself for how long it may be kept; that a resource changed is told to those who listen.
+      // Lists state how long clients may cache them, so the server does not announce changes. Resource
+      // changes go to subscribers.
       tools: { listChanged: false },
       prompts: { listChanged: false },
       resources: { listChanged: false, ...(era === 'modern' && { subscribe: true }) },
@@ -226,11 +239,11 @@ function bareServer(
     cacheHints: {
       'tools/list': keptFor(listMillis),
       'prompts/list': keptFor(listMillis),
-      // Who begins a story finds it there.
+      // A story must appear in the list as soon as the caller starts it.
       'resources/list': keptFor(0),
       'resources/templates/list': keptFor(listMillis),
       'server/discover': keptFor(listMillis),
-      // What stands in a story may change at any time.
+      // A story may change at any time.
       'resources/read': keptFor(0),
     },
     requestState: {
@@ -240,7 +253,7 @@ function bareServer(
   });
 }
 
-/** A server whose handlers find out by their request whom they answer. */
+/** Creates a server whose handlers find their session by the number of the request. */
 function createServer(exchange: Exchange, era: MessageClassification['era'], greeting: Greeting): McpServer {
   const mcp = bareServer(exchange, era, greeting);
   const { server } = mcp;
@@ -320,14 +333,14 @@ function createServer(exchange: Exchange, era: MessageClassification['era'], gre
   return mcp;
 }
 
-/** Both answer who the server is, and what they answer depends on who asks. */
+/** Methods that describe the server. Their responses depend on the caller. */
 const greetings: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 
 export interface Mcp {
   ask(message: JSONRPCRequest, classification: MessageClassification, session: Session): Promise<Reply>;
 }
 
-/** `website` is where people sign in. */
+/** Creates the MCP handler. `website` is the sign-in page. */
 export async function createMcp(website?: string): Promise<Mcp> {
   const connected = async (
     classification: MessageClassification,

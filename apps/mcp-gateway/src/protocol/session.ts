@@ -1,4 +1,4 @@
-/** One request of a client, as everything that answers it sees it. */
+/** The context of one request, passed to everything that answers it. */
 import { type Client, createClient, type Transport } from '@muster/client';
 import { type ApiError, type ErrorBody } from '@muster/registry';
 import { type RequestStateCodec } from '@modelcontextprotocol/server';
@@ -8,28 +8,33 @@ import { type Identity } from '../tools/rights.ts';
 import { type View } from '../http/narrowing.ts';
 
 export interface Session {
-  /** With the caller's token; tries again what passes. */
+  /** Calls the API with the caller's token and retries temporary failures. */
   readonly transport: Transport;
   readonly view: View;
   readonly requestId: string;
-  /** The revision of the protocol that the client says it speaks; undefined where it says none. */
+  /** The client's protocol revision; undefined if the client names none. */
   readonly version: string | undefined;
-  /** Seals what goes along with the client, for the caller alone and for ten minutes. */
+  /**
+   * Signs the request state that the client carries. A state is valid for ten minutes, and only for the same
+   * caller.
+   */
   readonly codec: RequestStateCodec;
-  /** From which the Idempotency-Keys of its writes are derived. */
+  /** The base of the Idempotency-Keys of the request's writes. */
   readonly intent: Pick<Intent, 'key' | 'isOwn'>;
-  /** Whether a write was answered by what an earlier equal call had done. */
+  /** Returns true if a write was answered with the result of an earlier equal call. */
   readonly isReplay: () => boolean;
   readonly identity: Identity;
-  /** Why a call of a tool is not carried out now: too many calls of this token. */
+  /** The reason why a tool call is not executed: the token exceeded its rate limit. */
   readonly overload: ApiError | undefined;
-  /** Told when the API refused the token, so that HTTP says it too. */
+  /** Called when the API rejected the token, so that the HTTP response is a 401. */
   readonly refused: () => void;
-  /** Told how a call of a tool ended: with an error, or well. */
+  /** Called when a tool call has ended, with its error if it failed. */
   readonly called: (tool: string, error?: ErrorBody) => void;
-  /** Told of a fault of ours. */
+  /** Called on an unexpected fault of the gateway. */
   readonly fault: (error: unknown) => void;
 }
 
-/** What is no tool asks the API by this, and so is narrowed as tools are. */
+/**
+ * Creates an API client for everything that is not a tool. The connection's restrictions apply to it as well.
+ */
 export const clientOf = ({ transport, view }: Session): Client => createClient(within(transport, view));

@@ -1,4 +1,7 @@
-/** The one answer that is a stream; what it refuses it refuses before it begins. */
+/**
+ * Answers `subscriptions/listen`, the only response that is always a stream. Errors are sent before the
+ * stream begins.
+ */
 import { MusterError } from '@muster/client';
 import { unauthorized } from '@muster/registry';
 import { durationMillis, sendError } from '@muster/http';

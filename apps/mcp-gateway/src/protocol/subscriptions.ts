@@ -1,7 +1,8 @@
 /**
- * `subscriptions/listen` of the 2026-07-28 revision: a client is told which of the resources that it named were written.
- * One stream of the API serves all stories and specs; it goes on by its last id, so that nothing is lost while the API is
- * away. Events of an execution are waited for, since not all of them are activity. What goes over the wire is the SDK's.
+ * `subscriptions/listen` of the 2026-07-28 revision: notifies a client when one of the resources that it
+ * named was written. One activity stream of the API serves all stories and specs. It resumes after its last
+ * id, so that no event is lost while the API is unavailable. Executions are watched with long polls, because
+ * not all of their events are activity. The SDK writes the wire format.
  */
 import { type FollowActivityOptions, MusterError, type Streamed, type Transport } from '@muster/client';
 import { type Event } from '@muster/registry';
@@ -16,7 +17,7 @@ import { subscribableServer } from './server.ts';
 import { type View } from '../http/narrowing.ts';
 import { eventsUri, specUri, storyUri, variableIn } from './uris.ts';
 
-/** The activity as far as the caller may see it; throws what the API refuses. */
+/** Follows the activity that the caller may see. Throws the API's errors. */
 export type Follow = (
   options: FollowActivityOptions & { readonly onOpen: () => void; readonly onRetry: (why: Error) => void },
 ) => AsyncIterable<Streamed>;
@@ -26,22 +27,22 @@ export interface Listening {
   readonly headers: IncomingHttpHeaders;
   readonly view: View;
   readonly follow: Follow;
-  /** Calls of the API for as long as the client stays. */
+  /** Creates a transport whose calls end when the client disconnects. */
   readonly calls: (left: AbortSignal) => Transport;
-  /** Takes over the answer. */
+  /** Takes over the response, so that the caller of this function writes it. */
   readonly begin: () => ServerResponse;
-  /** Ends it: its client has left, or the gateway stops. */
+  /** Ends the subscription: the client has disconnected, or the gateway stops. */
   readonly signal: AbortSignal;
 }
 
-/** A client that takes nothing for so long is gone. */
+/** A client that reads nothing for this long counts as disconnected. */
 const unreadMillis = 30_000;
-/** A choice that a client shows, not a copy of the board. */
+/** Limit of subscribed resources, enough for what a client displays but not for a copy of the board. */
 const mostResources = 200;
 
 const specKinds: ReadonlySet<string> = new Set(['spec.updated', 'spec.restored']);
 
-/** The resources of a story's id or key that an event is about. */
+/** Returns true if the event is about the story or spec with this URI. The URI contains an id or a key. */
 function isAbout(uri: string, { kind, subject }: Event): boolean {
   if (subject.type !== 'story') return false;
   const ofSpec = variableIn(specUri, uri);
@@ -50,7 +51,7 @@ function isAbout(uri: string, { kind, subject }: Event): boolean {
   return ref !== undefined && (ref === subject.id || ref === subject.key?.toLowerCase());
 }
 
-/** Those of the named resources that a connection can read and that the activity tells of. */
+/** Filters the named resources: the connection may read them, and their changes can be observed. */
 function honoredIn({ params }: JSONRPCRequest, view: View): string[] {
   const { notifications } = (params ?? {}) as { notifications?: { resourceSubscriptions?: unknown } };
   const named: unknown = notifications?.resourceSubscriptions;
@@ -65,7 +66,7 @@ function honoredIn({ params }: JSONRPCRequest, view: View): string[] {
     .slice(0, mostResources);
 }
 
-/** With nothing but the resources that are honored, where it names any that are text. */
+/** Returns the message with only the accepted resources, if it contains a valid list of them. */
 function narrowed(message: JSONRPCRequest, honored: readonly string[]): JSONRPCRequest {
   const { notifications, ...others } = (message.params ?? {}) as {
     readonly notifications?: { readonly resourceSubscriptions?: unknown };
@@ -76,7 +77,7 @@ function narrowed(message: JSONRPCRequest, honored: readonly string[]): JSONRPCR
   return { ...message, params };
 }
 
-/** Begins once the API has its stream, and then lasts as long as client, token and gateway do. */
+/** Starts once the API's stream is open, and runs until the client, the token or the gateway ends it. */
 export async function listen({
   message,
   headers,
@@ -95,7 +96,7 @@ export async function listen({
     const executions = uris.filter((uri) => executionIn(uri) !== undefined);
     const others = uris.filter((uri) => executionIn(uri) === undefined);
     const told = others.length === 0 ? undefined : await openAt(follow, until);
-    // From here on: what happens before the client has heard so is told too.
+    // The watches start before the client gets its response, so that no event in between is lost.
     const watches = await Promise.all(executions.map((uri) => watchExecution(uri, calls(until), until)));
     const asked = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
     for (const name of ['mcp-protocol-version', 'mcp-method']) {
@@ -112,7 +113,7 @@ export async function listen({
     sending?.catch(() => undefined);
     const publish = async (updated: readonly string[]) => {
       for (const uri of updated) bus.publish({ kind: 'resource_updated', uri });
-      // While its client takes nothing no more is read for it.
+      // Stop reading events while the client does not read.
       if (out.writableNeedDrain)
         await once(out, 'drain', { signal: AbortSignal.any([until, AbortSignal.timeout(unreadMillis)]) });
     };
@@ -124,7 +125,8 @@ export async function listen({
         relay(),
         ...watches.map((watch: Watch | undefined) => watch?.((uri) => publish([uri]))),
       ]);
-      // Nothing is told any more, such as when the token has ended: the protocol has a result that says so.
+      // All streams have ended, for example because the token expired. The protocol has a result for this
+      // case.
       await handler.close();
       await sending;
     } catch (failure) {
@@ -141,13 +143,16 @@ export async function listen({
 const concerns = (uri: string, told: Streamed): boolean =>
   told.type === 'resync' || (told.type === 'event' && isAbout(uri, told.event));
 
-/** The stream, once the API has answered. What begins by failing throws; what fails later is tried again. */
+/**
+ * Opens the stream and waits for the API's response. Throws if the first attempt fails; later failures are
+ * retried.
+ */
 async function openAt(follow: Follow, signal: AbortSignal): Promise<AsyncIterable<Streamed>> {
   const opened = Promise.withResolvers<undefined>();
   const told = follow({
     ...{ signal, onOpen: () => opened.resolve(undefined), onRetry: opened.reject },
   })[Symbol.asyncIterator]();
-  // It connects when it is first asked for something.
+  // The stream connects when its first item is requested.
   const first = told.next();
   await Promise.race([opened.promise, first]);
   return {

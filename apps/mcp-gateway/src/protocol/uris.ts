@@ -1,14 +1,14 @@
-/** The addresses of what clients can read as resources. */
+/** The URI templates of the resources. */
 import { UriTemplate } from '@modelcontextprotocol/server';
 
 export const storyUri = 'muster://stories/{storyId}';
 export const specUri = 'muster://stories/{storyId}/spec';
 export const eventsUri = 'muster://executions/{executionId}/events';
 
-/** No address of ours is longer, and the SDK throws at one that is much longer. */
+/** Maximum length of a URI. All valid ones are shorter, and the SDK throws on much longer ones. */
 const mostLetters = 300;
 
-/** The one variable of a template in an address that fits it. */
+/** Extracts the template's only variable from a URI; undefined if the URI does not match. */
 export function variableIn(template: string, uri: string): string | undefined {
   if (uri.length > mostLetters) return undefined;
   const value = Object.values(new UriTemplate(template).match(uri) ?? {})[0];

@@ -1,4 +1,4 @@
-/** What a caller that begins work is told of its story. */
+/** Adds a story's context and decisions to the result of a tool that starts work. */
 import { contextSections, maxLimit, registry } from '@muster/registry';
 import { type z } from 'zod';
 import { type Answer, bytesOf, type Cut, type CutPart } from '../answers/answers.ts';
@@ -9,19 +9,25 @@ import { answerBytes, toolNameOf } from './tools.ts';
 const { context } = registry.storyCollaboration;
 const { list } = registry.comments;
 
-/** The execution stands beside it; storyCollaboration_context has the others for who wants them. */
+/**
+ * Sections that are left out. The result has the execution already; storyCollaboration_context returns the
+ * others.
+ */
 const untold: ReadonlySet<string> = new Set(['execution', 'policy', 'recentActivity']);
 const told = contextSections.filter((section) => !untold.has(section));
 
 const leastContext = 4_096;
-/** Room for saying what was cut. */
+/** Bytes reserved for the description of the cut parts. */
 const roomForWords = 600;
 const mostDecisions = 10;
 const mostText = 500;
 
 type Thread = z.output<typeof list.result>['items'][number];
 
-/** What was decided, and questions that were answered: who goes on would ask them again. */
+/**
+ * Returns a thread's decision, or its question with the answer. Without it, the next worker would ask the
+ * question again.
+ */
 function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): Answer[] {
   if (kind === 'decision') return [{ decision: body ?? '', by: author.name }];
   if (kind !== 'question' || resolvedAt === null) return [];
@@ -36,7 +42,7 @@ function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): Answer
 
 const inContext = (part: CutPart): CutPart => ({ ...part, path: `context.${part.path}` });
 
-/** The last decisions, with long texts shortened, and the parts of them that are not shown. */
+/** Shortens long texts of the last decisions, and lists the parts that were cut. */
 function shorten(decisions: readonly Answer[]): { shown: Answer[]; parts: CutPart[] } {
   const last = decisions.slice(-mostDecisions);
   const parts: CutPart[] =
@@ -56,10 +62,16 @@ function shorten(decisions: readonly Answer[]): { shown: Answer[]; parts: CutPar
   return { shown, parts };
 }
 
-/** In the short list the operation is called by another tool. */
+/**
+ * The call that reads all decisions. With the core tools, the operation is called through
+ * `call_read_operation`.
+ */
 const readDecisions = `${toolNameOf(list.name)} (or call_read_operation ${list.name})`;
 
-/** The cut parts of the decisions and the context, with the calls that read the rest; undefined if nothing was cut. */
+/**
+ * Combines the cut parts of decisions and context with the calls that read the rest; undefined if nothing was
+ * cut.
+ */
 function joinCuts(decisions: readonly CutPart[], context: Cut | undefined, storyId: string): Cut | undefined {
   if (decisions.length === 0 && context === undefined) return undefined;
   const how =
@@ -72,10 +84,10 @@ function joinCuts(decisions: readonly CutPart[], context: Cut | undefined, story
   };
 }
 
-/** The operations that it asks. */
+/** The operations that `withContext` calls. */
 export const asksOnBeginning = [context, list] as const;
 
-/** All of them: what was decided last stands in the last. */
+/** Reads all threads; the last page has the latest decisions. */
 async function threadsOf({ lookWhole }: Steps, storyId: string): Promise<Thread[]> {
   const threads: Thread[] = [];
   for (let cursor: Answer | null = {}; cursor !== null;) {
@@ -88,20 +100,20 @@ async function threadsOf({ lookWhole }: Steps, storyId: string): Promise<Thread[
   return threads;
 }
 
-/** What was begun, with what was decided, and as much of what is to be known of the story as has room beside it. */
+/** Returns the started work with its decisions, and as much of the story's context as fits. */
 export async function withContext(steps: Steps, storyId: string, begun: Answer): Promise<Answer> {
   const threads = await threadsOf(steps, storyId);
   const { shown: decisions, parts } = shorten(threads.flatMap(decisionOf));
   const known = decisions.length === 0 ? begun : { ...begun, decisions };
   const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known) - bytesOf(parts) - roomForWords);
   const all = await steps.look(context, { storyId, include: told, maxBytes });
-  // Requested changes carry the open threads themselves.
+  // Requested changes include the open threads.
   const isTold = (section: string): boolean =>
     !untold.has(section) && (section !== 'openThreads' || all['rework'] === null);
   const cut = joinCuts(parts, cutOfContext(all, storyId), storyId);
   return {
     ...known,
-    // Before the context, since it says how to read it.
+    // `cut` precedes the context, because it explains how to read it.
     ...(cut !== undefined && { cut }),
     context: Object.fromEntries(Object.entries(all).filter(([section]) => isTold(section))),
   };

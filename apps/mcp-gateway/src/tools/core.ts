@@ -1,7 +1,10 @@
-/** The operations of the core list. */
+/** The operations among the core tools. */
 import { registry } from '@muster/registry';
 
-/** The story → lease → checkpoint → review loop, for clients and models that do better with few tools. */
+/**
+ * Operations of the loop story → lease → checkpoint → review, for clients and models that work better with
+ * few tools.
+ */
 export const coreOperations: ReadonlySet<string> = new Set(
   [
     registry.session.identity,

@@ -1,7 +1,7 @@
 /**
- * Whole steps of the work as one tool. Each is only a sequence of registered operations, and one thing: what can be known
- * is asked before the first write, and what was written is undone where a later step is refused. Where that cannot be,
- * the answer says what was done.
+ * Tools that perform several operations as one step of work. A macro reads and validates before its first
+ * write, and undoes earlier writes if a later one is refused. If undoing is impossible, the error lists what
+ * was done.
  */
 import { MusterError, NoAnswer } from '@muster/client';
 import { inPlainWords, type Operation, type Signal } from '@muster/registry';
@@ -36,7 +36,7 @@ export interface MacroTool {
   readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
 }
 
-/** A step was refused after others had been done. */
+/** An error: a step failed after other steps had succeeded. */
 export class HalfDone extends Error {
   readonly failure: MusterError | NoAnswer;
   readonly step: string;
@@ -51,7 +51,10 @@ export class HalfDone extends Error {
   }
 }
 
-/** A refusal of a caller that some step had news for: a holder is told of a signal once, by whatever it calls next. */
+/**
+ * A failure together with signals from earlier steps. The API delivers each signal only once, so the failure
+ * must carry them.
+ */
 export class Heard extends Error {
   readonly failure: unknown;
   readonly signals: readonly Signal[];
@@ -67,15 +70,18 @@ export class Heard extends Error {
 type Step = (operation: Operation, params: Answer) => Promise<Answer>;
 
 export interface Steps {
-  /** Asks, or does what changes nothing that a caller would miss. */
+  /** Reads, or performs a write that an error need not report. */
   readonly look: Step;
-  /** The same with nothing cut of its answer: for what is read on here, or written again. */
+  /** Like `look`, but returns the whole result. Use it for values that later steps read or write again. */
   readonly lookWhole: Step;
-  /** Does it; where a later one fails, the answer says what came of this. */
+  /** Performs a write. If a later write fails, the error includes this one's result. */
   readonly take: Step;
-  /** Goes on with `work`; where that is refused, undoes what was taken before, so that nothing was done. */
+  /** Runs `work`. If it is refused, runs `undo` and throws the refusal as if nothing had been done. */
   readonly orUndo: (work: () => Promise<Answer>, undo: () => Promise<unknown>) => Promise<Answer>;
-  /** The signals that came with any answer, oldest first: of many the newest, as the API does. */
+  /**
+   * Returns the signals from all results, oldest first. If they do not fit, the newest are kept, as in the
+   * API.
+   */
   readonly heard: () => readonly Signal[];
 }
 
@@ -117,7 +123,7 @@ function stepsOf(args: Answer, call: ToolCall): Steps {
       try {
         return await work();
       } catch (failure) {
-        // Without an answer the step may have been done, and what came before it belongs to it.
+        // Without a response the step may have succeeded, so earlier steps must not be undone.
         if (!(failure instanceof HalfDone) || failure.failure instanceof NoAnswer) throw failure;
         const isUndone = await undo().then(
           () => true,
@@ -182,6 +188,6 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
   };
 }
 
-/** Without what was not given: an absent parameter means the contract's default. */
+/** Omits parameters that are undefined or null, so that the contract's defaults apply. */
 export const given = (params: Answer): Answer =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined && value !== null));

@@ -1,4 +1,4 @@
-/** The steps of the work as tools: begin, ask, wait, hand in, hand on, let go. */
+/** The work tools: start, ask, wait, submit, hand off, release. */
 import { MusterError } from '@muster/client';
 import { badRequest, refusal, registry } from '@muster/registry';
 import { z } from 'zod';
@@ -27,13 +27,14 @@ interface Grip {
   readonly leaseToken: string;
 }
 
-/** The execution as its holder has it. */
+/** Renews the lease and returns the execution. */
 const hold = async (look: Steps['look'], grip: Grip): Promise<Held> =>
   Held.parse(await look(renew, { executionId: grip.executionId, leaseToken: grip.leaseToken }));
 
 /**
- * The same before the work is let go of. Undefined where the lease has ended: it may have been this very call that ended
- * it, and its last step answers then what it answered, and refuses any other.
+ * Renews the lease before work that ends it; undefined if the lease has already ended. An earlier attempt of
+ * this same call may have ended it. Its last step then replays the earlier result, and refuses any other
+ * call.
  */
 const holdToEnd = ({ lookWhole }: Steps, grip: Grip) =>
   hold(lookWhole, grip).catch((failure: unknown) => {
@@ -41,7 +42,7 @@ const holdToEnd = ({ lookWhole }: Steps, grip: Grip) =>
     throw failure;
   });
 
-/** Writes the last checkpoint and ends the lease; where the end is refused, the checkpoint before it stands again. */
+/** Writes the last checkpoint and ends the lease. If ending is refused, restores the previous checkpoint. */
 async function withCheckpoint(
   { look, take, orUndo }: Steps,
   { execution }: Held,
@@ -60,16 +61,19 @@ const Seen = z.object({
   execution: context.result.shape.execution,
   readiness: context.result.shape.readiness.unwrap(),
 });
-/** Room for whatever a story may hold; none of it goes to the model. */
+/** Enough for any story. The model never sees this result. */
 const seenBytes = 1024 * 1024;
 
-/** What the API lets pass, since it is said of the story and not of the work. */
+/**
+ * Returns true if the story is blocked. The API allows a lease in this case, because the flag describes the
+ * story rather than the work.
+ */
 const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =>
   reasons.includes('blocked_by') || reasons.includes('blocked');
 
 const Acquired = acquire.result.pick({ execution: true, leaseToken: true });
 
-/** Clients and proxies end calls that last much longer. A longer wait is shortened, as the time of a lease is. */
+/** Clients and proxies abort longer calls. A larger value is reduced to this one, as with lease durations. */
 const mostWaitSeconds = 25;
 
 export const macros: readonly MacroTool[] = [
@@ -110,7 +114,7 @@ export const macros: readonly MacroTool[] = [
         if (status === 'backlog' || status === 'ready') await look(updateStatus, { storyId, status });
       };
       const takeLock = () => take(lock, given({ ...wanted, executionId: execution.id }));
-      // What the caller held before is not let go of.
+      // Keep a lease that the caller already held.
       const isNew = before?.epoch !== execution.lease?.epoch;
       const locked = resources === undefined ? {} : await (isNew ? orUndo(takeLock, undo) : takeLock());
       return withContext(steps, storyId, { ...acquired, ...locked });
@@ -175,7 +179,7 @@ export const macros: readonly MacroTool[] = [
         const { execution, signals } = await hold(steps.look, own);
         const left = Math.ceil((until - performance.now()) / 1_000);
         if (signals.length > 0 || left <= 0) return { execution, signals };
-        // What the caller did itself is in the stream too, and is no signal.
+        // The stream also contains the caller's own events, which are not signals.
         await steps.look(eventsSince, {
           executionId: own.executionId,
           afterSeq: execution.lastEventSeq,
@@ -236,7 +240,8 @@ export const macros: readonly MacroTool[] = [
       const end = () => steps.take(handoff, offer);
       const now = await holdToEnd(steps, written);
       if (now === undefined) return end();
-      // Nothing can be offered yet, and an addressee who is not there is told before that.
+      // Without a checkpoint the API refuses the handoff; this call validates the addressee before one is
+      // written.
       if (now.execution.checkpoint === null)
         await steps.look(handoff, offer).catch((failure: unknown) => {
           if (!(failure instanceof MusterError) || failure.reason !== 'checkpoint_required') throw failure;

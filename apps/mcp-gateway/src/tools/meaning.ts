@@ -1,4 +1,7 @@
-/** What a text is about, and whether it asks or tells: by stems of words, and by the vocabulary. */
+/**
+ * Determines the topic of a text, and whether it asks for a read or a write. It compares word stems with the
+ * vocabulary.
+ */
 import { type Operation } from '@muster/registry';
 import { stemmer } from 'stemmer';
 import { changes, looks, questionWords, things } from './vocabulary.ts';
@@ -14,15 +17,15 @@ const stemsOf = (text: string): string[] => wordsOf(text).map(stemOf);
 const phraseOf = (text: string): string => stemsOf(text).join(' ');
 const writtenAs = (text: string): string => wordsOf(text).join(' ').toLowerCase();
 
-/** Where a meaning stands among words: no word has an equals sign. */
+/** Returns true if the term stands for a meaning rather than a word. Words contain no equals sign. */
 export const isMeaning = (term: string): boolean => term.startsWith('=');
 
 const sorts = Object.entries({ thing: things, deed: { ...looks, ...changes } });
 const phrasesOf = (key: string, row: string): string[] => [key, ...row.split(', ')];
 
-/** What phrases mean, by their stems: for each way to write one. */
+/** The meanings of phrases, by their stems and then by each spelling. */
 type Table = Map<string, Map<string, Set<string>>>;
-/** Of each phrase that people use, and of each that is ours. */
+/** All phrases of the vocabulary, and only the product's own terms. */
 const ofAll: Table = new Map();
 const ofOurs: Table = new Map();
 for (const [sort, rows] of sorts)
@@ -38,13 +41,16 @@ for (const [sort, rows] of sorts)
   }
 const mostWords = Math.max(...[...ofAll.keys()].map((phrase) => phrase.split(' ').length));
 
-/** As it is written: an installation is nothing that one installs, though both have one stem. */
+/**
+ * Returns the meanings of a phrase. An exact spelling takes precedence: `installation` and `install` share a
+ * stem but differ in meaning.
+ */
 function meaningsOf(words: readonly string[], table: Table): Iterable<string> {
   const written = table.get(words.map(stemOf).join(' ')) ?? new Map<string, Set<string>>();
   return written.get(writtenAs(words.join(' '))) ?? [...written.values()].flatMap((found) => [...found]);
 }
 
-/** The longest phrase that begins at each word; the words of one are not looked at again. */
+/** Matches the longest phrase at each word, then continues after it. */
 function meaningsIn(text: string, table: Table): string[] {
   const words = wordsOf(text);
   const stems = words.map(stemOf);
@@ -58,16 +64,16 @@ function meaningsIn(text: string, table: Table): string[] {
   return [...found];
 }
 
-/** `WEB-42` is a story and `src/auth/login.ts` a file, whatever else is said of them. */
+/** Replaces references by their kind: `WEB-42` becomes a story and `src/auth/login.ts` a file. */
 const withKindsNamed = (text: string): string =>
   text
     .replaceAll(/\b[A-Z][A-Z0-9]{1,9}-\d+\b/g, ' story ')
     .replaceAll(/(?<=^|\s)[\w.-]+(?:\/[\w.*-]+)+/g, ' file ');
 
-/** Of what a person or a model asks. */
+/** Returns the meanings in a question of a person or model. */
 export const meaningsOfQuestion = (text: string): string[] => meaningsIn(withKindsNamed(text), ofAll);
 
-/** Of an operation's name or summary: its own words alone count there. */
+/** Returns the meanings in an operation's name or summary, where only the product's own terms count. */
 export const meaningsOfStatement = (text: string): string[] => meaningsIn(text, ofOurs);
 
 const firstStems = (rows: Readonly<Record<string, string>>): Set<string> =>
@@ -77,17 +83,17 @@ const firstStems = (rows: Readonly<Record<string, string>>): Set<string> =>
 const asking = new Set([...firstStems(looks), ...questionWords.split(', ').map(stemOf)]);
 const changing = firstStems(changes);
 
-/** "How do I …" and the like say nothing of what is wanted. */
+/** Polite openings such as "How do I …", which do not affect the meaning. */
 const courtesies =
   /^\s*(?:(?:please|how (?:do|can|should|could|would) (?:i|we)|how to|(?:can|could|would) you|(?:i|we) (?:want|need|would like)(?: to)?|let me|let us|help me(?: to)?)\s+)+/i;
 
-/** What is to be otherwise than it is. */
+/** Words that ask for a change. */
 const wish =
   /\b(should|shall|must|ought|has to|have to|no longer|any ?more|from now on|instead|do not|don['’]t|need not)\b/i;
 
 /**
- * What the first word says: to look, or to change; where it says both or neither, a sentence of how things should be is
- * for a change, and null is all others.
+ * Derives the effect from the first word of the question. If that word is ambiguous, a wish for a change
+ * means a write; null means unknown.
  */
 export function effectWanted(question: string): Operation['effect'] | null {
   const [first = ''] = stemsOf(question.replace(courtesies, ''));

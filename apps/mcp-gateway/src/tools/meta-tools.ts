@@ -1,4 +1,4 @@
-/** Finding and calling operations that are not in the list: for clients that take few tools. */
+/** Tools that find and call operations outside the tool list, for clients that support few tools. */
 import {
   type ApiError,
   badRequest,
@@ -31,7 +31,7 @@ export interface MetaTool {
   readonly kind: 'meta';
   readonly name: string;
   readonly toolset: 'meta';
-  /** Rather than describing them. */
+  /** True if the tool calls operations, rather than describing them. */
   readonly callsOthers: boolean;
   readonly stated: ObjectSchema;
   readonly tool: Tool;
@@ -67,7 +67,7 @@ function meta<Params extends z.ZodObject>({
     title: titleOf(name),
     description,
     inputSchema: asInputSchema(paramsSchema(params)),
-    // What a write does in the end is the operation's own; the client is told the worst.
+    // The effect depends on the operation that is called, so the annotations declare the worst case.
     annotations: {
       readOnlyHint: isRead,
       destructiveHint: !isRead,

@@ -1,4 +1,7 @@
-/** Descriptions of parameters of the core tools that the contract leaves to their names: models guess these wrong. */
+/**
+ * Parameter descriptions for the core tools, where the contract has none and models guess wrong from the
+ * name.
+ */
 import { type ObjectSchema } from './schemas.ts';
 
 const words: Readonly<Record<string, string>> = {
@@ -48,10 +51,10 @@ const words: Readonly<Record<string, string>> = {
   verdict: 'Your decision',
 };
 
-/** Parameters for which the words here say more than the first clause of the contract's. */
+/** Parameters whose description here replaces the contract's. */
 const replacing: ReadonlySet<string> = new Set(['runId', 'outcome', 'directedTo', 'labels', 'baseVersion']);
 
-/** The schema with a description for each parameter that has none. */
+/** Returns the schema with these descriptions added. */
 export function withParameterWords(schema: ObjectSchema): ObjectSchema {
   const properties = Object.entries(schema.properties).map(([name, property]) => {
     const own = replacing.has(name) ? undefined : property.description;

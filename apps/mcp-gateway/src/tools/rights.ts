@@ -1,6 +1,6 @@
 /**
- * Who a token is, and which tools that leaves; remembered briefly, for lists and for whether a body is read: calls are
- * decided by the API.
+ * Identifies tokens and determines the tools that they may use. Identities are cached briefly for tool lists
+ * and for early rejection of requests; the API authorizes each call.
  */
 import { createClient, MusterError, type Transport } from '@muster/client';
 import {
@@ -14,18 +14,21 @@ import {
 import { LRUCache } from 'lru-cache';
 import { type AnyTool } from './toolbox.ts';
 
-/** What of a token's identity decides what is shown to it. */
+/** The part of a token's identity that determines what it sees. */
 export interface Identity {
   readonly token: TokenFacts;
-  /** Null: an operator's token, which stands outside of organizations and may not even ask who it is. */
+  /**
+   * The member that the token acts for; null for an operator's token, which belongs to no organization and
+   * cannot query its identity.
+   */
   readonly acts: {
     readonly name: string;
-    /** Its own name, where it is an agent of that member. */
+    /** The agent's name, if the token belongs to an agent of the member. */
     readonly agent?: string;
     readonly org: string;
     readonly role: OrgRole;
   } | null;
-  /** For those who follow a call through the logs. */
+  /** Ids for correlating logs. */
   readonly ids: { readonly orgId: string; readonly memberId: string; readonly agentId: string | null } | null;
 }
 
@@ -45,27 +48,30 @@ async function identify(transport: Transport): Promise<Identity> {
       ids: { orgId: org.id, memberId: member.id, agentId: token.agentId },
     };
   } catch (failure) {
-    // Every scope but the operators' covers the question.
+    // Only operator tokens lack a scope that covers session.identity.
     if (failure instanceof MusterError && failure.code === 'forbidden') return operator;
     throw failure;
   }
 }
 
-/** A token that was revoked still sees a list for so long, unless it calls something meanwhile; it can call nothing. */
+/**
+ * Cache lifetime. A revoked token can list tools for this long unless it makes a call; every call is
+ * rejected.
+ */
 const rememberedMillis = 30_000;
 const mostRemembered = 10_000;
 
 export class Identities {
   readonly #known = new LRUCache<string, Identity>({ max: mostRemembered, ttl: rememberedMillis });
-  /** One question at a time about a token. */
+  /** Requests in progress, so that each token is identified only once at a time. */
   readonly #asked = new Map<string, Promise<Identity>>();
 
-  /** What is remembered, where it is; the API is not asked. */
+  /** Returns the cached identity, without calling the API. */
   known(token: string): Identity | undefined {
     return this.#known.get(token);
   }
 
-  /** `token` as a digest: the secret itself is kept nowhere. */
+  /** Identifies the caller. `token` is a digest; the secret is never stored. */
   of(token: string, transport: Transport): Promise<Identity> {
     const asked = this.#asked.get(token);
     if (asked !== undefined) return asked;
@@ -79,13 +85,15 @@ export class Identities {
     return identity;
   }
 
-  /** The API refused it. */
+  /** Removes a token that the API rejected. */
   forget(token: string): void {
     this.#known.delete(token);
   }
 }
 
-/** Whether the token may call the operation at all; on which records, the API decides. */
+/**
+ * Returns true if the token's scope and role allow the operation. The API decides about individual records.
+ */
 export function mayCall(operation: Operation, { token, acts }: Identity): boolean {
   if (tokenRefusal(operation, token) !== null) return false;
   const { access } = operation;
@@ -98,7 +106,7 @@ export function mayUse(tool: AnyTool, identity: Identity): boolean {
   return tool.tool.annotations?.readOnlyHint === true || scopeCovers(identity.token.scopes, 'write');
 }
 
-/** Equal for those who may use the same tools. */
+/** Returns a cache key that is equal for callers who may use the same tools. */
 export const rightsKey = ({ token: { scopes, agentId, projectIds, mayReadInbox }, acts }: Identity): string =>
   [
     scopes.toSorted().join(','),

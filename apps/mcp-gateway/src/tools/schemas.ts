@@ -1,8 +1,9 @@
 /**
- * A zod schema as a model reads it. The raw JSON schemas of the contract cost a model several times as much and tell
- * it no more: references are inlined (clients refuse a bare one at the root), patterns of formats and references are
- * left out, and limits and defaults stand as words in the description. What is left is what every vendor takes whole:
- * OpenAI's strict mode, Gemini and Anthropic each refuse a list of tools for one keyword that they do not know.
+ * Converts zod schemas to compact JSON schemas for models. The contract's full schemas cost several times as
+ * many tokens without helping the model. References are inlined, because clients reject one at the root;
+ * patterns of formats and ids are dropped; limits and defaults become words. The result uses only keywords
+ * that all vendors accept: OpenAI's strict mode, Gemini and Anthropic each reject a whole tool list for one
+ * unknown keyword.
  */
 import { z } from 'zod';
 
@@ -14,16 +15,16 @@ export interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** An object's schema, as the parameters of a tool are one. */
+/** The schema of an object, such as the parameters of a tool. */
 export type ObjectSchema = JsonSchema & {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
 };
 
-/** PostgreSQL's largest integer stands where the contract means "no limit that a caller meets". */
+/** PostgreSQL's largest integer, which the contract uses for "no practical limit". */
 const unlimited = 2_147_483_647;
 
-/** JSON schema as zod writes it, with each reference replaced by what it refers to. */
+/** Returns zod's JSON schema with each reference replaced by its definition. */
 function inlined(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema & {
     readonly $defs?: Readonly<Record<string, JsonSchema>>;
@@ -42,7 +43,10 @@ function inlined(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
 
 const isNull = ({ type }: JsonSchema): boolean => type === 'null';
 
-/** What a schema takes beside null: null means "leave it" to models whose client makes every parameter required. */
+/**
+ * Removes null from a schema. Models whose client makes every parameter required send null for an omitted
+ * parameter.
+ */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const { anyOf, type, ...others } = schema;
   if (Array.isArray(type)) {
@@ -58,12 +62,15 @@ export const takesNull = ({ anyOf, type }: JsonSchema): boolean =>
   (Array.isArray(anyOf) && (anyOf as JsonSchema[]).some(isNull)) ||
   (Array.isArray(type) && (type as string[]).includes('null'));
 
-/** An object that says nothing of its fields: it goes as JSON text, the one form that every vendor takes. */
+/**
+ * Returns true for an object without declared fields. It is passed as JSON text, the only form that every
+ * vendor accepts.
+ */
 export const isOpen = ({ type, properties, anyOf, enum: values }: JsonSchema): boolean =>
   properties === undefined &&
   (type === 'object' || (type === undefined && anyOf === undefined && values === undefined));
 
-/** The words in a name: `toMemberId` → to, member, id. */
+/** Splits a name into words: `toMemberId` → to, member, id. */
 const wordsIn = (text: string): string[] =>
   text
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -71,16 +78,19 @@ const wordsIn = (text: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
 
-/** Words that tell nothing beside a name. */
+/** Words that add nothing to a name. */
 const fillers: ReadonlySet<string> = new Set(['a', 'an', 'the', 'its', 'of', 'your', 'own', 'id']);
 
-/** Whether the words say nothing that the name does not. */
+/** Returns true if the words add nothing to the name. */
 export function repeatsName(words: string, name: string): boolean {
   const known = new Set(wordsIn(name));
   return wordsIn(words).every((word) => known.has(word) || fillers.has(word));
 }
 
-/** Greater limits are left out: a caller rarely exceeds them, and the answer to one that does names the limit. */
+/**
+ * The largest limits that are described. Callers rarely exceed higher ones, and the error then names the
+ * limit.
+ */
 const mostTold = { '': 999_999, ' characters': 40, ' items': 20 } as const;
 
 const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): string[] => {
@@ -90,7 +100,7 @@ const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): stri
   return [from === undefined || (from === 0 && unit !== '') ? `≤ ${to}${unit}` : `${from}–${to}${unit}`];
 };
 
-/** What a model should know of a value's limits and cannot be told in fewer tokens by keywords. */
+/** Describes a value's limits, in fewer tokens than keywords would take. */
 const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems, enum: values }: JsonSchema) =>
   values !== undefined
     ? []
@@ -100,13 +110,13 @@ const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems, 
         ...range(minItems, maxItems, ' items'),
       ];
 
-/** The one format that every vendor knows and a model writes differently for. */
+/** The only format that every vendor supports and that models get wrong without it. */
 const toldFormat = 'date-time';
 
-/** Longer lists of values cost more than they tell; the answer to a wrong one names them all. */
+/** Longer enums cost too many tokens; the error for a wrong value lists them all. */
 const mostValues = 12;
 
-/** A default that says what leaving out says anyway. */
+/** Returns true for a default that is equivalent to omitting the parameter. */
 const isEmptyDefault = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -115,35 +125,35 @@ const isEmptyDefault = (value: unknown): boolean =>
   value === 'none' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The first clause of the contract's words; `describe_operation` tells the rest. */
+/** Returns the first clause of the contract's description; `describe_operation` returns all of it. */
 const firstClause = (words: string): string => /^.{4,}?(?=; |\. |$)/.exec(words)?.[0] ?? words;
 
-/** The names that a parameter takes for each kind of record. */
+/** The identifiers that a parameter accepts, by kind of record. */
 const refWords: Readonly<Record<string, string>> = {
   ...{ story: 'Id or key', project: 'Id or key' },
   ...{ member: 'Id or handle', agent: 'Id or slug', actor: 'Id, handle or slug' },
 };
 
-/** What the contract says of the value itself, where that is more than what any value of its kind is. */
+/** Returns the contract's description of a value, if it adds information to the kind of value. */
 function meaningOf(schema: JsonSchema): string | undefined {
   const { description, format } = schema;
   const ref = schema['x-muster-ref'];
   if (typeof ref === 'string') return refWords[ref];
-  // The contract's own words for any id say nothing of which one is meant.
+  // The contract describes every id in the same words.
   if (format === 'uuid' && description?.startsWith('UUID') === true) return undefined;
   return description === undefined ? undefined : firstClause(description);
 }
 
-/** Said of a value that has no words of its own. */
+/** Descriptions of formats, for values that have no description of their own. */
 const ofFormat: ReadonlyMap<unknown, string> = new Map([
   ['uri', 'https://…'],
   ['date', 'YYYY-MM-DD'],
 ]);
 
-/** What the instructions say of these serves every tool that takes one. */
+/** Parameters that the server's instructions explain once for all tools. */
 const saidOnce: ReadonlySet<string> = new Set(['leaseToken', 'storyId', 'projectId']);
 
-/** Words that tell more than the name, or none. */
+/** Describes a parameter; undefined if its name already says everything. */
 function wordsOf(schema: JsonSchema, name: string): string | undefined {
   if (saidOnce.has(name)) return undefined;
   const { format, enum: values, default: otherwise } = schema;
@@ -160,8 +170,8 @@ function wordsOf(schema: JsonSchema, name: string): string | undefined {
 }
 
 /**
- * The kind that says all of them: `[status, list of statuses]` is a list, since one alone is taken for a list of one, and
- * `[number, text]` is text.
+ * Chooses the most general option. `[status, list of statuses]` becomes a list, because a single value is
+ * accepted as a list of one; `[number, text]` becomes text.
  */
 function widest(options: readonly JsonSchema[]): JsonSchema {
   const [list, text] = ['array', 'string'].map((kind) => options.find(({ type }) => type === kind));
@@ -171,7 +181,7 @@ function widest(options: readonly JsonSchema[]): JsonSchema {
   return found;
 }
 
-/** What is said of a list says it of its items. */
+/** Drops the item's description if the list has one. */
 function itemOf(item: JsonSchema, said: string | undefined): JsonSchema {
   const { description: _, ...unsaid } = item;
   return said === undefined ? item : unsaid;
@@ -201,12 +211,12 @@ function slim(given: JsonSchema, name: string): JsonSchema {
   };
 }
 
-/** The parameters as the contract states them, with nothing left out: by these, calls are read. */
+/** Returns the complete parameters of the contract, which arguments are checked against. */
 export function statedParams(params: z.ZodObject): ObjectSchema {
   return { ...inlined(params, 'input'), type: 'object' } as ObjectSchema;
 }
 
-/** Paths of what null clears: of parameters, and of fields that are merged one by one. */
+/** Lists the paths that accept null as "clear this": parameters, and fields that are merged individually. */
 export function clearable({ properties }: ObjectSchema): string[] {
   return Object.entries(properties).flatMap(([name, property]) => {
     if (takesNull(property)) return [name];
@@ -215,10 +225,13 @@ export function clearable({ properties }: ObjectSchema): string[] {
   });
 }
 
-/** The parameter that names what to clear. */
+/** The parameter that lists the paths to clear. */
 export const clearParam = 'clear';
 
-/** The parameters of an operation. Unknown ones are refused by the API, so the schema need not say it. */
+/**
+ * Returns the schema of an operation's parameters. It need not forbid unknown ones, because the API rejects
+ * them.
+ */
 export function paramsSchema(params: z.ZodObject, clears: readonly string[] = []): ObjectSchema {
   const { properties, required } = slim(statedParams(params), '');
   return {
@@ -237,12 +250,12 @@ export function paramsSchema(params: z.ZodObject, clears: readonly string[] = []
   };
 }
 
-/** Says that an earlier equal call had done it, and that it was not done again. */
+/** The field that marks a result as a replay: an earlier equal call did the work, and it was not repeated. */
 export const replayedField = 'replayed';
 
 /**
- * A result, or an error, for clients that ask for it; what does not fit is cut, and named beside it. Some clients hold
- * refusals to it as well.
+ * Returns the schema of a result or an error. A result that does not fit is cut, and `cut` names the parts.
+ * Some clients validate errors against it too.
  */
 export function resultSchema(result: z.ZodObject): ObjectSchema {
   const { properties = {}, required = [], ...others } = inlined(result, 'output');

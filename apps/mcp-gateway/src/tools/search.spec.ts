@@ -3,7 +3,7 @@ import written from '../../test/questions.json' with { type: 'json' };
 import { findOperations } from './search.ts';
 import { operationTool, operationTools } from './tools.ts';
 
-/** What people and models ask for in a day's work, in their words, and an operation that does it. */
+/** Questions that people and models ask in their own words, each with an operation that answers it. */
 const questions: readonly (readonly [string, ...string[]])[] = [
   ['create a ticket', 'stories.create'],
   ['open a new bug', 'stories.create'],
@@ -64,7 +64,7 @@ describe('a search', () => {
     expect(missed.slice(6)).toEqual([]);
   });
 
-  // docs/decisions/mcp.md says how each set was made, and how many are found.
+  // docs/decisions/mcp.md describes how each set was made, and how many questions find their operation.
   it.each([
     ['blind', 60],
     ['later', 45],
@@ -105,7 +105,7 @@ describe('a search', () => {
         .map(({ operation }) => operation.effect);
     expect(effects('which lanes does the board have')[0]).toBe('read');
     expect(effects('how do I add a lane to the board')[0]).toBe('write');
-    // A sentence of how things should be asks for a change.
+    // A sentence about a desired state asks for a change.
     expect(effects('Lena should be part of the mobile team')).toContain('write');
     expect(effects('every lane of the board')[0]).toBe('read');
   });

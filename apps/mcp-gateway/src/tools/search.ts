@@ -1,4 +1,4 @@
-/** Which operations a question is about. */
+/** Finds the operations that a question is about. */
 import { type Operation } from '@muster/registry';
 import MiniSearch from 'minisearch';
 import {
@@ -12,7 +12,7 @@ import {
 import { type JsonSchema } from './schemas.ts';
 import { operationTool, operationTools, type OperationTool } from './tools.ts';
 
-/** Words that are in questions of every kind. */
+/** Words that occur in questions of every kind. */
 const stopWords: ReadonlySet<string> = new Set(
   `a an and any anybody anyone are as at be been but by can could did do does for from get give had has have he her here him his how i if
   in into is it its just let like me more my need nobody of on one or our out please shall she should show so some someone somebody
@@ -22,11 +22,11 @@ const stopWords: ReadonlySet<string> = new Set(
 
 const isStopWord = (word: string): boolean => stopWords.has(word.toLowerCase());
 
-/** What a word is found by; null for one that tells nothing. */
+/** Converts a word into its search term; null for a stop word. */
 const termOf = (word: string): string | null =>
   isMeaning(word) ? word : isStopWord(word) ? null : stemOf(word);
 
-/** Names and values of parameters. */
+/** Returns the names and enum values of a schema's parameters as text. */
 const wordsInSchema = ({ properties = {}, enum: values, items }: JsonSchema): string =>
   [
     ...Object.entries(properties).map(([name, schema]) => `${name} ${wordsInSchema(schema)}`),
@@ -34,7 +34,7 @@ const wordsInSchema = ({ properties = {}, enum: values, items }: JsonSchema): st
     ...(typeof items === 'object' && items !== null ? [wordsInSchema(items as JsonSchema)] : []),
   ].join(' ');
 
-/** How much a field tells. The first two have meanings, the others words. */
+/** Weights of the fields. The first two contain meanings, the others words. */
 const boost = { about: 3, said: 1.5, name: 3, summary: 3, keywords: 3, description: 0.5, params: 0.5 };
 type Field = keyof typeof boost;
 interface Entry extends Readonly<Record<Field, string>> {
@@ -66,13 +66,16 @@ index.addAll(
   ),
 );
 
-/** What an operation of the other effect is worth still: more where a change is asked for, since that names what it changes. */
+/**
+ * Weight of operations with the other effect. It is higher if a change is wanted, because a read may name the
+ * record to change.
+ */
 const otherEffect = { read: 0.6, write: 0.8 } as const;
 
-/** What fits so much less than the best has a word in common with the question and no more. */
+/** Results that score less than this share of the best one only have a common word with the question. */
 const leastOfBest = 0.1;
 
-/** The nearest first; one that is called by its name before all. */
+/** Finds operations, best match first. An operation whose name is the query comes before all others. */
 export function findOperations(query: string): OperationTool[] {
   const named = operationTool(query.trim());
   const wanted = effectWanted(query);
@@ -85,7 +88,7 @@ export function findOperations(query: string): OperationTool[] {
       },
       boostDocument: (_id, _term, entry) =>
         wanted === null || entry?.['effect'] === wanted ? 1 : otherEffect[wanted],
-      // A word that is nearly one, and one that is begun.
+      // Also match misspelled words and prefixes.
       fuzzy: (term) => (!known.has(term) && term.length > 5 ? 0.2 : false),
       prefix: (term) => !isMeaning(term) && term.length > 3,
       weights: { fuzzy: 0.3, prefix: 0.3 },

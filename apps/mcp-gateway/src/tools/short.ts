@@ -1,10 +1,12 @@
-/** The form of a tool in the short lists (core and search), where each token counts. */
+/** Shortens tools for the core and search lists, in which every token counts. */
 import { type Tool } from '@modelcontextprotocol/server';
 import { registry } from '@muster/registry';
 import { asInputSchema, titleOf, toolNameOf } from './tools.ts';
 import { type ObjectSchema } from './schemas.ts';
 
-/** Parameters that a model rarely needs. They are accepted all the same, and `describe_operation` shows them. */
+/**
+ * Parameters that a model rarely needs. They are accepted all the same, and `describe_operation` shows them.
+ */
 const rareParameters: Readonly<Record<string, readonly string[]>> = {
   [toolNameOf(registry.session.identity.name)]: ['maxBytes', 'part'],
   [toolNameOf(registry.stories.list.name)]: ['columnId', 'storyIds', 'updatedSince'],
@@ -13,7 +15,7 @@ const rareParameters: Readonly<Record<string, readonly string[]>> = {
   [toolNameOf(registry.reviewers.setVerdict.name)]: ['diffHash'],
 };
 
-/** Values that a client assumes of a hint that is left out, by the protocol. */
+/** Values that a client assumes for omitted hints, as the protocol defines. */
 const assumed: NonNullable<Tool['annotations']> = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -21,7 +23,10 @@ const assumed: NonNullable<Tool['annotations']> = {
   openWorldHint: true,
 };
 
-/** The hints that say something: of a read neither `destructiveHint` nor `idempotentHint` means anything. */
+/**
+ * Returns the hints that differ from these defaults. For a read, `destructiveHint` and `idempotentHint` have
+ * no meaning.
+ */
 function hintsThatTell(annotations: Tool['annotations'] = {}): Tool['annotations'] {
   const { readOnlyHint, openWorldHint } = annotations;
   const telling = readOnlyHint === true ? { readOnlyHint, openWorldHint } : annotations;
@@ -38,7 +43,7 @@ export function shortened(tool: Tool): Tool {
   );
   const { title, ...untitled } = tool;
   return {
-    // A title that only repeats the name is left out: clients show the name where there is none.
+    // Omit a title that only repeats the name: clients then show the name.
     ...(title === titleOf(tool.name) ? untitled : tool),
     inputSchema: asInputSchema({ ...schema, properties }),
     annotations: hintsThatTell(tool.annotations),

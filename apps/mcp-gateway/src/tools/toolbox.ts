@@ -1,4 +1,4 @@
-/** Every tool there is, of each kind, by its names. */
+/** Collects the tools of every kind, and finds them by name. */
 import { coreOperations } from './core.ts';
 import { type MacroTool } from './macro.ts';
 import { macros } from './macros.ts';
@@ -9,19 +9,19 @@ export const isCore = ({ operation }: OperationTool): boolean => coreOperations.
 
 export type AnyTool = OperationTool | MacroTool | MetaTool;
 
-/** In the order of every list. */
+/** All tools, in the order of every list. */
 export const everyTool: readonly AnyTool[] = [...macros, ...operationTools, ...metaTools];
 
 const byName = new Map(everyTool.map((tool) => [tool.name, tool]));
 
-/** By its name in the list, or as the contract writes the operation. */
+/** Finds a tool by its own name or by the contract's name of its operation. */
 export const findTool = (name: string): AnyTool | undefined => byName.get(name) ?? operationTool(name);
 
 export const toolsets: readonly string[] = [
   ...new Set(everyTool.filter(({ kind }) => kind !== 'meta').map(({ toolset }) => toolset)),
 ];
 
-/** Whether a call of the tool is one of the API, which counts it. */
+/** Returns true if calling the tool calls the API, which then counts the call. */
 export function reachesApi(name: string): boolean {
   const tool = findTool(name);
   return tool !== undefined && (tool.kind !== 'meta' || tool.callsOthers);

@@ -14,7 +14,7 @@ import { operationTool, operationTools, toolNameOf } from './tools.ts';
 
 const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 
-/** Somebody who may do everything that can be done in an organization, and run the installation too. */
+/** An identity with every permission in an organization and on the installation. */
 const acts = { name: 'Ana', role: 'owner', org: 'Acme' } as const;
 const token = { scopes: ['admin', 'platform'], agentId: null, projectIds: null, mayReadInbox: true } as const;
 const everybody: Identity = { token, acts, ids: null };
@@ -41,7 +41,7 @@ describe('names', () => {
 
   it('find nothing that the registry keeps from models', () => {
     const kept = [...operations.values()].filter(({ surfaces }) => !surfaces.includes('tool'));
-    // Webhooks are people's alone: none of them is a tool.
+    // Webhooks are reserved for people, so none of their operations is a tool.
     const others = kept.filter(({ name }) => !name.startsWith('webhooks.'));
     expect(others.map(({ name }) => name)).toEqual([
       ...['agents.create', 'agents.list', 'agents.retire'],
@@ -70,7 +70,7 @@ describe('what a model reads', () => {
 
   it.each(shown.map((tool) => [tool.name, tool] as const))('of %s is short', (_name, tool) => {
     expect(tool.description?.length).toBeLessThanOrEqual(400);
-    // Clients refuse references, and some a list of types.
+    // Clients reject references, and some reject a list of types.
     expect(JSON.stringify(tool)).not.toMatch(/"\$ref"|"\$defs"|"pattern"|x-muster|"type":\[/);
   });
 

@@ -1,4 +1,4 @@
-/** Operation → tool. Every fact of a tool is the contract's; here it is put into the words and the shape of MCP. */
+/** Converts operations of the contract into MCP tools. */
 import { type Operation, operations, type Reason, registry } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { coreOperations } from './core.ts';
@@ -13,15 +13,17 @@ import {
   statedParams,
 } from './schemas.ts';
 
-/** Items on a page unless the call says otherwise; the contract's own default is for programs, not for models. */
+/** Default page size. The contract's own default is meant for programs rather than models. */
 export const pageForModels = 20;
-/** Bytes of an answer unless the call says otherwise. */
+/** Default maximum size of a result in bytes. */
 export const answerBytes = 10_000;
 
-/** What a client sees of a tool, for each way it can be shown. */
+/** A tool in each form that clients see. */
 export interface Shown {
   readonly tool: Tool;
-  /** With projectId left out, since it is filled in; the same tool where it takes none. */
+  /**
+   * The tool without its projectId parameter, which the connection fills in; the same tool if it has none.
+   */
   readonly withoutProject: Tool;
 }
 
@@ -32,25 +34,28 @@ export interface OperationTool extends Shown {
   readonly operation: Operation;
   readonly isList: boolean;
   readonly takesProject: boolean;
-  /** What a call may hold, as the contract states it: by this, calls are read. */
+  /** The complete parameters of the contract, which arguments are checked against. */
   readonly stated: ObjectSchema;
-  /** Paths of what a call may clear. */
+  /** Paths that a call may clear. */
   readonly clears: readonly string[];
-  /** For clients that ask for output schemas. */
+  /** Creates the output schema, for clients that request it. */
   readonly outputSchema: () => ObjectSchema;
 }
 
-/** Dots break widely used clients. Operation names have no underscore, so no two become one (tested). */
+/**
+ * Converts an operation's name. Dots break widely used clients. Operation names contain no underscore, so all
+ * tool names differ; a spec checks this.
+ */
 export const toolNameOf = (operationName: string): string => operationName.replaceAll('.', '_');
 
-/** `updateStatus`, `start_work` → "update status", "start work". */
+/** Splits a name into words: `updateStatus`, `start_work` → "update status", "start work". */
 const inWords = (name: string): string =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')
     .toLowerCase();
 
-/** For people who choose among tools: "Stories: update status", "Start work". */
+/** Derives a title for people who choose among tools: "Stories: update status", "Start work". */
 export function titleOf(name: string): string {
   const [last = '', ...outer] = name.split('.').toReversed();
   const words = [
@@ -62,17 +67,17 @@ export function titleOf(name: string): string {
 
 const mostDescription = 400;
 
-/** As many whole sentences as have room. */
+/** Returns as many whole sentences as fit. */
 function sentences(prose: string, room: number): string {
   if (prose.length <= room) return prose;
   const end = Math.max(...[...prose.slice(0, room).matchAll(/[.;](?=\s|$)/g)].map(({ index }) => index), 0);
   return end === 0 ? `${prose.slice(0, room - 1)}…` : `${prose.slice(0, end)}.`;
 }
 
-/** Prose beyond this is for `describe_operation` and the reference. */
+/** Maximum length of the prose. `describe_operation` and the reference show all of it. */
 const mostProse = 110;
 
-/** Any write in a project may hear it, and the instructions say so. */
+/** A refusal that any write in a project may cause; the server's instructions explain it once. */
 const saidOnce: Reason = 'archived';
 
 function refusalsText(operation: Operation): string {
@@ -84,14 +89,17 @@ function refusalsText(operation: Operation): string {
   return groups.length === 0 ? '' : ` Refusals: ${groups.join('; ')}.`;
 }
 
-/** What the contract says; of null only where it is an answer's, since in a tool it clears nothing. */
+/**
+ * Returns the contract's prose. For writes it drops sentences about null, because null clears nothing in a
+ * tool.
+ */
 export function proseOf({ effect, summary, description }: Operation): string {
   const prose = `${summary}. ${description}`.trim();
   if (effect === 'read') return prose;
   return prose.replaceAll(/, null [^,.;]*/g, '').replaceAll(/[;.]?[^.;]*\bnull\b[^.;]*(?=[.;])/g, '');
 }
 
-/** What it does, what comes back, which refusals and what to do then. */
+/** Describes what the operation does and returns, its refusals, and their remedies. */
 export function descriptionOf(operation: Operation): string {
   const fields = Object.keys(operation.result.shape).filter((field) => field !== 'nextCursor');
   const returns = ` Returns ${fields.slice(0, 8).join(', ')}.`;
@@ -107,16 +115,16 @@ export const annotationsOf = ({ effect, idempotent, destructive }: Operation): T
   readOnlyHint: effect === 'read',
   destructiveHint: destructive,
   idempotentHint: idempotent,
-  // All that is touched is Muster's own.
+  // Tools affect only Muster's own data.
   openWorldHint: false,
 });
 
-/** The parameter by which a call says how long its answer may be, where the operation has none of its own. */
+/** The parameter that limits the size of a result, for operations without one of their own. */
 const maxBytes: JsonSchema = { type: 'integer' };
-/** The parameter by which a read goes on from where an answer was cut. */
+/** The parameter that continues reading a text or list that was cut. */
 const part: JsonSchema = { type: 'string' };
 
-/** The same in every list, and told by the instructions. */
+/** Parameters that are equal in every list; the server's instructions explain them once. */
 const toldOnce = ['limit', 'cursor'] as const;
 
 function inputSchemaOf(operation: Operation, clears: readonly string[], isList: boolean): ObjectSchema {
@@ -128,7 +136,7 @@ function inputSchemaOf(operation: Operation, clears: readonly string[], isList: 
       if (name in properties) properties[name] = untold;
     }
   else if (operation.effect === 'read')
-    // Of one that the operation has itself, the gateway says less where nothing is said.
+    // The gateway's default for the operation's own maxBytes is lower than the contract's.
     Object.assign(
       properties,
       'maxBytes' in properties
@@ -146,7 +154,7 @@ export function withoutProject(schema: ObjectSchema): ObjectSchema {
   return { ...others, properties, ...(required !== undefined && required.length > 0 && { required }) };
 }
 
-/** The SDK's type of a schema is open; ours is narrower and fits it. */
+/** Casts a schema to the SDK's type, which is wider. */
 export const asInputSchema = (schema: ObjectSchema): Tool['inputSchema'] => schema as Tool['inputSchema'];
 
 function toolOf(operation: Operation): OperationTool {
@@ -158,7 +166,7 @@ function toolOf(operation: Operation): OperationTool {
     operation.effect === 'read'
       ? { ...params, properties: { maxBytes, part, ...params.properties } }
       : params;
-  // What is made has nothing yet that could be cleared.
+  // A created record has no values to clear.
   const clears = operation.idempotent ? clearable(params) : [];
   const inputSchema = inputSchemaOf(operation, clears, isList);
   const tool: Tool = {
@@ -186,7 +194,7 @@ function toolOf(operation: Operation): OperationTool {
   };
 }
 
-/** In the order of the registry, which is the order of the list. */
+/** All operation tools, in the order of the registry and of the tool list. */
 export const operationTools: readonly OperationTool[] = [...operations.values()]
   .filter(({ surfaces }) => surfaces.includes('tool'))
   .map(toolOf);
@@ -194,14 +202,14 @@ export const operationTools: readonly OperationTool[] = [...operations.values()]
 const byName = new Map(
   operationTools.flatMap((tool) => [
     [tool.name, tool] as const,
-    // As the contract and its papers write it.
+    // The contract's own name is accepted as well.
     [tool.operation.name, tool] as const,
   ]),
 );
 
-/** By either spelling. */
+/** Finds a tool by the tool's or the operation's name. */
 export const operationTool = (name: string): OperationTool | undefined => byName.get(name);
 
-/** Whether the text can name a project. */
+/** Returns true if the text has the form of a project's id or key. */
 export const isProjectRef = (text: string): boolean =>
   registry.projects.get.params.shape.projectId.safeParse(text).success;

@@ -1,5 +1,5 @@
-// What vendors of models refuse in a list of tools. One tool that breaks a rule makes the whole request fail, so each
-// rule is held on each tool. Rules are as the vendors document them or as their error messages say.
+// The rules of model vendors for tool lists. A single tool that breaks a rule makes the whole request fail,
+// so every tool is checked. The rules come from the vendors' documentation or error messages.
 import { describe, expect, it } from '@jest/globals';
 import { type JsonSchema, repeatsName } from './schemas.ts';
 import { everyTool } from './toolbox.ts';
@@ -21,7 +21,7 @@ const shown = everyTool.flatMap(({ tool, withoutProject }) => [tool, withoutProj
 const places = shown.flatMap(({ name, inputSchema }) => [...placesIn(inputSchema as JsonSchema, name)]);
 const inner = places.filter(({ path }) => /[.[]/.test(path));
 
-/** The places that break a rule. */
+/** Lists the schemas that break a rule. */
 const breaking = (
   rule: (schema: JsonSchema, path: string) => boolean,
   among: readonly Place[] = places,

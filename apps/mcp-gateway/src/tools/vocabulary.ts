@@ -1,7 +1,7 @@
 /**
- * What people call things and actions, beside what they are called here: the words of trackers, forges, chats and
- * package registries. A row stands below a word, or two, of operations' names and summaries. A question that has one of
- * the row's words is about the operations that have the row's own.
+ * Synonyms for things and actions, collected from trackers, forges, chats and package registries. Each row
+ * belongs to a term of the operations' names and summaries. A question with a synonym matches the operations
+ * that use the term.
  */
 
 type Rows = Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export const things: Rows = {
   version: 'revision, release, history, older, previous',
 };
 
-/** Actions by which an operation changes nothing. */
+/** Actions that only read. */
 export const looks: Rows = {
   get: 'show, view, open, read, look, display, detail, fetch, see, what, tell me, current, state, inspect',
   show: 'get, view, display, see, what, tell me, how many',
@@ -120,6 +120,6 @@ export const changes: Rows = {
   convert: 'migrate, import, upload, move, transfer',
 };
 
-/** Words that a question begins with. */
+/** Words that questions begin with. */
 export const questionWords =
   'how, why, when, where, whose, who, what, which, is, are, was, were, do, does, did, has, have, any, anything, all, every, everything, everyone, check, monitor, load';

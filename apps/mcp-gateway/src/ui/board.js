@@ -1,4 +1,4 @@
-// The board: the stories of the list by their status, with who holds each.
+// The board view: the listed stories by status, each with its holder.
 import { begin, call, el, label, mayCall, show } from './frame.js';
 
 const order = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'];

@@ -1,5 +1,5 @@
-// What every view has in common: the conversation with its host (MCP Apps, by postMessage), the host's looks, and the
-// making of elements. A view calls `begin` once; text of answers only ever becomes text.
+// Shared code of all views: messages to and from the host (MCP Apps over postMessage), the host's theme, and
+// creation of elements. A view calls `begin` once. Text in results is inserted only as text, never as HTML.
 const protocolVersion = '2026-01-26';
 const asked = new Map();
 let host = {};
@@ -21,7 +21,7 @@ function take(context = {}) {
     if (name.startsWith('--') && typeof value === 'string') root.style.setProperty(name, value);
 }
 
-/** Children of any depth, without those that are not there. */
+/** Flattens the children and drops absent ones. */
 const present = (children) =>
   children.flat(2).filter((child) => child !== undefined && child !== null && child !== false);
 
@@ -37,7 +37,7 @@ export function el(name, facts = {}, ...children) {
   return made;
 }
 
-/** `in_review` as people read it. */
+/** Formats an identifier such as `in_review` for display. */
 export const label = (word) => {
   const words = String(word).replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -46,14 +46,14 @@ export const label = (word) => {
 export const time = (at) =>
   el('time', { datetime: at, text: new Date(at).toLocaleTimeString([], { timeStyle: 'short' }) });
 
-/** What a refused answer says to a person: the error, and the next step. */
+/** Returns the text of a failed result: the error and the next step. */
 function refusalIn(result) {
   const error = result.structuredContent?.error;
   if (error !== undefined) return [error.message, error.hint].filter(Boolean).join(' ');
   return result.content?.find(({ type }) => type === 'text')?.text ?? 'The call was refused.';
 }
 
-/** Whether the host lets a view call tools. */
+/** Returns true if the host allows views to call tools. */
 export const mayCall = () => host.hostCapabilities?.serverTools !== undefined;
 
 export async function call(name, args) {
@@ -62,7 +62,7 @@ export async function call(name, args) {
   return result.structuredContent ?? {};
 }
 
-/** Lets the model know what a person did here, where the host takes it. */
+/** Reports a person's action in the view to the model, if the host supports it. */
 export function tellModel(text) {
   if (host.hostCapabilities?.updateModelContext === undefined) return;
   void ask('ui/update-model-context', { content: [{ type: 'text', text }] }).catch(() => undefined);
@@ -71,7 +71,7 @@ export function tellModel(text) {
 export const show = (...children) => document.querySelector('main').replaceChildren(...present(children));
 const fail = (message) => show(el('p', { class: 'refused', role: 'alert', text: message }));
 
-/** `render` gets the answer of the call that the view is for, and the arguments of that call. */
+/** Starts the view. `render` receives the result that the view displays and the arguments of its call. */
 export function begin(title, render) {
   let args = {};
   const told = {

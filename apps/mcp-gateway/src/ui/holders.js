@@ -1,5 +1,5 @@
-// Who holds what: agents and people at work, and the locks of a project. The view begins with the one that was asked
-// for, and asks for the other where the host lets it.
+// The view of active agents and members, and of a project's locks. It first shows the result that it was
+// opened for, and loads the other if the host allows calls.
 import { begin, call, el, label, mayCall, show, time } from './frame.js';
 
 const empty = (text) => el('p', { class: 'quiet', text });
@@ -57,7 +57,7 @@ const locked = (locks) =>
 
 begin('holders', async ({ items = [], nextCursor }, args) => {
   const { projectId } = args;
-  // Only a list of locks names a project in every call, and only its items have resources.
+  // Only lists of locks have items with resources, or accept a `resource` argument.
   const isOfLocks = items.some((item) => item.resources !== undefined) || args.resource !== undefined;
   const found = isOfLocks ? { locks: items } : { runs: items };
   const more = nextCursor ? empty('There are more than are shown.') : undefined;

@@ -1,4 +1,4 @@
-// A story with its spec and verdicts, and a form by which the caller says their own.
+// The view of a story with its spec and verdicts, and with inputs for the caller's own verdict.
 import { begin, call, el, label, mayCall, show, tellModel } from './frame.js';
 
 const verdicts = [
@@ -21,7 +21,10 @@ function reviewers(list) {
   return el('ul', { class: 'rows' }, list.map(row));
 }
 
-/** No form, since hosts let none be sent from a frame. */
+/**
+ * Creates the inputs for a verdict. They are not in a form element, because hosts block form submission in
+ * frames.
+ */
 function ownVerdict(key) {
   const said = el('p', { role: 'status' });
   const note = el('textarea', { id: 'note', rows: '2' });
@@ -60,7 +63,7 @@ function ownVerdict(key) {
 begin('story', ({ story, spec, readiness, execution, reviewers: asked }, args) => {
   const key = story?.key ?? args.storyId;
   const held = execution?.lease?.holder;
-  // Who holds it is said already.
+  // The holder is already shown.
   const reasons = (readiness?.reasons ?? []).filter((reason) => reason !== 'lease_held').map(label);
   show(
     el(
