@@ -277,7 +277,7 @@ describe('the head of work', () => {
   });
 });
 
-describe('a merged pull request that reverts merged work', () => {
+describe('a merged pull request or a pushed commit that reverts merged work', () => {
   const revert = (body: string, more: Partial<PullLife> = {}): PullLife => ({
     ...{ ...life, number: 8, branch: 'revert-7-land', title: 'Revert "Land it"', body },
     ...more,
@@ -317,6 +317,42 @@ describe('a merged pull request that reverts merged work', () => {
   it('is recognized by the merge commit', async () => {
     await send(mergedEvent(revert(`This reverts commit ${shaOf('f')}.`), b, 5));
     expect(await lines()).toEqual([['WEB-1', 8]]);
+  });
+
+  const undone = `Revert "Land it"\n\nThis reverts commit ${shaOf('f')}.`;
+  const push = (branch: string, message: string) => pushEvent({ ...life, branch }, b, 5, message);
+
+  it('is recognized when it is pushed straight to the branch that the work went into', async () => {
+    const twice = push('main', undone);
+    await send(twice);
+    await send({ ...twice, payload: { ...twice.payload, after: shaOf('c') } });
+    expect(await lines()).toEqual([['WEB-1', null]]);
+    expect(await standing()).toEqual(['completed', false, 'done']);
+    for (const who of [chloe, people.ben]) {
+      expect((await who.notifications.list({ kinds: ['merge_reverted'] })).items).toMatchObject([
+        { title: 'The merged work on WEB-1 was reverted by a pushed commit', subject: { key: 'WEB-1' } },
+      ]);
+    }
+  });
+
+  it('is one event where the merge of a pull request is delivered as a push, too', async () => {
+    await send(mergedEvent(revert('Reverts acme/api#7'), b, 5));
+    await send(push('main', undone));
+    expect(await lines()).toEqual([['WEB-1', 8]]);
+  });
+
+  it('is one event where that push comes first', async () => {
+    await send(push('main', undone));
+    await send(mergedEvent(revert('Reverts acme/api#7'), b, 5));
+    expect(await lines()).toEqual([['WEB-1', null]]);
+  });
+
+  it('counts when it is pushed only where the work went, and if its message is that of a revert', async () => {
+    await send(push('revert-7-land', undone));
+    await send(push('release/2', undone));
+    await send(push('main', undone.replace('Revert', 'Undo')));
+    await send(push('main', undone.replaceAll('f', '9')));
+    expect(await lines()).toEqual([]);
   });
 
   it('counts only where the work went', async () => {

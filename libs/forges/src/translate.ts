@@ -21,7 +21,7 @@ import { type LinkedRepository, lockLinked, lockLinkedOfProject, noteNames } fro
 import { revertedWork } from './data/reverted.ts';
 import { placeCheck, placeFact } from './place.ts';
 import { isSuiteOf } from './rules/check-names.ts';
-import { Fact, type Reading } from './rules/fact.ts';
+import { Fact, type Reading, type Revert } from './rules/fact.ts';
 import { isRead, read } from './rules/translations.ts';
 
 export interface ForgeWork {
@@ -137,7 +137,11 @@ export async function translateDelivery(
         outcome.push(await askForReviews(db, repository, reading.reviewsOf));
       for (const fact of reading.facts) {
         outcome.push(...(await placeFact(placing, fact)));
-        for (const reverted of await revertedWork(db, repository, fact)) emit(reverted);
+      }
+      for (const revert of revertsOf(reading)) {
+        const events = await revertedWork(db, repository, revert);
+        for (const event of events) emit(event);
+        if (revert === reading.revert) outcome.push(...outcomeOfRevert(events));
       }
       // The status that an app sets itself comes back as its check suite.
       for (const check of reading.checks.filter(({ name }) => !isSuiteOf(appId, name)))
@@ -146,6 +150,23 @@ export async function translateDelivery(
     db.later(setOutcome(deliveryId, stateOf(outcome), outcome));
   });
 }
+
+/** By pull requests that were merged, and by commits that were pushed. */
+const revertsOf = ({ facts, revert }: Exclude<Reading, { ignored: string }>): Revert[] => [
+  ...facts.flatMap(({ kind, reverts = [], ...fact }) =>
+    kind === 'pr_merged' && reverts.length > 0 ? { ...fact, reverts } : [],
+  ),
+  ...(revert === undefined ? [] : [revert]),
+];
+
+/** Of pushed commits. Those of a pull request are part of the outcome of its merge. */
+const outcomeOfRevert = (events: readonly DomainEvent[]): ForgeOutcome[] =>
+  events.length === 0
+    ? [ignoredFor('it reverts no work that is known to be merged, or that is noted already')]
+    : events.map(({ data }) => ({
+        ...{ kind: null, executionId: String(data['executionId']), result: 'noted' as const },
+        reason: 'a commit that was pushed reverts its merge',
+      }));
 
 const settled: ReadonlySet<ForgeOutcome['result']> = new Set(['recorded', 'repeated']);
 

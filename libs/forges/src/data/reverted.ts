@@ -1,8 +1,8 @@
-/** The stories whose merged work a pull request takes back. */
+/** The stories whose merged work a pull request or a pushed commit takes back. */
 import { type Db, of, sql } from '@muster/driver';
 import { subjectOf } from '@muster/registry';
 import { type DomainEvent } from '@muster/tenancy';
-import { type Fact } from '../rules/fact.ts';
+import { type Revert } from '../rules/fact.ts';
 import { type LinkedRepository } from './repositories.ts';
 
 interface Reverted {
@@ -13,13 +13,15 @@ interface Reverted {
   readonly title: string;
 }
 
-/** An event for each story, unless it has the one of this pull request already. The links of the repository are locked. */
+/**
+ * An event for each story, unless it has the one of this pull request already. The merge of a pull request is a push, too: of
+ * the two only the first counts. The links of the repository are locked.
+ */
 export async function revertedWork(
   db: Db,
   { id: repositoryId, defaultBranch }: LinkedRepository,
-  { kind, reverts = [], base, number, url, defaultBranch: named }: Fact,
+  { reverts, base, number, url, defaultBranch: named }: Revert,
 ): Promise<DomainEvent[]> {
-  if (kind !== 'pr_merged' || reverts.length === 0) return [];
   const numbers = reverts.filter((one) => one.length < 10).map(Number);
   const rows = await db.all(
     sql<Reverted>`select e.id as "executionId", s.id, s.project_id, j.key || '-' || s.number as key, s.title
@@ -33,7 +35,8 @@ export async function revertedWork(
          and (p.number = any (${numbers}::int[]) or e.forge #>> '{pullRequest,sha}' = any (${reverts}::text[]))
          and coalesce(e.git ->> 'baseBranch', s.git ->> 'baseBranch', ${defaultBranch ?? named}::text) is not distinct from ${base}::text
          and not exists (select from activity a where ${of('a')} and a.story_id = s.id
-           and a.kind = 'story.mergeReverted' and a.data ->> 'number' = ${number}::text)
+           and a.kind = 'story.mergeReverted' and case when a.data ->> 'number' is null or ${number}::int is null
+             then a.data ->> 'executionId' = e.id::text else a.data ->> 'number' = ${number}::text end)
        order by s.id limit 200`,
   );
   return rows.map(({ executionId, ...story }) => ({

@@ -49,12 +49,26 @@ export interface Check {
   readonly at: string;
 }
 
+/** What takes back merged work: a pull request that was merged, or commits that were pushed. */
+export interface Revert {
+  /** The branch that it is on. */
+  readonly base: string | null;
+  readonly defaultBranch: string | null;
+  /** Of the pull request; null for commits. */
+  readonly number: number | null;
+  readonly url: string | null;
+  /** Numbers of pull requests, and ids of the commits by which they were merged. */
+  readonly reverts: readonly string[];
+}
+
 /** What is read of a delivery; `ignored` says why it says nothing. */
 export type Reading =
   | {
       readonly repository: NamedRepository;
       readonly facts: readonly Fact[];
       readonly checks: readonly Check[];
+      /** Commits of a push that revert merged work. */
+      readonly revert?: Revert;
       /** The number of a pull request whose reviews changed. The delivery leaves out which of them count. */
       readonly reviewsOf?: number;
     }

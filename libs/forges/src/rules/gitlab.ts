@@ -13,8 +13,8 @@ import {
   type Translation,
   words,
 } from './fact.ts';
-import { knownSha } from './pull-requests.ts';
-import { revertsIn } from './reverts.ts';
+import { knownSha, toDefaultBranch } from './pull-requests.ts';
+import { revertsIn, revertsOfPush } from './reverts.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 const Project = z.object({
@@ -37,6 +37,7 @@ export const readProject = (payload: unknown): NamedRepository => named(Project.
 const Commit = z.object({
   id: z.string(),
   message: z.string().nullish(),
+  url: z.string().nullish().catch(null),
   /** The author of the commit chose it. */
   timestamp: ForgeTime.nullish().catch(null),
 });
@@ -55,19 +56,22 @@ function readPush(payload: unknown): Reading {
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
   if (branch === undefined) return { ignored: 'a push to no branch' };
   if (/^0+$/.test(after)) return { ignored: 'a branch was deleted' };
-  if (branch === project.default_branch) return { ignored: 'a push to the default branch' };
   if (isQueueBranch(branch)) return { ignored: 'a push to a branch of a merge queue' };
+  const defaultBranch = project.default_branch ?? null;
+  const { fullName } = named(project);
+  const revert = revertsOfPush(commits ?? [], { branch, defaultBranch, repository: fullName });
+  if (branch === defaultBranch) return toDefaultBranch(named(project), revert);
   const at = (commits ?? []).map(({ timestamp }) => timestamp ?? '').reduce((a, b) => (a > b ? a : b), '');
   if (at === '') return { ignored: 'a push without a time' };
   const fact: Fact = {
     ...{ kind: 'branch_pushed', at, branch, sha: after, before: knownSha(before) },
     ...{ number: null, url: null, title: null, base: null },
-    defaultBranch: project.default_branch ?? null,
+    defaultBranch,
     isForeign: false,
     trailers: isOfOthersWork(branch) ? [] : trailersOfCommits((commits ?? []).map(({ message }) => message)),
     reviewer: null,
   };
-  return { repository: named(project), facts: [fact], checks: [] };
+  return { repository: named(project), facts: [fact], checks: [], ...(revert && { revert }) };
 }
 
 export const mergeRequestActions: Readonly<Record<string, Fact['kind'] | { readonly ignored: string }>> = {

@@ -2,8 +2,8 @@
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { statusName } from './check-names.ts';
-import { type Fact, ForgeTime, type NamedRepository, type Reading } from './fact.ts';
-import { revertsIn } from './reverts.ts';
+import { type Fact, ForgeTime, type NamedRepository, type Reading, type Revert } from './fact.ts';
+import { revertsIn, revertsOfPush } from './reverts.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
 export const Repository = z.object({
@@ -120,6 +120,7 @@ export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository
 
 const Commit = z.object({
   message: z.string(),
+  url: z.string().nullish().catch(null),
   /** The author of the commit chose it. */
   timestamp: ForgeTime.nullish().catch(null),
   /** GitHub's word for a commit that no push brought before. */
@@ -140,15 +141,19 @@ const isNothing = (sha: string): boolean => /^0+$/.test(sha);
 export const knownSha = (sha: string | null | undefined): string | null =>
   sha == null || isNothing(sha) ? null : sha;
 
-/** A push to a branch that work may be on: not to the one that work goes into. */
+/** A push to a branch that work may be on. Of one to a branch that work goes into only reverts count. */
 export function readPush(payload: unknown): Reading {
   const push = Push.parse(payload);
   const { repository } = push;
   const branch = /^refs\/heads\/(.+)$/s.exec(push.ref)?.[1];
   if (branch === undefined) return { ignored: 'a push to no branch' };
   if (push.deleted === true || isNothing(push.after)) return { ignored: 'a branch was deleted' };
-  if (branch === repository.default_branch) return { ignored: 'a push to the default branch' };
   if (isQueueBranch(branch)) return { ignored: 'a push to a branch of a merge queue' };
+  const defaultBranch = repository.default_branch ?? null;
+  const revert = revertsOfPush(push.commits ?? [], {
+    ...{ branch, defaultBranch, repository: repository.full_name },
+  });
+  if (branch === defaultBranch) return toDefaultBranch(named(repository), revert);
   const at = repository.pushed_at ?? push.head_commit?.timestamp ?? push.commits?.at(-1)?.timestamp;
   if (at == null) return { ignored: 'a push without a time' };
   const commits = [...(push.head_commit == null ? [] : [push.head_commit]), ...(push.commits ?? [])];
@@ -156,13 +161,19 @@ export function readPush(payload: unknown): Reading {
   const fact: Fact = {
     ...{ kind: 'branch_pushed', at, branch, sha: push.after, before: knownSha(push.before) },
     ...{ number: null, url: null, title: null, base: null },
-    defaultBranch: repository.default_branch ?? null,
+    defaultBranch,
     isForeign: false,
     trailers: trailersOfCommits(own.map(({ message }) => message)),
     reviewer: null,
   };
-  return { repository: named(repository), facts: [fact], checks: [] };
+  return { repository: named(repository), facts: [fact], checks: [], ...(revert && { revert }) };
 }
+
+/** Of a push to the default branch only reverts count. */
+export const toDefaultBranch = (repository: NamedRepository, revert: Revert | undefined): Reading =>
+  revert === undefined
+    ? { ignored: 'a push to the default branch' }
+    : { repository, facts: [], checks: [], revert };
 
 export const reading = (
   repository: z.infer<typeof Repository>,

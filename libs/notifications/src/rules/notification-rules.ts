@@ -223,7 +223,7 @@ const rules: Rules = {
     }),
 
   'story.mergeReverted': ({ subject, data }) => {
-    const by = data.number === null ? 'another pull request' : `pull request ${data.number}`;
+    const by = data.number === null ? 'a pushed commit' : `pull request ${data.number}`;
     const words = {
       title: `The merged work on ${nameOf(subject)} was reverted by ${by}`,
       body: detailOf(subject),

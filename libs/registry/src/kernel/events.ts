@@ -29,10 +29,10 @@ export const events = {
   'story.statusChanged': z.object({ from: status, to: status, columnId: Id.nullable() }),
   /** Its last open blocker is done, canceled or deleted. */
   'story.unblocked': nothing,
-  /** A pull request that was merged takes back the merged work; the story stays where it is. */
+  /** A pull request that was merged, or a commit that was pushed, takes back the merged work; the story stays where it is. */
   'story.mergeReverted': z.object({
     executionId: Id,
-    /** Number and address of the pull request that reverts it. */
+    /** Of the pull request that reverts it; null for a commit. */
     number: z.int().nullable(),
     url: z.string().nullable(),
   }),
