@@ -1,16 +1,18 @@
-/** The typed client: every operation of the registry as a method, over any transport. */
+/** The typed client. Each operation of the registry is a method, over any transport. */
 import { type InputOf, type Operation, type Registry, type ResultOf } from '@muster/registry';
 import { type Kind, kinds } from './kinds.generated.ts';
 
 export interface CallOptions {
-  /** Makes a write safe to repeat: the same key and params answer the first result again, for 24 hours. */
+  /**
+   * The idempotency key of a write. For 24 hours, the same key and parameters answer the first result again.
+   */
   readonly idempotencyKey?: string;
 }
 
-/** What a transport has to know of an operation. */
+/** The fields of an operation that a transport needs. */
 export type Called = Pick<Operation, 'name' | 'effect'>;
 
-/** Takes a call to the server and brings back its result, or throws a MusterError or NoAnswer. */
+/** Sends a call to the server and answers its result, or throws a MusterError or NoAnswer. */
 export type Transport = (operation: Called, params: unknown, options: CallOptions) => Promise<unknown>;
 
 type WithParams<O extends Operation> = (params: InputOf<O>, options?: CallOptions) => Promise<ResultOf<O>>;
@@ -19,14 +21,17 @@ type WithOrWithout<O extends Operation> = (
   options?: CallOptions,
 ) => Promise<ResultOf<O>>;
 
-/** An operation without a required parameter may be called without any; one that takes none at all has any key as never. */
+/**
+ * The signature of a method. An operation without required parameters may be called without any. The input
+ * type of an operation that takes no parameters has any string as its key.
+ */
 type Call<O extends Operation> = string extends keyof InputOf<O>
   ? WithOrWithout<O>
   : Partial<InputOf<O>> extends InputOf<O>
     ? WithOrWithout<O>
     : WithParams<O>;
 
-/** A list can also be read item by item, over all of its pages. */
+/** The additional method of a list. It yields the items of all pages, one by one. */
 interface AllOf<O extends Operation, Item> {
   readonly all: (params: Omit<InputOf<O>, 'cursor'>) => AsyncGenerator<Item, void, undefined>;
 }
@@ -38,7 +43,7 @@ type Reading<O extends Operation> =
       : Call<O> & AllOf<O, Item>
     : Call<O>;
 
-/** An item as a list shows it in the view that was asked for: cards alone say who works on them. */
+/** An item of a list in the card view. Only cards say who works on a story. */
 type CardIn<Item> = Extract<Item, { execution: unknown }>;
 interface PageOf<Item> {
   readonly items: Item[];
@@ -47,7 +52,7 @@ interface PageOf<Item> {
 type AsCards<O extends Operation> = InputOf<O> & { readonly view: 'card' };
 type AsSummaries<O extends Operation> = InputOf<O> & { readonly view?: 'summary' };
 
-/** A list of several views answers the items of the one that was asked for. */
+/** The signature of a list with several views. The requested view determines the type of its items. */
 interface Viewing<O extends Operation, Item> {
   (params: AsCards<O>, options?: CallOptions): Promise<PageOf<CardIn<Item>>>;
   (params: AsSummaries<O>, options?: CallOptions): Promise<PageOf<Exclude<Item, CardIn<Item>>>>;
@@ -82,7 +87,10 @@ function methodOf(name: string, kind: Kind, transport: Transport): object {
   return Object.assign(call, { all });
 }
 
-/** Every operation of the registry, and no other; without the schemas, which a program that only calls has no use for. */
+/**
+ * Checks that `kinds` names exactly the operations of the registry. The schemas are left out, because a
+ * program that only calls the API does not need them.
+ */
 type Kinds<Node> = Node extends Operation ? Kind : { readonly [Word in keyof Node]: Kinds<Node[Word]> };
 interface Namespace {
   readonly [word: string]: Kind | Namespace;
@@ -99,5 +107,5 @@ const methodsOf = (namespace: Namespace, prefix: string, transport: Transport): 
     }),
   );
 
-/** A client whose calls go through `transport`. */
+/** Creates a client whose calls go through `transport`. */
 export const createClient = (transport: Transport): Client => methodsOf(everyKind, '', transport) as Client;

@@ -1,10 +1,10 @@
-/** What a call can end in besides its result. */
+/** The errors that a call can end with. */
 import { type ErrorBody, type ErrorCode, type Reason } from '@muster/registry';
 
 /** The API's error object as an exception. Act on `code` and `reason`, not on the message. */
 export class MusterError extends Error {
   readonly body: ErrorBody;
-  /** For how long the server asked to be left alone. */
+  /** The number of seconds that the server asked the client to wait before the next call. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(body: ErrorBody, retryAfterSeconds?: number) {
@@ -27,24 +27,27 @@ export class MusterError extends Error {
   }
 }
 
-/** 400: the parameters do not fit; `body.details.issues` says which. */
+/** 400: the parameters are invalid. `body.details.issues` lists the problems. */
 export class BadRequestError extends MusterError {}
-/** 401: no token, or one that is unknown, revoked or expired. */
+/** 401: the token is missing, unknown, revoked or expired. */
 export class UnauthorizedError extends MusterError {}
-/** 403: you may see it, but not do this. */
+/** 403: the caller may see the record, but must not do this. */
 export class ForbiddenError extends MusterError {}
-/** 404: there is none, or none that you may see. */
+/** 404: the record does not exist, or the caller must not see it. */
 export class NotFoundError extends MusterError {}
-/** 409: something changed, or another caller holds it; the reason says what. */
+/** 409: the state has changed, or another caller holds the record. The reason says which. */
 export class ConflictError extends MusterError {}
-/** 422: a rule is against it; the reason says which. */
+/** 422: a rule forbids the call. The reason names the rule. */
 export class UnprocessableError extends MusterError {}
-/** 429: too many calls; wait for `retryAfterSeconds`. */
+/** 429: the caller made too many calls. Wait for `retryAfterSeconds`. */
 export class RateLimitedError extends MusterError {}
 /** 503: the server cannot answer now. */
 export class UnavailableError extends MusterError {}
 
-/** No answer of the API came: the connection failed, or something on the way answered in its place. */
+/**
+ * A call without an answer of the API: the connection failed, or an intermediary such as a proxy answered
+ * instead.
+ */
 export class NoAnswer extends Error {
   constructor(why: string, cause?: unknown) {
     super(why, { cause });
@@ -68,11 +71,14 @@ const classes: Readonly<Record<ErrorCode, typeof MusterError>> = {
   unavailable: UnavailableError,
 };
 
-/** The error object as the exception of its code. */
+/** Converts the error object to the exception of its code. */
 export const errorOf = (body: ErrorBody, retryAfterSeconds?: number): MusterError =>
   new classes[body.code](body, retryAfterSeconds);
 
-/** What was answered, if it is the API's error object and not what something on the way has to say. */
+/**
+ * Answers the body if it is the API's error object, and undefined for answers of an intermediary such as a
+ * proxy.
+ */
 export function errorBodyIn(answer: unknown): ErrorBody | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   const {
@@ -93,6 +99,6 @@ export function errorBodyIn(answer: unknown): ErrorBody | undefined {
   return isOne ? (answer as ErrorBody) : undefined;
 }
 
-/** Whether a call was refused for this reason, as in `isRefusal(error, 'lease_held')`. */
+/** Answers whether a call was refused for this reason, as in `isRefusal(error, 'lease_held')`. */
 export const isRefusal = (error: unknown, reason: Reason): error is MusterError =>
   error instanceof MusterError && error.reason === reason;

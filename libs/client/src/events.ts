@@ -1,20 +1,24 @@
-/** What happens, as it happens: the events of an execution, and those of the organization. */
+/** Long polling of events: those of an execution, and those of the organization. */
 import { type Event, type ExecutionEvent, type InputOf, type Registry } from '@muster/registry';
 import { type Client } from './client.ts';
 
 export interface FollowOptions {
-  /** Goes on after this one; from the beginning unless told. Keep the last `seq` that you dealt with. */
+  /**
+   * The sequence number after which events are read; 0, the beginning, by default. Store the `seq` of the
+   * last event that you processed.
+   */
   readonly afterSeq?: number;
-  /** Ends the iteration, at the latest when the call on its way has been answered. */
+  /** Ends the iteration, at the latest when the current call has been answered. */
   readonly signal?: AbortSignal;
 }
 
-/** As long as the API lets a call wait. */
+/** The longest time that the API lets a call wait. */
 const waitSeconds = 25;
 
 /**
- * Every event once, in order, none left out; waits for those to come. Over a transport that tries again it goes on
- * through restarts of the server: what counts is the number of the last event, and no server remembers it.
+ * Yields every event of an execution exactly once, in order, and waits for new ones. With a transport that
+ * retries, it continues through restarts of the server. The position is the number of the last event, so the
+ * server stores no state for it.
  */
 export async function* followEvents(
   client: Client,
@@ -36,16 +40,19 @@ export async function* followEvents(
 type Wanted = InputOf<Registry['events']['list']>;
 
 export interface FollowActivityOptions extends Pick<FollowOptions, 'signal'> {
-  /** Goes on after this cursor; from now on unless told. Keep the `cursor` of the last event that you dealt with. */
+  /**
+   * The cursor after which events are read; by default only new events are read. Store the `cursor` of the
+   * last event that you processed.
+   */
   readonly after?: string;
   readonly projectId?: string;
   readonly kinds?: NonNullable<Wanted['kinds']>;
 }
 
 /**
- * Every event that the caller may see, once and in commit order; waits for those to come. Over a transport that tries
- * again it goes on through restarts of the server. Throws UnprocessableError with the reason `resync` where events that
- * come after the cursor are no longer kept.
+ * Yields every event that the caller may see exactly once, in commit order, and waits for new ones. With a
+ * transport that retries, it continues through restarts of the server. Throws UnprocessableError with the
+ * reason `resync` if events after the cursor are no longer stored.
  */
 export async function* followActivity(
   client: Client,

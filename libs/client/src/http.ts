@@ -4,19 +4,25 @@ import { type Transport } from './client.ts';
 import { errorBodyIn, errorOf, NoAnswer } from './errors.ts';
 
 export interface HttpOptions {
-  /** Such as `http://127.0.0.1:4100`. */
+  /** The root URL of the server, such as `http://127.0.0.1:4100`. */
   readonly baseUrl: string;
-  /** Left out where the request carries who calls by itself, as a page's cookie does. */
+  /**
+   * The caller's token. Omit it if the request authenticates itself, for example with the cookie of a page.
+   */
   readonly token?: string | undefined;
-  /** How long an answer is waited for; 60 s unless told, which is longer than the API needs for any. */
+  /** The timeout for an answer in seconds. The default of 60 s is longer than the API needs for any call. */
   readonly answerSeconds?: number;
-  /** In place of the global one, for what a caller adds to each request or wants to see of each answer. */
+  /**
+   * A replacement of the global `fetch`, for callers that add something to each request or inspect each
+   * answer.
+   */
   readonly fetch?: typeof fetch;
 }
 
 /**
- * Calls `POST {baseUrl}/api/<namespace>/<operation>`. Reads bring along where the server's log of writes stood at the answers
- * before, so that a standby of its database may answer them once it has come so far.
+ * Creates a transport that calls `POST {baseUrl}/api/<namespace>/<operation>`. Reads send the newest WAL
+ * position (`muster-position`) of earlier answers. A standby database may answer them only after it has
+ * replayed the log up to that position.
  */
 export function httpTransport({
   baseUrl,
@@ -51,7 +57,7 @@ export function httpTransport({
   };
 }
 
-/** A position is two numbers of 32 bits each, in hexadecimal: `0/16B3748`. */
+/** Parses a WAL position. It consists of two hexadecimal numbers of 32 bits each: `0/16B3748`. */
 const numberOf = (position: string): bigint =>
   BigInt(
     `0x${position
@@ -60,20 +66,20 @@ const numberOf = (position: string): bigint =>
       .join('')}`,
   );
 
-/** Answers come in another order than they were made in. */
+/** Answers the later of two positions, because answers can arrive out of order. */
 const laterOf = (known: string | null, told: string | null): string | null =>
   known === null || (told !== null && numberOf(told) > numberOf(known)) ? told : known;
 
 export const authorizationOf = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-/** The cause of a fetch that failed says more than "fetch failed". */
+/** Answers the message of the underlying cause, because a failed fetch itself only says "fetch failed". */
 export function reasonOf(cause: unknown): string {
   const error = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whole seconds, as the API writes it. */
+/** Reads `Retry-After`, which the API writes in whole seconds. */
 export function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

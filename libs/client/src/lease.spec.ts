@@ -7,7 +7,7 @@ import { type Acquired, holdLease, withLease } from './lease.ts';
 let called: string[];
 let failure: unknown;
 
-/** A server that cannot be reached any more once the lease is to be released. */
+/** A server that cannot be reached when the lease is to be released. */
 const transport: Transport = async ({ name }) => {
   called.push(name.replace('deliveryExecutions.', ''));
   if (name === 'deliveryExecutions.release') throw failure;
@@ -81,7 +81,7 @@ describe('a lease whose end is under way', () => {
   });
   const acquired = { execution: { id: 'e', lease: { ttlSeconds: 900 } }, leaseToken: 't', signals: [] };
 
-  /** The server has ended it, and the answer is on the way still: a renewal comes too late. */
+  /** Ends the lease on the server while the answer is still on its way, so that a renewal comes too late. */
   const endingWith = (answer: () => Promise<unknown>) => {
     const slow = Promise.withResolvers<undefined>();
     const late: Transport = async ({ name }) => {

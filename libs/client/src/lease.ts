@@ -1,4 +1,4 @@
-/** A lease that is kept while work goes on: renewed in the background, with what its holder should hear handed over. */
+/** A lease that is renewed in the background while its holder works. Signals are passed to the holder. */
 import { type Execution, type InputOf, type Registry, type ResultOf, type Signal } from '@muster/registry';
 import { type Client } from './client.ts';
 import { isRefusal, MusterError } from './errors.ts';
@@ -12,58 +12,64 @@ type ParamsOf<Name extends keyof Operations> = Omit<
 export type LeaseTarget = InputOf<Operations['acquire']>;
 
 export interface LeaseOptions {
-  /** Told of each signal once, also of those that come while no call is made. */
+  /** Receives each signal once, also those that arrive between the holder's own calls. */
   readonly onSignal?: (signal: Signal) => void;
 }
 
-/** What the work has of its lease. Whatever is done by it renews it. */
+/** The holder's interface to its lease. Each call through it renews the lease. */
 export interface Lease {
   readonly executionId: string;
   readonly leaseToken: string;
-  /** There is earlier work: go on from `execution().checkpoint`. */
+  /** True if there is earlier work. Continue from `execution().checkpoint`. */
   readonly resumed: boolean;
   /**
-   * Aborted when another has the lease, or you may keep it no more, such as where the story is gone or your token ended: stop,
-   * nothing that you do counts any more.
+   * Aborted when another caller has the lease, or when the holder lost the right to it (the story was
+   * deleted, the token ended). Stop working then: the server rejects everything that the holder still sends.
    */
   readonly lost: AbortSignal;
-  /** As the last answer showed it. */
+  /** Answers the execution as the last answer showed it. */
   execution(): Execution;
-  /** Keeps the lease, and hears at once what came in the meantime. It is done in time without being asked for. */
+  /**
+   * Renews the lease and delivers pending signals immediately. The timer also renews it in time without this
+   * call.
+   */
   renew(): Promise<Execution>;
   checkpoint(params: ParamsOf<'checkpoint'>): Promise<Execution>;
   update(params: ParamsOf<'update'>): Promise<Execution>;
-  /** Each of these ends the lease. */
+  /** Hands the work over. Like `complete` and `release`, it ends the lease. */
   handoff(params: ParamsOf<'handoff'>): Promise<Execution>;
   complete(params: ParamsOf<'complete'>): Promise<Execution>;
   release(reason?: string): Promise<Execution>;
 }
 
-/** Renewed when so much of its time is over; expiry takes nothing away, so there is time for a second try. */
+/** The fraction of the lease's duration after which it is renewed. It leaves time for a second attempt. */
 const renewAfter = 0.5;
-/** And again after so much of it, where the renewal failed. */
+/** The fraction of the lease's duration after which a failed renewal is retried. */
 const tryAgainAfter = 0.1;
 
-/** Answers to a renewal, which names nothing but the lease: it is not the caller's any more, nor will be. */
+/**
+ * The statuses of a refused renewal that mean a permanent loss. A renewal names only the lease, so the
+ * refusal concerns the lease itself.
+ */
 const ofNoHolder: ReadonlySet<number> = new Set([401, 403, 404]);
 
 const isStale = (error: unknown): boolean => isRefusal(error, 'stale_lease');
 
-/** What an acquire answered. */
+/** The fields of the answer to an acquire that a holder needs. */
 export type Acquired = Pick<
   ResultOf<Operations['acquire']>,
   'execution' | 'leaseToken' | 'resumed' | 'signals'
 >;
 
-/** A lease that is renewed until it ends, is lost, or is put down. */
+/** A lease that is renewed until it ends, is lost or is put down. */
 export interface HeldLease extends Lease {
-  /** Whether this holder ended it, or lost it. */
+  /** Answers whether this holder ended or lost the lease. */
   readonly isOver: () => boolean;
-  /** Renews it no more, and leaves it as it stands: it can be claimed past its time. */
+  /** Stops renewing the lease without releasing it. Other callers can claim it after it expires. */
   readonly putDown: () => void;
 }
 
-/** Renews what was acquired in a timer of its own, and hands over what its holder should hear. */
+/** Renews an acquired lease in a timer of its own and passes signals to the holder. */
 export function holdLease(
   client: Client,
   acquired: Acquired,
@@ -72,7 +78,10 @@ export function holdLease(
   const { deliveryExecutions: api } = client;
   const lost = new AbortController();
   let ended = false;
-  /** Calls under way that end it: what else comes too late for them is no loss. */
+  /**
+   * The number of pending calls that end the lease. A renewal that the server refuses during one of them is
+   * not a loss.
+   */
   let endings = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -109,7 +118,7 @@ export function holdLease(
       api.renew(grip),
       (error) => isStale(error) || (error instanceof MusterError && ofNoHolder.has(error.status)),
     );
-  // A failure that passes is no loss: expiry makes the lease claimable, and until another caller claims it, it is ours.
+  // A temporary failure is not a loss. An expired lease stays with its holder until another caller claims it.
   const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(tryAgainAfter));
   const putDown = (): void => {
     ended = true;
@@ -138,8 +147,8 @@ export function holdLease(
 }
 
 /**
- * Acquires, works, and lets go: of a lease that the work did not end by itself it releases what is left, so that
- * another can go on from the last checkpoint. What the work throws is thrown on, also where letting go fails.
+ * Acquires a lease, runs `work` and releases the lease unless the work ended it, so that another caller can
+ * continue from the last checkpoint. Rethrows the error of the work, even if the release fails too.
  */
 export async function withLease<Result>(
   client: Client,
@@ -159,14 +168,14 @@ export async function withLease<Result>(
   return result;
 }
 
-/** It is renewed no more, whatever comes of the release. */
+/** Stops the renewals, whether or not the release succeeds. */
 async function letGo(lease: HeldLease): Promise<void> {
   const isOver = lease.isOver();
   lease.putDown();
   if (!isOver) await lease.release().catch(ignoreLoss);
 }
 
-/** Another has it by now: then there is nothing to let go of. */
+/** Ignores the refusal of a release because another caller has the lease by now. */
 function ignoreLoss(error: unknown): void {
   if (!isStale(error)) throw error;
 }

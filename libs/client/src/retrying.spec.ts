@@ -25,7 +25,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A server that gives these answers in turn, and the last one from then on. */
+/** Starts a server that gives these answers in turn and repeats the last one. */
 async function serve(
   answers: readonly Answer[],
   options?: RetryOptions & Pick<HttpOptions, 'answerSeconds'>,

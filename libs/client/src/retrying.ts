@@ -1,11 +1,11 @@
-/** Trying again: what a client does when a server, or the way to it, is away for a while. */
+/** Retries of calls while the server, or the network to it, is unavailable. */
 import { type Transport } from './client.ts';
 import { MusterError, NoAnswer } from './errors.ts';
 
 export interface RetryOptions {
-  /** How long to go on trying before the last failure is thrown; 30 s unless told. */
+  /** The total time in seconds to keep retrying before the last failure is thrown; 30 s by default. */
   readonly forSeconds?: number;
-  /** Told of each failure that is followed by another try. */
+  /** Called after each failure that is retried. */
   readonly onRetry?: (failure: MusterError | NoAnswer, pauseSeconds: number) => void;
 }
 
@@ -13,9 +13,10 @@ const firstPauseSeconds = 0.1;
 const longestPauseSeconds = 5;
 
 /**
- * Tries a call again while no answer comes or the server says that it cannot answer now (429, 503), with growing pauses
- * of random length, never sooner than `Retry-After` says. Every write goes with an Idempotency-Key, its own where the
- * caller gave none: a try whose answer was lost happened once all the same, and the next one hears what came of it.
+ * Retries a call while no answer comes or the server cannot answer now (429, 503). It uses exponential
+ * backoff with full jitter and respects `Retry-After`. Every write has an Idempotency-Key, a new one if the
+ * caller gave none. If an answer was lost after the write happened, the next attempt receives the stored
+ * result.
  */
 export function retrying(
   transport: Transport,
@@ -41,7 +42,10 @@ export function retrying(
   };
 }
 
-/** Whether the same call, unchanged, can be expected to succeed soon. An offer that is reserved for others is not soon. */
+/**
+ * Answers whether the same call can be expected to succeed soon without changes. A story that is reserved for
+ * another caller does not become available soon.
+ */
 export function isPassing(failure: unknown): failure is MusterError | NoAnswer {
   if (failure instanceof NoAnswer) return true;
   return (
@@ -51,8 +55,8 @@ export function isPassing(failure: unknown): failure is MusterError | NoAnswer {
 }
 
 /**
- * A key like no other. Node 18 has no global `crypto`, and a page without TLS no `randomUUID`; it is no secret, so
- * there what is merely random does.
+ * Creates a unique key. Node 18 has no global `crypto`, and a page without TLS has no `randomUUID`. The key
+ * is not a secret, so `Math.random` is sufficient there.
  */
 function newKey(): string {
   const { crypto } = globalThis as { readonly crypto?: { readonly randomUUID?: () => string } };
@@ -60,7 +64,10 @@ function newKey(): string {
   return Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join('-');
 }
 
-/** Full jitter: many clients that failed at once do not come back at once. */
+/**
+ * Answers the delay in seconds, with full jitter: clients that failed at the same time must not retry at the
+ * same time.
+ */
 export function pauseBefore(tries: number, failure: MusterError | NoAnswer): number {
   const most = Math.min(longestPauseSeconds, firstPauseSeconds * 2 ** tries);
   const asked = failure instanceof MusterError ? (failure.retryAfterSeconds ?? 0) : 0;

@@ -1,19 +1,21 @@
-/** Server-Sent Events, read from the body of an answer as the HTML standard says. */
+/** A parser of Server-Sent Events in the body of an answer, as the HTML standard defines it. */
 
 export interface ServerSent {
-  /** `message` where the server named none. */
+  /** The name of the event; `message` if the server named none. */
   readonly event: string;
-  /** The text of its data lines; undefined where it has none, as of an id by itself. */
+  /** The text of the data lines; undefined if the block has none, such as a block with only an id. */
   readonly data: string | undefined;
-  /** The id of this block; undefined where it has none. */
+  /** The id of this block; undefined if it has none. */
   readonly id: string | undefined;
-  /** Milliseconds that the server asks to be left alone after the stream has ended. */
+  /** The time in milliseconds that the server asks the client to wait before it reconnects. */
   readonly retry: number | undefined;
 }
 
 const empty = { event: 'message', data: undefined, id: undefined, retry: undefined };
 
-/** Each block once it is whole; one that the end cuts off is none. Throws what reading the body throws. */
+/**
+ * Yields each complete block and drops an incomplete one at the end. Throws the errors of reading the body.
+ */
 export async function* serverSentIn(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<ServerSent, void, undefined> {
@@ -33,7 +35,7 @@ export async function* serverSentIn(
   }
 }
 
-/** Lines end with LF, CR or both, wherever the body is cut into pieces. */
+/** Splits the body into lines that end with LF, CR or CRLF, also if a chunk ends between CR and LF. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -43,7 +45,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
       const { done, value } = await reader.read();
       if (done) return;
       rest += decoder.decode(value, { stream: true });
-      // A CR at the end may be half of a CRLF.
+      // A CR at the end may be the first half of a CRLF.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? '';
       yield* lines;

@@ -12,7 +12,7 @@ const replaced = {
 const unread = 'event: notifications.unread\ndata: {"unread":2}\n\n';
 const answers = [`id: c1\n\nretry: 1\nevent: end\ndata: ${JSON.stringify(replaced)}\n\n`, unread];
 
-/** A server whose first stream is replaced and whose second one goes on. */
+/** Opens a stream to a server that replaces its first connection and continues on the second one. */
 function open(reopensReplaced: boolean) {
   const places: (string | null)[] = [];
   const answer: typeof fetch = async (url) => {

@@ -1,4 +1,7 @@
-/** `GET /api/events/stream` as an iteration, through restarts of the server and cut connections. */
+/**
+ * An async iteration over `GET /api/events/stream` that continues through server restarts and lost
+ * connections.
+ */
 import {
   type ErrorBody,
   type Event,
@@ -12,37 +15,40 @@ import { authorizationOf, type HttpOptions, reasonOf, retryAfterOf } from './htt
 import { isPassing, pauseBefore, type RetryOptions } from './retrying.ts';
 import { serverSentIn } from './server-sent.ts';
 
-/** What a stream tells. */
+/** An item of the stream. */
 export type Streamed =
-  /** Something that the caller may see; `cursor` is where to go on after it. */
+  /** An event that the caller may see. Its `cursor` is the position after it. */
   | { readonly type: 'event'; readonly event: Event }
-  /** Events were missed that are no longer kept: read anew what you need. The stream goes on from now. */
+  /**
+   * Missed events are no longer stored: reload the data that you need. The stream continues with new events.
+   */
   | { readonly type: 'resync' }
-  /** A notification came into the caller's inbox. */
+  /** A new notification in the caller's inbox. */
   | { readonly type: 'notification'; readonly notification: Notification }
-  /** How much of the inbox is unread: on each connection once, then when it changes. */
+  /** The unread counts of the inbox. They are sent once on each connection and then at each change. */
   | ({ readonly type: 'unread' } & ResultOf<Registry['notifications']['unreadCount']>);
 
 export interface StreamOptions extends HttpOptions, RetryOptions, FollowActivityOptions {
-  /** False leaves out what concerns the inbox; true unless told. */
+  /** False excludes items of the inbox; true by default. */
   readonly personal?: boolean;
   /**
-   * True opens the stream again after a newer one of the member took its place (`stream_replaced`), when the pause that the
-   * server asks for has passed. False throws that refusal; false unless told.
+   * True reconnects after a newer stream of the member replaced this one (`stream_replaced`), after the delay
+   * that the server requests. False throws that refusal, which is the default.
    */
   readonly reopensReplaced?: boolean;
-  /** Told of each connection that the server answered. */
+  /** Called after each connection that the server accepted. */
   readonly onOpen?: () => void;
 }
 
-/** The server sends something every 15 s; a connection on which nothing comes for so long is dead. */
+/** The idle timeout of a connection in milliseconds. The server sends something every 15 s. */
 const silentMillis = 45_000;
 const patienceSeconds = 30;
 
 /**
- * Every event that the caller may see, once and in commit order, and what comes into its inbox meanwhile, which is not
- * sent again after a cut connection: the unread count is. Ends with the signal. Throws what the API refuses, and the last
- * failure where no connection was answered for `forSeconds`.
+ * Yields every event that the caller may see exactly once, in commit order. It also yields new items of the
+ * inbox. Items missed during a lost connection are not sent again, but the unread count is. It ends when the
+ * signal is aborted. Throws refusals of the API, and the last failure if no connection was accepted for
+ * `forSeconds`.
  */
 export async function* followStream(options: StreamOptions): AsyncGenerator<Streamed, void, undefined> {
   const { after = 'latest', signal, forSeconds = patienceSeconds } = options;
@@ -75,7 +81,7 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
       if (!isPassing(known) && !isReopened) throw failure;
       failures += 1;
       failsSince ??= performance.now();
-      // A server that stops says how soon to come again, and that is not for long.
+      // A server that shuts down says how soon to reconnect, and that delay is short.
       const pauseSeconds = askedMillis === undefined ? pauseBefore(failures, known) : askedMillis / 1000;
       if (performance.now() + pauseSeconds * 1000 > failsSince + forSeconds * 1000) throw known;
       onRetry(known, pauseSeconds);
@@ -104,7 +110,7 @@ async function open(
   throw new NoAnswer(`${url.origin} answered ${response.status}, not as the API does`);
 }
 
-/** Undefined for what a later server may tell besides. */
+/** Parses one event. Answers undefined for kinds of events that a newer server may send. */
 function streamedOf(event: string, data: string, cursor: string): Streamed | undefined {
   const value = JSON.parse(data) as object;
   if (event === 'message') return { type: 'event', event: { ...(value as Omit<Event, 'cursor'>), cursor } };
@@ -116,7 +122,7 @@ function streamedOf(event: string, data: string, cursor: string): Streamed | und
   return undefined;
 }
 
-/** Aborts with the outer signal, and when nothing was heard for too long. */
+/** Creates a signal that aborts with the outer signal, or when nothing arrived within the idle timeout. */
 function connectionUntil(outer: AbortSignal | undefined) {
   const inner = new AbortController();
   const abort = (): void => inner.abort();
@@ -128,7 +134,7 @@ function connectionUntil(outer: AbortSignal | undefined) {
       clearTimeout(silence);
       silence = setTimeout(abort, silentMillis);
     },
-    /** Whatever is left of it goes, so that the server frees its place. */
+    /** Closes the connection, so that the server frees its slot. */
     close: () => {
       clearTimeout(silence);
       outer?.removeEventListener('abort', abort);
