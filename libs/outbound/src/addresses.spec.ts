@@ -4,7 +4,7 @@ import { type Destination, destinationOf, parseNetworks, refusedAddress, refused
 const https: Destination = { protocol: 'https:', port: 443 };
 const none = parseNetworks('');
 
-/** Each by what makes it one that nothing is sent to. */
+/** Addresses that requests must not go to, grouped by the reason. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   'this machine': [
     '127.0.0.1',

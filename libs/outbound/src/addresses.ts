@@ -1,7 +1,8 @@
 /**
- * Where requests to addresses that people name may go: the only statement of it. An address that carries another one (IPv4
- * mapped into IPv6, NAT64, 6to4 …) counts as that one. Public addresses are reached at the ports of https; others only where the operator named
- * their network; some never, since what answers there takes every caller for the machine itself.
+ * The rules for requests to addresses that users name; no other module has such rules. An address that embeds
+ * another one (IPv4-mapped IPv6, NAT64, 6to4 …) is treated as that one. Public addresses are reached at the
+ * ports of https only. Other addresses are reached only if the operator named their network. Some addresses
+ * are never reached, because services there treat every caller as the machine itself.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -22,38 +23,45 @@ export interface Destination {
 const publicPorts = [443, 8443];
 const privatePorts = [80, ...publicPorts];
 
-/** Networks whose addresses carry an IPv4 address in four of their bytes: from which one, and whether inverted. */
+/**
+ * IPv6 networks whose addresses embed an IPv4 address in four bytes. `at` is the index of the first of them,
+ * and `inverted` means that their bits are inverted.
+ */
 const carriers: readonly { readonly range: Range; readonly at: number; readonly inverted?: true }[] = [
   { range: ipaddr.parseCIDR('::ffff:0:0/96'), at: 12 },
-  // IPv4-compatible, and IPv4-translated: of the past, and still understood by some.
+  // IPv4-compatible and IPv4-translated addresses: obsolete, but some systems still support them.
   { range: ipaddr.parseCIDR('::/96'), at: 12 },
   { range: ipaddr.parseCIDR('::ffff:0:0:0/96'), at: 12 },
-  // NAT64: the well-known prefix, and the one for networks of one's own.
+  // NAT64: the well-known prefix, and the prefix for private networks.
   { range: ipaddr.parseCIDR('64:ff9b::/96'), at: 12 },
   { range: ipaddr.parseCIDR('64:ff9b:1::/48'), at: 12 },
-  // 6to4, and Teredo, which has the client's address with all bits turned.
+  // 6to4, and Teredo, which inverts all bits of the client's address.
   { range: ipaddr.parseCIDR('2002::/16'), at: 2 },
   { range: ipaddr.parseCIDR('2001::/32'), at: 12, inverted: true },
 ];
 
-/** ISATAP has the address after this in the lower half, in whatever network. */
+/**
+ * The bytes that mark an ISATAP address in the lower half of an IPv6 address of any network. The IPv4 address
+ * follows them.
+ */
 const isatap = [0x00, 0x00, 0x5e, 0xfe];
 
-/** Never reached, also where the operator named a network around them. */
+/** Networks that are never reached, even if the operator named a network that contains them. */
 const never: readonly Range[] = [
   ...['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
-  // Metadata of clouds outside the link-local range: Alibaba, Oracle, Azure, and by IPv6 AWS and Google.
+  // Metadata services of clouds outside the link-local range: Alibaba, Oracle, Azure, and with IPv6 AWS and
+  // Google.
   ...['100.100.100.200/32', '192.0.0.192/32', '168.63.129.16/32', 'fd00:ec2::/32', 'fd20:ce::/32'],
   ...['::/128', 'fe80::/10', 'ff00::/8'],
 ].map((network) => ipaddr.parseCIDR(network));
 
-/** Of IPv6 nothing else is given out for the internet. */
+/** The only range of IPv6 that is allocated for the internet. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 const isIn = (address: Address, [network, bits]: Range): boolean =>
   address.kind() === network.kind() && address.match(network, bits);
 
-/** The address that is really reached. */
+/** Answers the address that is really reached, without the IPv6 address that embeds it. */
 export function unwrapped(address: Address): Address {
   if (address.kind() === 'ipv4' || isIn(address, ipaddr.parseCIDR('::/127'))) return address;
   const bytes = address.toByteArray();
@@ -62,14 +70,14 @@ export function unwrapped(address: Address): Address {
     const carried = bytes.slice(carrier.at, carrier.at + 4);
     return ipaddr.fromByteArray(carrier.inverted === true ? carried.map((byte) => 255 - byte) : carried);
   }
-  // The first byte says whether the address is given out worldwide: either is ISATAP.
+  // The first byte says whether the address is globally unique. Both variants are ISATAP.
   const marked = isatap.every(
     (byte, index) => (bytes[8 + index] ?? 0) === byte || (index === 0 && bytes[8] === 2),
   );
   return marked ? ipaddr.fromByteArray(bytes.slice(12)) : address;
 }
 
-/** Why nothing is sent there; null where it may be. */
+/** Answers the reason why the address must not be reached, or null if it may be. */
 export function refusedAddress(
   text: string,
   { protocol, port }: Destination,
@@ -90,8 +98,8 @@ export function refusedAddress(
 }
 
 /**
- * `10.0.0.0/8,127.0.0.0/8:*,[fd00::]/8:3000`: networks with commas between, each with one port or `*` for all after it;
- * without it with 80, 443 and 8443. Throws where one is none.
+ * Parses a comma-separated list of networks: `10.0.0.0/8,127.0.0.0/8:*,[fd00::]/8:3000`. Each may have one
+ * port, or `*` for all ports; the default is 80, 443 and 8443. Throws if an entry is not a network.
  */
 export function parseNetworks(text: string): NamedNetwork[] {
   return text
@@ -111,7 +119,7 @@ export function parseNetworks(text: string): NamedNetwork[] {
     });
 }
 
-/** What a URL says of where it goes; a host that is an address is without the brackets of a URL. */
+/** Parses the destination of a URL. The brackets of an IPv6 address are removed from the host. */
 export function destinationOf(
   url: string,
 ): Destination & { readonly host: string; readonly isAddress: boolean } {
@@ -127,8 +135,8 @@ export function destinationOf(
 }
 
 /**
- * What is wrong with a URL that can be known without looking its name up; null where nothing is. Where a name leads is
- * known when something is sent.
+ * Answers the problem of a URL that is visible without a DNS lookup, or null. The addresses of a host name
+ * are checked when a request is sent.
  */
 export function refusedUrl(url: string, networks: readonly NamedNetwork[]): string | null {
   const { username, password, hash } = new URL(url);

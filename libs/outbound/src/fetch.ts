@@ -1,4 +1,7 @@
-/** `fetch`, for libraries that ask by it, over connections that are guarded as those of webhooks are. Nothing is followed. */
+/**
+ * A `fetch` for libraries, over connections that are guarded like those of webhooks. It does not follow
+ * redirects.
+ */
 import { exceededJsonLimit } from '@muster/registry';
 import { type Sender } from './sender.ts';
 
@@ -8,7 +11,10 @@ interface Asked {
   readonly body?: unknown;
 }
 
-/** Throws what the sender throws; for methods and bodies that it does not send; and for JSON beyond the limits, which callers would parse. */
+/**
+ * Throws the errors of the sender. It also throws for methods and bodies that the sender does not support,
+ * and for JSON beyond the limits, because callers would parse it.
+ */
 export const guardedFetch =
   (sender: Sender) =>
   async (url: string | URL, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Response> => {
@@ -30,7 +36,7 @@ export const guardedFetch =
     const kept = Object.entries(answered).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, [value].flat().join(', ')] as [string, string]],
     );
-    // Of these no body may be told.
+    // The constructor of Response rejects a body for these statuses.
     const hasBody = status !== 204 && status !== 205 && status !== 304;
     return new Response(hasBody ? text : null, { status, headers: kept });
   };

@@ -1,4 +1,4 @@
-/** Signing in at an issuer by OpenID Connect: where a person is sent, and what the answer says of them. */
+/** Sign-in at an OpenID Connect issuer: the redirect to it, and the claims in its answer. */
 import { LRUCache } from 'lru-cache';
 import {
   authorizationCodeGrant,
@@ -13,58 +13,67 @@ import {
 import { type Issuer, openIssuer } from './issuers.ts';
 import { type Sender } from './sender.ts';
 
-/** What is kept while a person is at an issuer, in the browser that asked. */
+/** The values that the browser keeps while a person signs in at an issuer. */
 export interface IssuerQuestion {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** What an issuer says of a person. */
+/** The claims of an issuer about a person. */
 export interface IssuerAnswer {
   readonly issuer: string;
   readonly subject: string;
-  /** As it says it, which may be no address, and no name; null where it says none. */
+  /** The address as the issuer states it, which may be invalid; null if it states none. */
   readonly email: string | null;
   readonly name: string | null;
-  /** Whether the issuer says that the address is theirs; null where it does not say. */
+  /** The issuer's statement that it verified the address; null if it makes none. */
   readonly isVerified: boolean | null;
-  /** When the person proved who they are there; null where it is not said. */
+  /** The time at which the person last authenticated at the issuer; null if the issuer does not state it. */
   readonly provenAt: string | null;
-  /** All of it, by the names of the claims. */
+  /** All claims by their names. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
 export interface IssuerAsk {
-  /** Where the issuer sends the person back to. */
+  /** The URL to which the issuer redirects the person after sign-in. */
   readonly redirectUrl: string;
-  /** As whom they say that they come; null where that was not asked. */
+  /** The e-mail address that the person entered (`login_hint`); null if no address was asked for. */
   readonly email: string | null;
-  /** How old a proof there may be; null: as old as the issuer lets it be. */
+  /** The maximum age of the authentication in seconds; null accepts any age that the issuer accepts. */
   readonly provenWithinSeconds: number | null;
 }
 
 export interface IssuerSignIn {
-  /** Where to send a person, and what to keep meanwhile. Throws where the issuer cannot be used. */
+  /**
+   * Answers the URL of the issuer and the values to keep until it answers. Throws if the issuer cannot be
+   * used.
+   */
   begin(
     issuer: Issuer,
     ask: IssuerAsk,
   ): Promise<{ readonly address: string; readonly question: IssuerQuestion }>;
   /**
-   * What the issuer's answer says, which `at` has. A claim of `needed` that the ID token has not is looked for where the issuer
-   * says more of a person. Throws where any of it does not fit what was asked.
+   * Reads the claims from the issuer's answer, which the query of the URL `at` contains. If the ID token
+   * lacks one of the claims in `needed`, the claims of the issuer's userinfo endpoint are added. Throws if
+   * any part does not match the request.
    */
   end(issuer: Issuer, question: IssuerQuestion, at: URL, needed: readonly string[]): Promise<IssuerAnswer>;
 }
 
-/** Metadata and keys are kept for ten minutes: people sign in at the same few issuers. */
+/**
+ * The cache of metadata and keys. Entries live for ten minutes, because people sign in at the same few
+ * issuers.
+ */
 const keeping = { max: 1_000, ttl: 600_000 };
-/** How far the clock of an issuer may be ahead. */
+/** The tolerance for an issuer's clock that is ahead. */
 const aheadMillis = 300_000;
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** A time to come is no time of a proof: it was written in milliseconds. */
+/**
+ * Converts a time in seconds to ISO 8601. A time in the future is ignored: such an issuer wrote milliseconds.
+ */
 const timeOf = (seconds: unknown): string | null =>
   typeof seconds === 'number' && seconds * 1_000 <= Date.now() + aheadMillis
     ? new Date(seconds * 1_000).toISOString()
@@ -79,7 +88,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
     if (known !== undefined) return known;
     const opened = openIssuer(sender, { issuer, clientId, clientSecret });
     kept.set(key, opened);
-    // What failed is asked again.
+    // Failures are not cached.
     opened.catch(() => kept.delete(key));
     return opened;
   };
@@ -103,7 +112,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
       });
       const token = tokens.claims();
       if (token === undefined) throw new Error('the issuer gave no ID token');
-      // Many issuers say the address only where they are asked for it by the token.
+      // Many issuers state the address only at the userinfo endpoint.
       const isMoreNeeded = needed.some((name) => token[name] === undefined);
       const claims =
         isMoreNeeded && opened.serverMetadata().userinfo_endpoint !== undefined

@@ -1,6 +1,7 @@
 /**
- * Issuers of OpenID Connect, as organizations name them: asked over guarded connections, and held to what they are named by.
- * Sign-in sends people there, and the worker tests whether it could.
+ * OpenID Connect issuers that organizations configure. They are called over guarded connections, and their
+ * metadata must name the configured issuer. Sign-in redirects people to them, and the worker tests whether
+ * that works.
  */
 import {
   allowInsecureRequests,
@@ -18,28 +19,31 @@ import { guardedFetch } from './fetch.ts';
 import { type Sender } from './sender.ts';
 
 export interface Issuer {
-  /** As it names itself, byte for byte. */
+  /** The issuer identifier, byte for byte as in its metadata. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Null for a public client. */
+  /** The secret of the client; null for a public client. */
   readonly clientSecret: string | null;
 }
 
-/** The issuer cannot be used; the message is for its organization's admins. */
+/** The issuer cannot be used. The message is for the admins of its organization. */
 class IssuerProblem extends Error {
   override readonly name = 'IssuerProblem';
 }
 
 const mostWords = 300;
 
-/** What went wrong, in the words of what noticed it first. */
+/** Answers the message of the innermost cause, at most 300 characters. */
 export function wordsOf(error: unknown): string {
   let first = error;
   while (first instanceof Error && first.cause instanceof Error) first = first.cause;
   return (first instanceof Error ? first.message : String(first)).slice(0, mostWords);
 }
 
-/** Where people and requests are sent has to be the web, by TLS where the issuer is reached by it. */
+/**
+ * Requires that an endpoint of the metadata is an http(s) URL, and https if the issuer itself is reached by
+ * https.
+ */
 function requireAddress(issuer: string, metadata: ServerMetadata, name: AddressName): void {
   const address = metadata[name];
   const protocol = address !== undefined && URL.canParse(address) ? new URL(address).protocol : undefined;
@@ -51,7 +55,7 @@ function requireAddress(issuer: string, metadata: ServerMetadata, name: AddressN
 type AddressName = 'authorization_endpoint' | 'token_endpoint' | 'jwks_uri';
 const addresses: readonly AddressName[] = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'];
 
-/** How the client says who it is: by a header, unless the metadata has nothing but the body. */
+/** Authenticates the client with a header, unless the metadata supports only the request body. */
 const authentication =
   (clientSecret: string): ClientAuth =>
   (server, client, body, headers) => {
@@ -62,13 +66,14 @@ const authentication =
   };
 
 /**
- * Reads an issuer's metadata; what is asked by the answer goes over the same connections. Throws IssuerProblem.
+ * Reads the metadata of an issuer. Requests to the endpoints in it use the same guarded connections. Throws
+ * IssuerProblem.
  */
 export async function openIssuer(
   sender: Sender,
   { issuer, clientId, clientSecret }: Issuer,
 ): Promise<Configuration> {
-  // A token is believed by its signature, wherever it came from.
+  // The signature of each token is verified, even if it came directly from the issuer.
   const execute = [enableNonRepudiationChecks];
   // oxlint-disable-next-line typescript/no-deprecated -- it is marked so to stand out; such an issuer is in a network that the operator named
   if (issuer.startsWith('http:')) execute.push(allowInsecureRequests);

@@ -1,13 +1,16 @@
-/** Mails, by SMTP or into a folder. */
+/** A mailer that sends by SMTP or writes into a folder. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { type Logger } from 'pino';
 
-/** Where mails go. */
+/** The destination of mails. */
 export type MailTo = { readonly smtpUrl: string } | { readonly folder: string };
 
-/** What the environment says of where mails go; undefined where it says nothing. SMTP counts before a folder. */
+/**
+ * Reads the destination of mails from the environment; undefined if it names none. SMTP takes precedence over
+ * a folder.
+ */
 export function mailToOf(said: {
   readonly SMTP_URL?: string | undefined;
   readonly MAIL_FOLDER?: string | undefined;
@@ -25,12 +28,12 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** `id` makes the Message-ID: a mail that goes out twice is the same mail to its recipient. */
+  /** Sends a mail. `id` becomes the Message-ID, so mail programs recognize a mail that was sent twice. */
   send(mail: Mail, id: string): Promise<void>;
   close(): void;
 }
 
-/** A server that does not answer costs one attempt, not a worker. */
+/** Timeouts that keep an unresponsive server from blocking a worker: only one attempt fails. */
 const timeouts = {
   dnsTimeout: 5_000,
   connectionTimeout: 5_000,
@@ -38,10 +41,13 @@ const timeouts = {
   socketTimeout: 10_000,
 };
 
-/** What is in a mail is ours alone: nothing is read from disk or fetched to fill it. */
+/** Forbids nodemailer to read files or fetch URLs for the content of a mail. */
 const contained = { disableFileAccess: true, disableUrlAccess: true };
 
-/** Marks of direction in a name would turn around what stands beside it. */
+/**
+ * Removes bidirectional control characters, because such a character in a name would reverse the text next to
+ * it.
+ */
 const withoutDirections = (text: string): string => text.replace(/\p{Bidi_Control}/gu, '');
 
 export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mailer {
@@ -52,7 +58,7 @@ export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mail
     text: withoutDirections(text),
     ...(html !== undefined && { html: withoutDirections(html) }),
     messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'muster'}>`,
-    // No absence note should answer it.
+    // The header keeps automatic replies such as absence notices from answering the mail.
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 
@@ -75,10 +81,11 @@ export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mail
       const { message } = await transport.sendMail(messageOf(mail, id));
       if (!Buffer.isBuffer(message)) throw new Error('the mail was not rendered into memory');
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      // Times sort; the same mail written twice is one file.
+      // The ids sort by time, and the same mail written twice becomes one file.
       const file = `${id}-${mail.to.replaceAll(/[^A-Za-z0-9.@-]/g, '_').slice(0, 100)}.eml`;
       await writeFile(path.join(folder, file), message, { mode: 0o600 });
-      // Links in mails are secrets, and addresses are people's: neither has a place in a log. The file's name begins with the id.
+      // Links in mails are secrets and addresses are personal data, so neither is logged. The name of the
+      // file begins with the id.
       logger.info({ id }, 'mail written to the folder');
     },
     close: () => undefined,

@@ -1,6 +1,7 @@
 /**
- * Secrets of connections, as they lie in the database: sealed by a key of the organization, which lies there too, and by the
- * installation's SECRETS_KEY, which does not. So a copy of the database alone opens none where the installation has a key.
+ * Encryption of the secrets of connections in the database. The key is derived from the organization's key,
+ * which is in the database too, and from the installation's SECRETS_KEY, which is not. If the installation
+ * has a key, a copy of the database alone reveals no secret.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -9,24 +10,30 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const tagLength = { authTagLength: tagBytes };
 
-/** Whose a secret is: sealed for one owner, it opens for no other. */
+/** The owner of a secret. A secret that was encrypted for one owner cannot be decrypted for another. */
 export interface SecretOwner {
-  /** Random, of the organization. */
+  /** The random key of the organization. */
   readonly organizationKey: Buffer;
-  /** Such as `forge <id of the connection> credentials`. */
+  /** The name of the secret, such as `forge <id of the connection> credentials`. */
   readonly name: string;
 }
 
 export interface Seals {
   readonly seal: (owner: SecretOwner, secret: string) => Buffer;
-  /** Undefined where no key opens it: it was sealed by one that the installation does not name any more. */
+  /**
+   * Decrypts a secret. Answers undefined if no configured key decrypts it, because its key was removed from
+   * the configuration.
+   */
   readonly open: (owner: SecretOwner, sealed: Buffer) => string | undefined;
 }
 
 const derive = (key: string, { organizationKey }: SecretOwner): Buffer =>
   Buffer.from(hkdfSync('sha256', key, organizationKey, 'muster secrets of connections', 32));
 
-/** The first key seals; what any of them sealed opens, and what was sealed before there was one. */
+/**
+ * Creates the functions that encrypt with the first key and decrypt with any of them. Secrets that were
+ * encrypted before there was a key can be decrypted too.
+ */
 export function createSeals(keys: readonly string[]): Seals {
   const [sealing = ''] = keys;
   return {
@@ -47,7 +54,7 @@ export function createSeals(keys: readonly string[]): Seals {
           const opened = [decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()];
           return Buffer.concat(opened).toString('utf8');
         } catch {
-          // By another key, then.
+          // Another key encrypted it: try the next one.
         }
       }
       return undefined;

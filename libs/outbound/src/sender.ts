@@ -1,7 +1,8 @@
 /**
- * Requests to addresses that strangers chose. The name is looked up once for a connection, every address that it has must
- * be one that may be sent to, and the connection goes to those: no second look-up could say otherwise. Nothing is followed,
- * no proxy is asked, and no answer is read beyond what is kept and counted.
+ * HTTP requests to addresses that users chose. The host name is resolved once per connection, all of its
+ * addresses must be allowed, and the connection uses one of them. A second lookup, which could answer
+ * differently (DNS rebinding), is never made. Redirects are not followed, proxies are not used, and the
+ * number of bytes that are read of an answer is limited.
  */
 import { lookup as lookUp } from 'node:dns/promises';
 import {
@@ -15,13 +16,16 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type LookupFunction } from 'node:net';
 import { type Destination, destinationOf, type NamedNetwork, refusedAddress } from './addresses.ts';
 
-/** From the first look at the name to the end of the answer, unless told. */
+/** The default timeout from the DNS lookup to the end of the answer. */
 const usualSeconds = 10;
 const mostAnswerBytes = 64 * 1024;
 const mostKeptBytes = 2 * 1024;
-/** Of an answer that is read: a pull request with all that a forge says of it is some 30 KiB. */
+/**
+ * The limit for answers that are read completely. A pull request with all its details is about 30 KiB at a
+ * forge.
+ */
 const mostReadBytes = 1024 * 1024;
-/** A connection on which nothing is sent is closed after so long. */
+/** The time after which an idle connection is closed. */
 const idleMillis = 4_000;
 const mostIdleConnections = 64;
 
@@ -32,11 +36,11 @@ export interface Address {
 
 export interface SenderOptions {
   readonly networks: readonly NamedNetwork[];
-  /** All addresses of a name; the machine's own resolver unless told. */
+  /** Answers all addresses of a host name; the resolver of the operating system by default. */
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
-  /** From the first look at the name to the end of the answer. */
+  /** The timeout in seconds from the DNS lookup to the end of the answer. */
   readonly seconds?: number;
-  /** Who vouches for receivers, as PEM; those that Node trusts unless told. */
+  /** The certificate authorities of receivers as PEM; those that Node trusts by default. */
   readonly ca?: string;
 }
 
@@ -48,9 +52,9 @@ export interface Post {
 
 export interface Answered {
   readonly status: number;
-  /** Its first 2 KiB. */
+  /** The first 2 KiB of the body, or all of it for `ask`. */
   readonly text: string;
-  /** By their names in lower case. */
+  /** The headers by their names in lower case. */
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -60,14 +64,14 @@ export interface Request extends Omit<Post, 'body'> {
 }
 
 export interface Sender {
-  /** Answers what came back, whatever its status. Throws where nothing did, or nothing was sent. */
+  /** Answers the response, whatever its status. Throws if none came or nothing was sent. */
   post(post: Post): Promise<Answered>;
-  /** The same, for an answer that is read: its text is whole. Throws for one of more than 1 MiB, too. */
+  /** Sends a request like `post` and answers the whole text. Throws if it is longer than 1 MiB. */
   ask(request: Request): Promise<Answered>;
   close(): void;
 }
 
-/** Nothing was sent: it leads where nothing may be sent to. */
+/** The request was not sent, because its address is forbidden. */
 export class ForbiddenAddress extends Error {
   constructor(refused: string) {
     super(`not sent: it leads to ${refused}`);
@@ -78,7 +82,7 @@ export class ForbiddenAddress extends Error {
 const machineResolver = (host: string): Promise<readonly Address[]> =>
   lookUp(host, { all: true, order: 'verbatim' });
 
-/** A look-up that answers what may be connected to, or fails: one address that may not be spoils them all. */
+/** Resolves a host name, or fails if a single one of its addresses is forbidden. */
 const guardedLookup =
   ({ networks, resolve = machineResolver }: SenderOptions, destination: Destination): LookupFunction =>
   (host, options, callback) => {
@@ -107,7 +111,7 @@ async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<
   const [kept, read] = isWhole ? [mostReadBytes, mostReadBytes] : [mostKeptBytes, mostAnswerBytes];
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // The rest of what is too long is not waited for: its connection is closed.
+  // Stop reading an answer that is too long. Its connection is closed.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     if (bytes < kept) chunks.push(chunk);
     bytes += chunk.length;
@@ -118,7 +122,7 @@ async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<
   return { status: response.statusCode ?? 0, text, headers: response.headers };
 }
 
-/** As the database takes it: no NUL, and no character that was cut. */
+/** Decodes text that the database accepts: without NUL and without a character that was cut at the limit. */
 const cleanText = (bytes: Buffer): string =>
   bytes
     .toString('utf8')
@@ -126,7 +130,10 @@ const cleanText = (bytes: Buffer): string =>
     .replace(/\uFFFD$/, '')
     .toWellFormed();
 
-/** The receiver closed a connection that was kept, at the moment in which it was used again: nothing was answered. */
+/**
+ * Detects that the receiver closed an idle connection at the moment of its reuse, so that nothing was
+ * answered.
+ */
 const isStaleConnection = (request: ClientRequest, error: unknown): boolean =>
   request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
@@ -146,7 +153,7 @@ export function createSender(options: SenderOptions): Sender {
     const { url, method, headers, body, isWhole } = asked;
     const { isAddress, host, ...destination } = destinationOf(url);
     if (isAddress) {
-      // An address is connected to without a look-up.
+      // For an IP address in the URL, Node does not call the lookup function.
       const refused = refusedAddress(host, destination, options.networks);
       if (refused !== null) return Promise.reject(new ForbiddenAddress(refused));
     }

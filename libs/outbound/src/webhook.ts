@@ -1,43 +1,43 @@
-/** One try of a webhook: signed as Standard Webhooks says, posted, and what came back said. */
+/** One attempt to deliver a webhook message, signed as Standard Webhooks specifies. */
 import { Webhook } from 'standardwebhooks';
 import { ForbiddenAddress, type Sender } from './sender.ts';
 
-/** What is said of an endpoint in each try. */
+/** The fields of an endpoint that each attempt needs. */
 export interface WebhookEndpoint {
   readonly url: string;
-  /** The newest first; each signs. */
+  /** The signing secrets, newest first. The message is signed with each of them. */
   readonly secrets: readonly string[];
 }
 
 export interface WebhookMessage {
-  /** Its `webhook-id`: the same in every try. */
+  /** The `webhook-id`, which is the same in every attempt. */
   readonly id: string;
   readonly body: string;
 }
 
 export interface Tried {
   readonly at: string;
-  /** Null: nothing was answered. */
+  /** The HTTP status; null if there was no answer. */
   readonly status: number | null;
   readonly ms: number;
-  /** Null: delivered. */
+  /** The failure; null if the message was delivered. */
   readonly error: string | null;
 }
 
 export interface WebhookAnswer {
   readonly tried: Tried;
-  /** The first 2 KiB; null where nothing was answered. */
+  /** The first 2 KiB of the answer; null if there was none. */
   readonly answer: string | null;
-  /** Seconds that a receiver with too much to do (429, 503) asks to wait; null where it does not. */
+  /** The delay in seconds that an overloaded receiver (429, 503) requests; null if it requests none. */
   readonly retryAfterSeconds: number | null;
 }
 
 const longestError = 200;
 
-/** A receiver may not put a delivery off for longer. */
+/** The longest delay that a receiver can request. */
 const maxRetryAfterSeconds = 24 * 60 * 60;
 
-/** Reads `Retry-After` of RFC 9110: seconds, or a date. */
+/** Reads the `Retry-After` header of RFC 9110, which is a number of seconds or a date. */
 export function retryAfterOf(status: number, header: string | undefined, now: number): number | null {
   if ((status !== 429 && status !== 503) || header === undefined) return null;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1_000;
@@ -60,14 +60,14 @@ function headersOf(
   };
 }
 
-/** What went wrong, without addresses of ours: callers read it. */
+/** Describes a failure without addresses of the internal network, because callers read it. */
 function wordsFor(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
   return (code ?? message).slice(0, longestError);
 }
 
-/** Never throws: whatever went wrong is what came of the try. */
+/** Delivers a message. It never throws: a failure is part of the result. */
 export async function sendWebhook(
   sender: Sender,
   endpoint: WebhookEndpoint,
