@@ -1,6 +1,6 @@
 /**
- * What one domain asks of another: stated and performed like operations, in the caller's own transaction, and on no
- * surface. No caller outside can call these.
+ * Internal operations between domains. They run like operations, in the caller's own transaction, but are
+ * offered on no surface. External callers cannot call them.
  */
 import { z } from 'zod';
 import { org, project } from './kernel/access.ts';
@@ -13,17 +13,17 @@ import { StoryStatus } from './records/project.ts';
 import { Label } from './records/story.ts';
 import { Trust } from './records/merge-proof.ts';
 
-/** What a caller who asks for the next story wants of it. */
+/** The filters of a caller who asks for the next story. */
 const nextFilters = {
   projectId: ProjectRef,
   labels: z.array(Label).max(20).optional(),
   epicId: Id.optional(),
   assignedToMe: z.boolean(),
-  /** Whether a story whose work has not begun is moved to in_progress, by the gates of that move. */
+  /** True moves a story whose work has not begun to in_progress. The move has to pass its usual gates. */
   moves: z.boolean(),
 };
 
-/** Where a story stands among those that may be begun next: by urgency, and then as on the board. */
+/** The sort key of a story among those that may begin next: by urgency, and then in the board's order. */
 const PlaceInOrder = z.strictObject({
   urgency: z.int(),
   position: z.int(),
@@ -107,9 +107,9 @@ export const inside = {
       requiredApprovals: z.int(),
       freshApprovals: z.int(),
       freshChangesRequested: z.int(),
-      /** Approvals and demands of an older spec or other code. */
+      /** The number of verdicts about an older spec or other code. */
       staleVerdicts: z.int(),
-      /** Of the code under review; null: it is not known. */
+      /** The head commit of the code under review; null if it is unknown. */
       headSha: z.string().nullable(),
     }),
     example: { storyId: 'WEB-2' },
@@ -123,15 +123,15 @@ export const inside = {
     params: z.strictObject({
       ...nextFilters,
       statuses: z.array(StoryStatus).min(1).max(6),
-      /** Of these alone. */
+      /** Restricts the search to these stories. */
       storyIds: z.array(Id).max(1_000).optional(),
       limit: z.int().min(1).max(1_000),
-      /** The place of the last one of the page before. */
+      /** The sort key of the last story on the previous page. */
       after: PlaceInOrder.optional(),
     }),
     result: z.object({
       items: z.array(PassedOver.extend({ status: StoryStatus })),
-      /** Where the next page begins; null where this is the last. */
+      /** The start of the next page; null on the last page. */
       next: PlaceInOrder.nullable(),
     }),
     example: { projectId: 'WEB', statuses: ['ready'], assignedToMe: false, moves: true, limit: 10 },
@@ -146,7 +146,7 @@ export const inside = {
     result: z.object({
       begins: z.boolean(),
       reasons: PassedOver.shape.reasons,
-      /** It went to a column that is not locked, while this waited. */
+      /** True if the story moved to a column that is not locked while this call waited for the locks. */
       moved: z.boolean(),
     }),
     refusals: ['invalid_transition', 'policy', 'wip_limit', 'archived', 'mismatched_project'],

@@ -1,13 +1,16 @@
 /**
- * What a parameter means where its schema does not say: a name means the same in every operation, unless a longer key
- * says otherwise. The words are for people (reference, command line, OpenAPI). They stand beside the schemas, not in
- * them, since a model pays for each word of a list of tools and knows the names.
+ * The meanings of parameters whose schema has no description. A name means the same in every operation,
+ * unless a more specific key overrides it. The reference, the command line and OpenAPI show them. They are
+ * kept out of the schemas, because models know the names and each word in a list of tools costs them tokens.
  */
 import { type Operation } from './kernel/operation.ts';
 
-/** By the last word of the path, by the whole path, or by `<namespace or operation>:` and one of these. */
+/**
+ * The meanings by the last word of the path, by the whole path, or by `<namespace or operation>:` and one of
+ * these.
+ */
 export const parameterMeanings: Readonly<Record<string, string>> = {
-  // Records, by id.
+  // Ids of records.
   accessRequestId: "The access request's id",
   actorId: 'Only what this member or agent did',
   afterColumnId: 'The column after which it goes; left out, the new one is the last',
@@ -77,7 +80,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'agents.listActive:agentId': 'Only runs of this agent',
   'agents.list:includeRetired': 'Also agents that work no more',
 
-  // Words that people gave.
+  // Texts that people write.
   body: 'The text, in Markdown',
   color: 'The color, as #rrggbb',
   content: 'The text itself',
@@ -112,7 +115,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   arguments: 'What the user of the prompt fills in',
   required: 'Whether the prompt needs it',
 
-  // Where it stands.
+  // Position and state.
   archived: 'Whether the project is archived; false brings it back',
   blocked: 'Why the story waits, and who can help; null: it waits no more',
   'blocked.kind': 'What kind of obstacle it is',
@@ -256,7 +259,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   gamificationEnabled: 'Whether points are counted',
   auditRetentionDays: 'How long entries of the audit trail are kept, in days',
 
-  // Devices, notices and other trackers.
+  // Devices, notifications and other trackers.
   platform: 'What the device runs',
   pushToken: 'Where pushes go; null: nowhere',
   appVersion: 'The version of the app on the device',
@@ -281,7 +284,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   localProjectId: "The local project's id; the same id again makes no second project",
   epicLocalId: 'The localId of its epic',
 
-  // What a list shows.
+  // Filters of lists.
   before: 'Only notifications up to this moment',
   effective: "Also the organization's prompts, as a member who works there sees them",
   from: 'Only from this moment on',
@@ -304,7 +307,10 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'webhooks:kinds': 'The kinds of events that are sent',
 };
 
-/** What `path` of an operation's parameters means, such as `git.pullRequest.number`; undefined where no word is kept. */
+/**
+ * Answers the meaning of a parameter by its path, such as `git.pullRequest.number`; undefined if there is
+ * none.
+ */
 export function meaningOfParameter(
   { name, namespace }: Pick<Operation, 'name' | 'namespace'>,
   path: string,

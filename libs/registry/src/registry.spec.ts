@@ -1,4 +1,6 @@
-/** The laws that every contract keeps. They are written over the registry, so a new operation falls under them. */
+/**
+ * Rules that every contract must follow. They iterate over the registry, so they apply to new operations too.
+ */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -9,7 +11,7 @@ import { generalBodyLimit, type Operation } from './kernel/operation.ts';
 import { isOperation, operations, registry } from './registry.ts';
 import { jsonSchemaOf, type Schema, surfaceText } from './surface.ts';
 
-/** Each operation with the place it stands at. */
+/** Yields each operation with its path in the registry. */
 function* placesOf(node: object, place: readonly string[] = []): Generator<[string, Operation]> {
   for (const [word, child] of Object.entries(node) as [string, unknown][]) {
     if (isOperation(child)) yield [[...place, word].join('.'), child];
@@ -19,7 +21,7 @@ function* placesOf(node: object, place: readonly string[] = []): Generator<[stri
 const places = [...placesOf(registry)];
 const all = [...operations.values()];
 
-/** The operations that break a law, each with its reason. */
+/** Answers the operations that violate a rule, each with its reason. */
 function violationsOf(
   operationsByName: Iterable<[string, Operation]>,
   check: (operation: Operation, name: string) => void,
@@ -35,14 +37,14 @@ function violationsOf(
   return violations;
 }
 
-/** A test that names every operation which breaks the law. */
+/** Defines a test that names every operation that violates the rule. */
 const law = (title: string, check: (operation: Operation) => void): void => {
   it(title, () => {
     expect(violationsOf(operations, check)).toEqual([]);
   });
 };
 
-/** A schema and everything in it. */
+/** Yields a schema and everything in it. */
 function* partsOf(schema: Schema, at = ''): Generator<[string, Schema]> {
   yield [at, schema];
   for (const [name, field] of Object.entries(schema.properties ?? {})) yield* partsOf(field, `${at}.${name}`);
@@ -57,7 +59,7 @@ const paramsOf = (operation: Operation): [string, Schema][] => [
 const resultOf = (operation: Operation): [string, Schema][] => [
   ...partsOf(jsonSchemaOf(operation.result, 'output')),
 ];
-/** Where the schemas are that do not keep a law. */
+/** Answers the paths of the schemas that violate a rule. */
 const against = (parts: [string, Schema][], breaks: (part: Schema) => boolean): string[] =>
   parts.filter(([, part]) => breaks(part)).map(([at]) => at);
 
@@ -79,7 +81,7 @@ describe('names', () => {
 
   it('say a list is a list', () => {
     const reads = all.filter(({ effect, result }) => effect === 'read' && 'items' in result.shape);
-    // What operators see of everything, who leads, what was replied and what is found go by what they list.
+    // Lists of the operators, the leaderboard, replies and search results are named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
         /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|replies|find)$|^admin\.platform\.[a-z]+s$/,
@@ -160,7 +162,7 @@ describe('every operation', () => {
 
   law('has pages, or says why not', (operation) => {
     const { shape } = operation.result;
-    // A stream is followed from a place to the next, and has no last page.
+    // A stream is read from one position to the next and has no last page.
     if (!('items' in shape) || 'lastSeq' in shape || 'oldest' in shape) return;
     expect(Object.keys(shape)).toContain('nextCursor');
     if (operation.effect === 'write') return;
@@ -181,7 +183,7 @@ describe('every operation', () => {
       expect(target).toBe(first);
       return;
     }
-    // What says the kind goes before, and says no other.
+    // The parameter that gives the kind comes first and accepts exactly these kinds.
     expect([first, second]).toEqual([named.saidBy, target]);
     const { properties } = jsonSchemaOf(operation.params, 'input');
     for (const type of properties?.[named.saidBy]?.enum ?? [])
@@ -202,7 +204,7 @@ describe('every operation', () => {
     expect(new Set(operation.emits).size).toBe(operation.emits.length);
     if (operation.effect === 'write') return;
     expect(operation.emits).toEqual([]);
-    // Of reads, a stream alone has a rule: it goes on from what is still kept.
+    // Only streams among the reads can be refused: their events may no longer be stored.
     expect(operation.refusals.filter((reason) => reason !== 'resync')).toEqual([]);
   });
 
@@ -229,13 +231,15 @@ describe('events and refusals', () => {
 
   it('all come from somewhere', () => {
     const said = new Set<string>(all.flatMap((operation) => operation.emits));
-    // A person who accepts an invitation calls no operation: there is no token yet. Expiries and news of forges are the worker's.
+    // A person who accepts an invitation calls no operation, because there is no token yet. The worker emits
+    // expiries and events of forges.
     const saidElsewhere = [
       ...['story.mergeReverted', 'invitation.accepted', 'forge.deliveriesFailed', 'lease.expired'],
     ];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
-    // The pipeline gives these, the acceptance of an invitation, the event stream, the MCP gateway, and the license service.
+    // These come from the pipeline, the acceptance of an invitation, the event stream, the MCP gateway and
+    // the license service.
     const fromElsewhere = [
       ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked', 'stream_replaced'],
       ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
@@ -252,7 +256,8 @@ describe('an agent', () => {
   const named = (wanted: 'byMemberOnly' | 'readsInbox') =>
     all.filter((operation) => operation[wanted]).map(({ name }) => name);
 
-  // Named here by themselves: where a statement lacks the mark, nothing that is made of statements would notice.
+  // The operations are listed by name, because no derived check would notice an operation that lacks the
+  // flag.
   it("does nothing in its member's name that is the member's own to do", () => {
     const own = all
       .filter(({ namespace, effect }) => namespace === 'notifications' && effect === 'write')
@@ -268,7 +273,7 @@ describe('an agent', () => {
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
       ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
     ];
-    // What leaves the organization for good is for people to decide.
+    // People decide about data that permanently leaves the organization.
     const imports = all.filter(({ namespace }) => namespace === 'imports').map(({ name }) => name);
     const webhooks = all.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
     expect(named('byMemberOnly').sort()).toEqual(
@@ -301,7 +306,7 @@ describe('an agent', () => {
 });
 
 describe('the surface', () => {
-  // Meant to change? `npm run generate` pins it anew; the difference is for reviewers to read.
+  // For an intended change, `npm run generate` updates the file, and reviewers read the difference.
   it('is the pinned one', () => {
     const pinned = readFileSync(path.join(import.meta.dirname, '../surface.generated.json'), 'utf8');
     expect(JSON.parse(surfaceText())).toEqual(JSON.parse(pinned));

@@ -83,7 +83,7 @@ export const registry = {
 };
 export type Registry = typeof registry;
 
-/** A namespace holds operations and, as in `projects.members`, further namespaces. */
+/** A namespace of operations and, as in `projects.members`, of further namespaces. */
 interface Namespace {
   readonly [word: string]: Operation | Namespace;
 }

@@ -1,9 +1,12 @@
-/** The contract in brief, to be pinned: what a client could notice of a change, and nothing else. */
+/**
+ * A summary of the contract for the surface test: everything that clients could notice of a change, and
+ * nothing else.
+ */
 import { z } from 'zod';
 import { groundsOf } from './kernel/access.ts';
 import { operations } from './registry.ts';
 
-/** The parts of a JSON Schema that are of interest here. */
+/** The parts of a JSON Schema that are used here. */
 export interface Schema {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
@@ -18,15 +21,15 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
 }
 
-/** What a zod schema accepts or answers, as JSON Schema; it is one, and the type only names some of its parts. */
+/** Converts a zod schema to JSON Schema. The result is complete; the type names only some of its parts. */
 export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): Schema =>
   z.toJSONSchema(schema, { io }) as Schema;
 
 type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
 
-/** What narrows a value, in one order. */
+/** The keywords that restrict a value, in the order of the output. */
 const bounds = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'default'];
-/** Zod's own bounds of an integer. */
+/** Zod's default limits of an integer. */
 const anyInteger: readonly unknown[] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
 
 function boundsOf(schema: Schema): string {
@@ -37,7 +40,7 @@ function boundsOf(schema: Schema): string {
   return (typeof format === 'string' ? ` ${format}` : '') + narrowing.join('');
 }
 
-/** A field that may be missing has a question mark; a record stands there by its name. */
+/** Summarizes a schema. An optional field has a question mark, and a named record is replaced by its name. */
 function brief(schema: Schema): Shape {
   if (schema.$ref !== undefined) return schema.$ref.replace('#/$defs/', '');
   if (schema.anyOf !== undefined) return schema.anyOf.map(brief);
@@ -57,7 +60,10 @@ function brief(schema: Schema): Shape {
   return (schema.type ?? 'any') + boundsOf(schema);
 }
 
-/** As it lies in surface.generated.json: records by name, and everything of each operation that clients go by. */
+/**
+ * Answers the text of surface.generated.json: records by name, and each operation with everything that
+ * clients depend on.
+ */
 export function surfaceText(): string {
   const records: Record<string, Shape> = {};
   const shapeOf = (schema: z.ZodType, io: 'input' | 'output'): Shape => {

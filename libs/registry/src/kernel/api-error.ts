@@ -1,4 +1,4 @@
-/** The contract's error object as an exception, for everything that answers calls. */
+/** The contract's error object as an exception, for all services that answer calls. */
 import { type OrgRole, type ProjectRole } from './access.ts';
 import { type ErrorBody, type ErrorCode, errorStatus, type Issue } from './errors.ts';
 import { type Reason, type ReasonOf, reasons } from './reasons.ts';
@@ -7,11 +7,14 @@ import { withShortLists } from './short-lists.ts';
 type Facts = Record<string, unknown>;
 type Details = Facts & { reason: Reason; issues?: Issue[]; retryable?: boolean };
 
-/** An expected answer other than success: a refusal, or a service that is away. Made by the functions below alone. */
+/**
+ * An expected answer other than success: a refusal, or an unavailable service. Create it only with the
+ * functions below.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: Details;
-  /** Seconds after which to try again. */
+  /** The delay in seconds after which the caller may try again. */
   readonly retryAfter: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: Details, retryAfter?: number) {
@@ -37,18 +40,20 @@ export class ApiError extends Error {
   }
 }
 
-/** An answer of another service, told on as it is: it may have reasons that this one does not know yet. */
+/**
+ * Passes on the error of another service unchanged. It may have reasons that this version does not know yet.
+ */
 export const relayed = ({ code, message, details }: ErrorBody, retryAfter?: number): ApiError =>
   new ApiError(code, message, { ...details } as Details, retryAfter);
 
 interface Case {
-  /** What is to be said of this case, rather than the meaning that the catalogue has. */
+  /** The message for this case; by default the meaning in the catalogue. */
   readonly message?: string | undefined;
   readonly details?: Facts;
   readonly retryAfter?: number;
 }
 
-/** An error of this code; what is not said of the case comes from the catalogue. */
+/** Creates an error of this code. Values that the case does not give come from the catalogue. */
 const because = <Code extends ErrorCode>(
   code: Code,
   reason: ReasonOf<Code>,
@@ -61,8 +66,8 @@ const because = <Code extends ErrorCode>(
 const soon = 1;
 
 /**
- * A refusal by its reason; code, message and retryability come from the catalogue. One that holds until a time that it names
- * is retryable, whatever its reason.
+ * Creates a refusal from its reason. Code, message and retryability come from the catalogue. A refusal that
+ * ends at a stated time is retryable, whatever its reason.
  */
 export const refusal = (reason: ReasonOf<'conflict' | 'unprocessable'>, details: Facts = {}): ApiError => {
   const { code, retryable } = reasons[reason];
@@ -75,10 +80,13 @@ export const refusal = (reason: ReasonOf<'conflict' | 'unprocessable'>, details:
 export const notFound = (message?: string, details: Facts = {}): ApiError =>
   because('not_found', 'not_found', { message, details });
 
-/** The same with the parameter that names nothing, for calls that name several records: `epicId`, `blockedBy.1`. */
+/**
+ * Answers the same error with the parameter that names a missing record, for calls that name several records:
+ * `epicId`, `blockedBy.1`.
+ */
 export const nothingAt = (path: string): ApiError => notFound(undefined, { path });
 
-/** What is asked for; where it is not found, that is said of this parameter. */
+/** Awaits a lookup. If it finds no record, the error names this parameter. */
 export async function named<Found>(path: string, asked: Promise<Found>): Promise<Found> {
   try {
     return await asked;
@@ -91,14 +99,14 @@ export async function named<Found>(path: string, asked: Promise<Found>): Promise
 export const unauthorized = (reason: ReasonOf<'unauthorized'> = 'unauthorized'): ApiError =>
   because('unauthorized', reason);
 
-/** A fault of ours, which tells nothing of the inside. */
+/** Creates the error for an internal fault, without internal details. */
 export const internal = (): ApiError => because('internal', 'internal');
 
-/** The parameters do not fit: which, and what is wanted. */
+/** Creates the error for invalid parameters, with one issue for each of them. */
 export const badRequest = (message: string, issues?: Issue[]): ApiError =>
   because('bad_request', 'invalid_params', { message, ...(issues && { details: { issues } }) });
 
-/** The request does not fit, before anything looks at its parameters. */
+/** Creates the error for a request that is invalid before its parameters are validated. */
 export const malformed = (
   reason: Exclude<ReasonOf<'bad_request'>, 'invalid_params'>,
   message?: string,
@@ -111,13 +119,13 @@ export const tooLarge = (
   details: Facts = {},
 ): ApiError => because('payload_too_large', reason, { message, details });
 
-/** The path exists, and answers POST alone. */
+/** Creates the error for a path that exists but accepts only POST. */
 export const methodNotAllowed = (): ApiError => because('method_not_allowed', 'method_not_allowed');
 
 export const unsupportedMediaType = (message?: string): ApiError =>
   because('unsupported_media_type', 'content_type', { message });
 
-/** Of a path or a license; a record that is not there is `notFound`. */
+/** Creates the error for a missing path or license. For a missing record use `notFound`. */
 export const missing = (
   reason: Exclude<ReasonOf<'not_found'>, 'not_found'>,
   message?: string,
@@ -127,32 +135,32 @@ export const missing = (
 export const unknownOperation = (didYouMean: readonly string[]): ApiError =>
   because('unknown_operation', 'unknown_operation', { details: { didYouMean } });
 
-/** By something else than a role or a scope. */
+/** Creates the error for a call that is forbidden for another reason than a role or a scope. */
 export const forbidden = (
   reason: Exclude<ReasonOf<'forbidden'>, 'role' | 'scope'>,
   message?: string,
   details: Facts = {},
 ): ApiError => because('forbidden', reason, { message, details });
 
-/** What is needed, in words or as grounds, and what the caller has instead. */
+/** The required rights, in words or as grounds, and the rights that the caller has. */
 interface TooLittle<Needed, Held> {
   readonly needed: Needed;
   readonly held: Held;
 }
 
-/** The caller's role is too low. */
+/** Creates the error for a caller whose role is too low. */
 export const roleTooLow = (
   { needed, held }: TooLittle<OrgRole | ProjectRole | readonly string[], OrgRole | ProjectRole>,
   message?: string,
 ): ApiError => because('forbidden', 'role', { message, details: { needed, held } });
 
-/** The token's scope is too small, whatever the role of its member. */
+/** Creates the error for a token whose scope is too small, whatever the role of its member. */
 export const scopeTooSmall = (
   { needed, held }: TooLittle<string, readonly string[]>,
   message = `The token's scope is too small; this needs ${needed}.`,
 ): ApiError => because('forbidden', 'scope', { message, details: { needed, held: [...held] } });
 
-/** Too many calls; the same may be sent again after so many seconds. */
+/** Creates the error for too many calls. The caller may send the same call again after `seconds`. */
 export const tooMany = (reason: ReasonOf<'rate_limited'>, seconds: number, message?: string): ApiError =>
   because('rate_limited', reason, {
     message,
@@ -160,6 +168,6 @@ export const tooMany = (reason: ReasonOf<'rate_limited'>, seconds: number, messa
     retryAfter: seconds,
   });
 
-/** The service cannot answer now; the caller may try again after a second. */
+/** Creates the error for a service that cannot answer now. The caller may try again after one second. */
 export const unavailable = (reason: ReasonOf<'unavailable'>, message?: string): ApiError =>
   because('unavailable', reason, { message, retryAfter: soon });

@@ -1,8 +1,8 @@
-/** The error object of every answer, and its codes. The reasons stand in reasons.ts. */
+/** The error object of every answer, and its codes. The reasons are defined in reasons.ts. */
 import { z } from 'zod';
 import { LeftOut } from './short-lists.ts';
 
-/** Error code → HTTP status of the answer, and when it is given. */
+/** The HTTP status of each error code, and the situation in which it is used. */
 export const errorCodes = {
   bad_request: { status: 400, meaning: 'The request or its parameters do not fit the contract' },
   unauthorized: { status: 401, meaning: 'The token is missing, malformed, unknown, revoked or expired' },
@@ -25,16 +25,16 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 type Status<Code extends ErrorCode> = (typeof errorCodes)[Code]['status'];
 
-/** Error code → HTTP status of the answer. */
+/** The HTTP status of each error code. */
 export const errorStatus = Object.fromEntries(
   Object.entries(errorCodes).map(([code, { status }]) => [code, status]),
 ) as { readonly [Code in ErrorCode]: Status<Code> };
 
-/** One field that does not fit: `path` as in `stories[2].title`, and what is wanted. */
+/** One invalid field: `path`, such as `stories[2].title`, and the requirement that it violates. */
 export const Issue = z.object({ path: z.string(), message: z.string() });
 export type Issue = z.infer<typeof Issue>;
 
-/** `['stories', 2, 'title']` → `stories[2].title`. */
+/** Formats the path of a field: `['stories', 2, 'title']` → `stories[2].title`. */
 export const issuePath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, part) =>
@@ -42,7 +42,7 @@ export const issuePath = (path: readonly PropertyKey[]): string =>
     '',
   );
 
-/** More than this many would only repeat themselves. */
+/** The maximum number of reported issues. Further ones usually repeat the first. */
 export const mostIssues = 20;
 
 export const issueAt = (path: readonly PropertyKey[], message: string): Issue => ({
@@ -52,7 +52,7 @@ export const issueAt = (path: readonly PropertyKey[], message: string): Issue =>
 
 const RoleOrScope = z.union([z.string(), z.array(z.string())]).optional();
 
-/** The error object, the same on every surface. */
+/** The error object, which is the same on every surface. */
 export const ErrorBody = z
   .object({
     code: z.enum(Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]]),

@@ -1,6 +1,7 @@
 /**
- * What can happen. A handler says one of these in one line, and that line feeds the activity, the event
- * streams, notifications, gamification and webhooks. Past tense; data holds what the subject does not.
+ * The domain events. A handler states one of them in one line, and the activity, the event streams,
+ * notifications, gamification and webhooks are derived from it. Names are in the past tense. `data` holds
+ * only facts that the subject does not contain.
  */
 import { z } from 'zod';
 import { Id } from './values.ts';
@@ -27,12 +28,12 @@ export const events = {
   'story.created': z.object({ status }),
   'story.updated': changed,
   'story.statusChanged': z.object({ from: status, to: status, columnId: Id.nullable() }),
-  /** Its last open blocker is done, canceled or deleted. */
+  /** The last open blocker of the story was done, canceled or deleted. */
   'story.unblocked': nothing,
-  /** A pull request that was merged, or a commit that was pushed, takes back the merged work; the story stays where it is. */
+  /** A merged pull request or a pushed commit reverted the merged work. The story keeps its status. */
   'story.mergeReverted': z.object({
     executionId: Id,
-    /** Of the pull request that reverts it; null for a commit. */
+    /** The number of the pull request that reverts the work; null for a commit. */
     number: z.int().nullable(),
     url: z.string().nullable(),
   }),
@@ -72,7 +73,7 @@ export const events = {
   'team.memberAdded': z.object({ memberId: Id, role: z.string() }),
   'team.memberRoleChanged': z.object({ memberId: Id, role: z.string() }),
   'team.memberRemoved': z.object({ memberId: Id }),
-  // Who may see and do what in a project.
+  // Access to projects.
   'project.memberAdded': z.object({ memberId: Id, role: z.string() }),
   'project.memberRemoved': z.object({ memberId: Id }),
   'project.teamAssigned': z.object({ teamId: Id, role: z.string() }),
@@ -97,7 +98,7 @@ export const events = {
   'review.decided': z.object({
     verdict: z.string(),
     note: z.string().nullable(),
-    /** It names an older spec or other code than there is to review. */
+    /** True if the verdict names an older spec or other code than the current one. */
     stale: z.literal(true).optional(),
   }),
   'review.retracted': z.object({ previousVerdict: z.string() }),
@@ -109,14 +110,17 @@ export const events = {
   'import.stored': z.object({ created: z.int(), updated: z.int() }),
   'import.finished': z.object({ blockers: z.int() }),
   'import.reverted': z.object({ removed: z.int() }),
-  // Signals, money, points.
+  // Broadcasts, seats and points.
   'broadcast.posted': z.object({ level: z.string(), teamId: Id.nullable() }),
   'seats.changed': z.object({ from: z.int(), to: z.int() }),
   'points.cleared': z.object({ memberId: Id.nullable() }),
   'forge.connected': z.object({ kind: z.string() }),
   'forge.updated': changed,
   'forge.disconnected': nothing,
-  /** Its deliveries cannot be read; it comes once until one can be read again. */
+  /**
+   * The deliveries of the connection cannot be read. The event occurs once until a delivery can be read
+   * again.
+   */
   'forge.deliveriesFailed': nothing,
   'forge.repositoryLinked': z.object({ connectionId: Id }),
   'forge.repositoryUnlinked': z.object({ connectionId: Id }),
@@ -149,7 +153,7 @@ export const events = {
   'execution.completed': z.object({
     executionId: Id,
     outcome: z.string(),
-    /** The holder, where the work ended because another deleted its project. */
+    /** The previous holder, if the work ended because another member deleted its project. */
     fromMemberId: Id.nullable().optional(),
     fromAgentId: Id.nullable().optional(),
   }),
@@ -157,7 +161,7 @@ export const events = {
   'lock.acquired': z.object({ resources: z.array(z.string()), mode: z.string() }),
   'lock.released': z.object({
     resources: z.array(z.string()),
-    /** The holder, where it was another who freed it. */
+    /** The previous holder, if another caller released the lease. */
     fromMemberId: Id.nullable(),
     fromAgentId: Id.nullable(),
   }),
@@ -174,12 +178,13 @@ export const events = {
   'run.completed': aboutRun,
   'run.failed': aboutRun,
   'run.canceled': aboutRun,
-  // An agent of a member, and below it one of the catalog.
+  // The first two concern an agent of a member, the others an agent of the catalog.
   'agent.created': z.object({ memberId: Id }),
   'agent.retired': z.object({ memberId: Id }),
   'agent.published': z.object({ slug: z.string(), version: z.string() }),
   'agent.deleted': z.object({ slug: z.string(), version: z.string().nullable() }),
-  // Of a story's execution, of a group's, or of a group's coordination, which has no execution.
+  // A lease of a story's execution, of a group's execution, or of a group's coordination, which has no
+  // execution.
   'lease.expired': z.object({
     unitType: z.enum(['story', 'delivery_group', 'coordination']),
     executionId: Id.nullable(),
@@ -194,7 +199,10 @@ export type EventKind = keyof typeof events;
 export type EventData<Kind extends EventKind> = z.input<(typeof events)[Kind]>;
 export const eventKinds = Object.keys(events) as [EventKind, ...EventKind[]];
 
-/** What an event is about. `projectId` decides who sees it: those with a role in that project; null: everyone. */
+/**
+ * The subject of an event. It is visible to callers with a role in the project `projectId`; null: to all
+ * members.
+ */
 export interface Subject {
   readonly type:
     | 'project'
@@ -224,7 +232,10 @@ export interface Subject {
   readonly projectId: string | null;
 }
 
-/** A record as the subject of what happened to it; everybody may hear of one that is in no project. */
+/**
+ * Creates the subject of an event from a record. All members can see events of a record that belongs to no
+ * project.
+ */
 export const subjectOf = (
   type: Subject['type'],
   { id, project_id: projectId = null }: { readonly id: string; readonly project_id?: string | null },

@@ -1,4 +1,4 @@
-/** Plain words for what does not fit a schema, in place of those of zod. */
+/** Plain messages for schema violations, which replace those of zod. */
 import { type z } from 'zod';
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
@@ -36,13 +36,16 @@ const formats: Readonly<Record<string, string>> = {
   date: 'must be a date such as 2026-11-21',
 };
 
-/** The distinct requirements of the options of a union. */
+/** Joins the distinct requirements of the options of a union. */
 function choiceWords(options: readonly (readonly { readonly message: string }[])[]): string {
   const wants = new Set(options.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)));
   return wants.size > 0 && wants.size <= 3 ? [...wants].join(', or ') : 'has none of the forms it may have';
 }
 
-/** The requirement that a value misses, as a sentence whose subject is the path. A schema's own message is kept. */
+/**
+ * Describes the requirement that a value violates, as a sentence whose subject is the path. A message of the
+ * schema itself is kept.
+ */
 export function issueWords(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -77,5 +80,5 @@ export function issueWords(issue: RawIssue): string {
   }
 }
 
-/** Options for a parse whose issues callers read. */
+/** The options of a parse whose issues are shown to callers. */
 export const inPlainWords = { error: issueWords };

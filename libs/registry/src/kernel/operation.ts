@@ -1,4 +1,6 @@
-/** What an operation is. The registry is made of these, and every surface is derived from them. */
+/**
+ * The definition of an operation. The registry consists of operations, and every surface is derived from it.
+ */
 import { type z } from 'zod';
 import { type Access, type Ground, orgRank, type Scope, type TargetParam, targetKinds } from './access.ts';
 
@@ -8,11 +10,14 @@ import { type RuleReason } from './reasons.ts';
 
 export type Effect = 'read' | 'write';
 
-/** Where an operation can be offered; `tool` is as a tool for models. */
+/** The surfaces on which an operation can be offered. `tool` is a tool for language models. */
 export const surfaces = ['http', 'client', 'cli', 'tool'] as const;
 export type Surface = (typeof surfaces)[number];
 
-/** Of an operation that models are not offered: a list of tools is read by the token. */
+/**
+ * The surfaces of an operation that is not offered to language models, because each tool in their list costs
+ * tokens.
+ */
 export const notAsTool: readonly Surface[] = ['http', 'client', 'cli'];
 
 interface Statement<
@@ -24,47 +29,63 @@ interface Statement<
   Emitted extends EventKind,
   Grounds extends Ground,
 > {
-  /** `<namespace>.<verb>`; its path is the same with slashes. */
+  /** The name in the form `<namespace>.<verb>`. The path is the name with slashes. */
   readonly name: Name;
   readonly effect: E;
-  /** One line, imperative, without a full stop. */
+  /** One line in the imperative, without a full stop. */
   readonly summary: string;
-  /** Words by which people look for it and that neither name nor summary has. */
+  /** Additional search words that neither the name nor the summary contains. */
   readonly keywords?: string;
-  /** What it does, what is special about it; plain sentences. */
+  /** A description of the effect and of special cases, in plain sentences. */
   readonly description: string;
   readonly access: Access<Grounds>;
   readonly params: Params;
   readonly result: Result;
-  /** The refusals (409, 422) that the handler may give. */
+  /** The refusals (409, 422) that the handler may answer. */
   readonly refusals?: readonly Refusal[];
-  /** The events that the handler may say happened. */
+  /** The events that the handler may emit. */
   readonly emits?: readonly Emitted[];
-  /** Parameters that work against the demo organization's shape; the whole-API test calls it. */
+  /**
+   * Parameters that are valid for the demo organization. The whole-API test calls the operation with them.
+   */
   readonly example: z.input<NoInfer<Params>>;
-  /** Called again with the same parameters it changes nothing more, and answers or is refused. Any read does; a write only where said. */
+  /**
+   * True if a repeated call with the same parameters changes nothing more, and succeeds or is refused. Reads
+   * always are; a write only if stated here.
+   */
   readonly idempotent?: boolean;
-  /** It takes away what a person may miss. */
+  /** True if the operation deletes data that a person may miss. */
   readonly destructive?: boolean;
-  /** A refusal for lack of rights leaves an audit entry too. */
+  /** True if a refusal for missing rights is recorded in the audit log too. */
   readonly auditsRefusal?: boolean;
-  /** The member's own to do: an agent's token is refused. */
+  /** True if only the member may call it, and tokens of agents are refused. */
   readonly byMemberOnly?: boolean;
-  /** Dangerous in the wrong hands: a session has to have proven lately whose it is. */
+  /**
+   * True if the operation is so sensitive that a session must have confirmed the member's identity recently.
+   */
   readonly needsProof?: boolean;
-  /** Reads the member's inbox: an agent's token is refused unless its member let the agent. */
+  /**
+   * True if it reads the member's inbox. An agent's token is refused unless its member allowed the agent to
+   * read it.
+   */
   readonly readsInbox?: boolean;
-  /** It names no record in a project, and yet touches only what a token that is bound to projects sees. */
+  /**
+   * True if the operation names no record in a project, but affects only data that a token bound to projects
+   * can see.
+   */
   readonly staysInProjects?: boolean;
-  /** May write into an archived project; any other write there is refused before anything of it stays. */
+  /** True if it may write into an archived project. Any other write there is refused and rolled back. */
   readonly reachesArchived?: boolean;
-  /** Only keeps a lease: on its own path it is answered also when there is no place for others, and is counted apart. */
+  /**
+   * True if it only renews a lease. On its own path it is answered even if all slots for other requests are
+   * occupied, and it is counted separately.
+   */
   readonly isRenewal?: boolean;
-  /** Where it is offered; everywhere unless said. */
+  /** The surfaces on which it is offered; all by default. */
   readonly surfaces?: readonly Surface[];
-  /** Largest body in bytes, where the general 256 KiB is too little. */
+  /** The maximum body in bytes, if the general limit of 256 KiB is too small. */
   readonly bodyLimit?: number;
-  /** The field of the result that no caller may ever read again; it is not kept with an Idempotency-Key. */
+  /** The field of the result that must never be readable again. It is not stored with an Idempotency-Key. */
   readonly secret?: keyof z.output<Result> & string;
 }
 
@@ -86,24 +107,26 @@ export interface Operation<
   readonly byMemberOnly: boolean;
   readonly needsProof: boolean;
   readonly readsInbox: boolean;
-  /** Whether a token that is bound to projects may call it: it has no business with the organization's own affairs. */
+  /**
+   * True if a token bound to projects may call it. Such a token must not reach the organization's own data.
+   */
   readonly takesBoundTokens: boolean;
   readonly reachesArchived: boolean;
   readonly isRenewal: boolean;
   readonly surfaces: readonly Surface[];
   readonly bodyLimit: number;
   readonly secret: string | null;
-  /** The first part of the name. */
+  /** The name without its last part. */
   readonly namespace: string;
-  /** The token scope it needs. */
+  /** The scope that a token needs. */
   readonly scope: Scope;
-  /** The parameter whose record's project decides the caller's role; null where no project is involved. */
+  /** The parameter whose record's project decides the caller's role; null if no project is involved. */
   readonly target: TargetParam | null;
-  /** The parameters that name members and agents, which may do so by handle or slug. */
+  /** The paths of parameters that name members and agents, and accept a handle or a slug. */
   readonly personPaths: readonly PersonPath[];
 }
 
-/** 256 KiB, the largest body unless an operation says otherwise. */
+/** 256 KiB: the maximum body of an operation that states no other limit. */
 export const generalBodyLimit = 256 * 1024;
 export const largeBodyLimit = 1024 * 1024;
 export const bulkBodyLimit = 8 * 1024 * 1024;
@@ -116,12 +139,12 @@ function scopeOf(access: Access, effect: Effect): Scope {
   return effect;
 }
 
-/** Without a project: what any member reads, and nothing that changes the organization or is for its admins. */
+/** Answers whether an operation without a project is a read that any member may call. */
 const isOpenRead = (access: Access, effect: Effect): boolean =>
   effect === 'read' &&
   (access.kind === 'self' || (access.kind === 'org' && orgRank(access.role) < orgRank('admin')));
 
-/** States an operation; everything that follows from the statement is worked out here, once, at start-up. */
+/** Defines an operation. Everything that follows from the statement is computed here once, at start-up. */
 export function operation<
   const Name extends string,
   const E extends Effect,
@@ -174,7 +197,10 @@ export type InputOf<O extends Operation> = z.input<O['params']>;
 export type ResultOf<O extends Operation> = z.output<O['result']>;
 export type RefusalOf<O extends Operation> = O['refusals'][number];
 export type EmittedOf<O extends Operation> = O['emits'][number];
-/** What a handler says of the record; `admin` is not its to say. */
+/**
+ * The grounds that a handler must state about the record. `admin` is excluded, because the runtime decides
+ * it.
+ */
 export type GroundOf<O extends Operation> =
   O extends Operation<string, Effect, z.ZodObject, z.ZodObject, RuleReason, EventKind, infer Grounds>
     ? Exclude<Grounds, 'admin'>

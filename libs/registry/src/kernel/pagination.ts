@@ -1,12 +1,12 @@
-/** Keyset pages: the same `limit`, `cursor` and answer for every list. */
+/** Keyset pagination: the same `limit`, `cursor` and page for every list. */
 import { z } from 'zod';
 
 export const defaultLimit = 50;
 export const maxLimit = 200;
-/** 1 MiB: a page is cut where its items are more, but never to none. */
+/** The maximum size of a page, 1 MiB. A page is cut at this size, but has at least one item. */
 export const mostPageBytes = 1024 * 1024;
 
-/** 4 KiB: a longer text or manifest comes in a list only where it is asked for. */
+/** 4 KiB: lists include a longer text or manifest only on request. */
 export const mostUnaskedBytes = 4 * 1024;
 
 export const page = {
@@ -18,9 +18,12 @@ export const page = {
     .meta({ description: 'nextCursor of the page before; absent for the first page' }),
 };
 
-/** Of items that are small by what they are, such as cards. */
+/** The maximum page size for lists of small items, such as cards. */
 export const mostSmallItems = 1_000;
 
-/** `{items, nextCursor}`; nextCursor is null on the last page. A page may hold fewer items than `limit` and not be the last. */
+/**
+ * A page `{items, nextCursor}`. `nextCursor` is null on the last page. A page may have fewer items than
+ * `limit` without being the last one.
+ */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() });

@@ -1,8 +1,8 @@
-/** Paths of the parameters that name members and agents. */
+/** The paths of parameters that name members and agents. */
 import { z } from 'zod';
 import { type PersonKind } from './values.ts';
 
-/** A field's path from the parameters; `[]` stands for each item of a list. */
+/** The path of a field from the parameters. `[]` stands for each item of a list. */
 export interface PersonPath {
   readonly kind: PersonKind;
   readonly path: readonly string[];
@@ -11,7 +11,7 @@ export interface PersonPath {
 const kinds: readonly unknown[] = ['member', 'agent', 'actor'] satisfies PersonKind[];
 const isPersonKind = (ref: unknown): ref is PersonKind => kinds.includes(ref);
 
-/** The paths of all parameters below the schema that take a handle or a slug. */
+/** Answers the paths of all parameters in the schema that accept a handle or a slug. */
 export function personPathsIn(schema: z.core.$ZodType, path: readonly string[] = []): PersonPath[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return personPathsIn(schema.unwrap(), path);

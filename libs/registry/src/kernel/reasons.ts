@@ -1,6 +1,7 @@
 /**
- * The catalogue of what can go wrong, by code: each `details.reason`, what it means, what the caller does about it, and
- * whether the same call can succeed later unchanged. Constructors, documents, tools and the command line go by it.
+ * The catalogue of errors by code. It has each `details.reason`, its meaning, the remedy, and whether the
+ * same call can succeed later unchanged. Error constructors, documentation, tools and the command line use
+ * it.
  */
 import { type ErrorCode } from './errors.ts';
 import { conflict, type Row, unprocessable } from './rule-reasons.ts';
@@ -329,18 +330,20 @@ export type ReasonOf<Code extends ErrorCode> = {
   }[keyof Catalogue[Home] & string];
 }[ErrorCode];
 export type Reason = ReasonOf<ErrorCode>;
-/** The refusals that operations state: the call fits, and the state of things or a rule is against it. */
+/**
+ * The refusals that operations declare: the call is valid, but the state of the data or a rule forbids it.
+ */
 export type RuleReason = ReasonOf<'conflict' | 'unprocessable'>;
 
 export interface Fact {
   readonly code: ErrorCode;
   readonly meaning: string;
   readonly remedy: string;
-  /** Whether the same call can succeed later unchanged. */
+  /** True if the same call can succeed later unchanged. */
   readonly retryable: boolean;
 }
 
-/** Every reason, and what there is to know of it. */
+/** The catalogue entry of each reason. */
 export const reasons = Object.fromEntries(
   Object.entries(catalogue).flatMap(([code, rows]) =>
     Object.entries<Row>(rows).map(([reason, { meaning, remedy, retryable = false }]) => [
@@ -353,7 +356,7 @@ export const reasons = Object.fromEntries(
 export const isReason = (name: unknown): name is Reason =>
   typeof name === 'string' && Object.hasOwn(reasons, name);
 
-/** The reasons that errors of this code have, in the order of the catalogue. */
+/** Answers the reasons of this code, in the order of the catalogue. */
 export const reasonsOf = (code: ErrorCode): readonly Reason[] =>
   (Object.keys(reasons) as Reason[]).filter(
     (reason) => Object.hasOwn(catalogue[code], reason) || alsoOf(reason) === code,
@@ -364,7 +367,7 @@ const alsoOf = (reason: Reason): ErrorCode | undefined => {
   return rows[reason]?.also;
 };
 
-/** What the caller does about an error, whose reason may be of a newer server. */
+/** Answers the remedy for an error, whose reason may come from a newer server. */
 export const remedyFor = (code: ErrorCode, reason: unknown): string => {
   const known = isReason(reason) ? reason : reasonsOf(code)[0];
   return known === undefined ? '' : reasons[known].remedy;

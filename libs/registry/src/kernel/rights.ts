@@ -1,9 +1,12 @@
-/** What a token may do, and why not: the rules that need no record, stated once for the pipeline, tool lists and documents. */
+/**
+ * The access rules that need only the token and the operation. The pipeline, tool lists and documentation
+ * share them.
+ */
 import { type Ground, type Scope, scopeCovers } from './access.ts';
 import { type Operation } from './operation.ts';
 import { type ReasonOf } from './reasons.ts';
 
-/** What each ground is in words, and the reason of the 403 where it does not hold. */
+/** The description of each ground, and the reason of the 403 if the caller lacks it. */
 export const grounds = {
   admin: { words: 'an admin of the organization, with the scope admin', reason: 'role' },
   teamLead: { words: 'a lead of the team', reason: 'role' },
@@ -14,27 +17,29 @@ export const grounds = {
   projectLead: { words: 'a lead of the project', reason: 'role' },
 } as const satisfies Record<Ground, { words: string; reason: ReasonOf<'forbidden'> }>;
 
-/** Those who may, of whom the role is not all: `its author, or a lead of the project`. */
+/** Describes the callers who may, as in `its author, or a lead of the project`. */
 export const groundsInWords = (wanted: readonly Ground[]): string =>
   wanted.map((ground) => grounds[ground].words).join(', or ');
 
-/** What of a token decides. */
+/** The facts of a token that decide. */
 export interface TokenFacts {
   readonly scopes: readonly Scope[];
   readonly agentId: string | null;
-  /** The projects it is bound to; null: every project that its member may see. */
+  /** The projects to which the token is bound; null for all projects that its member may see. */
   readonly projectIds: readonly string[] | null;
-  /** Its member let this agent read their inbox. */
+  /** True if the member allowed this agent to read their inbox. */
   readonly mayReadInbox: boolean;
 }
 
-/** What of an operation decides. */
+/** The facts of an operation that decide. */
 type Asked = Pick<Operation, 'scope' | 'byMemberOnly' | 'readsInbox' | 'takesBoundTokens'>;
 
-/** The reasons of a 403 for which a token alone is enough. */
+/** The reasons of a 403 that depend only on the token. */
 type TokenReason = Extract<ReasonOf<'forbidden'>, 'scope' | 'agents_may_not' | 'bound_token'>;
 
-/** Why a token may not call an operation, whatever the role of its member; null where it may. */
+/**
+ * Answers the reason why a token may not call an operation, whatever the role of its member; null if it may.
+ */
 export function tokenRefusal(asked: Asked, token: TokenFacts): TokenReason | null {
   // guard: an agent is not its member
   const isAgents = token.agentId !== null;
@@ -45,5 +50,5 @@ export function tokenRefusal(asked: Asked, token: TokenFacts): TokenReason | nul
   return null;
 }
 
-/** How long a proof of a session is fresh, in minutes. */
+/** The validity of a session's identity confirmation, in minutes. */
 export const proofMinutes = 10;

@@ -1,17 +1,20 @@
-/** The part of the catalogue that operations state: the call fits, and the state of things or a rule is against it. */
+/**
+ * The reasons of refusals that operations declare: the call is valid, but the state of the data or a rule
+ * forbids it.
+ */
 import { type ErrorCode } from './errors.ts';
 
 export interface Row {
-  /** The message, where the case at hand has nothing better to say. */
+  /** The default message of the error. */
   readonly meaning: string;
-  /** What the caller does about it. */
+  /** The remedy: the action that the caller can take. */
   readonly remedy: string;
   readonly retryable?: true;
-  /** A second code that has the reason. */
+  /** A second error code that can have this reason. */
   readonly also?: ErrorCode;
 }
 
-/** 409. */
+/** The reasons of 409. */
 export const conflict = {
   version_mismatch: {
     meaning: 'Another caller changed it since the version you named; read it again.',
@@ -80,7 +83,7 @@ export const conflict = {
   },
 } as const satisfies Record<string, Row>;
 
-/** 422. */
+/** The reasons of 422. */
 export const unprocessable = {
   resync: {
     meaning: 'Events that come after this cursor are no longer kept.',

@@ -1,7 +1,7 @@
-/** Lists in what is no page: the details of a refusal, the answer of a trial. They have a budget of bytes, too. */
+/** A byte budget for lists that are not paginated: details of a refusal, and results of a dry run. */
 import { z } from 'zod';
 
-/** 64 KiB for each list; its first item is shown whatever it measures. */
+/** 64 KiB for each list. The first item is always included, whatever its size. */
 export const mostListBytes = 64 * 1024;
 
 export const LeftOut = z.record(z.string(), z.int()).meta({
@@ -19,7 +19,7 @@ function countWithin(items: readonly unknown[], most: number): number {
   return items.length;
 }
 
-/** The same with each list as long as it may be; `leftOut` says of which there was more. */
+/** Answers the facts with each list cut to its budget. `leftOut` has the number of omitted items by list. */
 export function withShortLists<Facts extends object>(facts: Facts): Facts & { leftOut?: LeftOut } {
   const leftOut: LeftOut = {};
   const short: Record<string, unknown> = {};

@@ -1,6 +1,6 @@
 /**
- * Limits of JSON text from outside, checked before JSON.parse. Parsing millions of brackets blocks the process for
- * seconds, and code that walks a deep result overflows the stack.
+ * Limits for untrusted JSON text, checked before JSON.parse. Parsing millions of brackets would block the
+ * process for seconds, and a deeply nested result would overflow the stack of the code that traverses it.
  */
 
 export interface JsonLimits {
@@ -8,14 +8,17 @@ export interface JsonLimits {
   readonly values: number;
 }
 
-/** Deliveries of forges nest about ten levels deep; the largest one has a value for every 25 bytes. */
+/** Webhook payloads of forges nest about ten levels deep. The largest one has a value for every 25 bytes. */
 export const untrustedJsonLimits: JsonLimits = { depth: 64, values: 200_000 };
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const openers: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closers: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** The limit that the text exceeds, counting brackets and commas outside of strings. The text need not be valid JSON. */
+/**
+ * Answers the limit that the text exceeds, counting brackets and commas outside of strings. The text need not
+ * be valid JSON.
+ */
 export function exceededJsonLimit(
   text: string,
   { depth: maxDepth, values: maxValues }: JsonLimits = untrustedJsonLimits,
@@ -38,7 +41,10 @@ export function exceededJsonLimit(
   return undefined;
 }
 
-/** Parses JSON text from outside. Throws SyntaxError if it is not JSON or exceeds the limits, without parsing the latter. */
+/**
+ * Parses untrusted JSON text. Throws SyntaxError if it is invalid or exceeds the limits. A text beyond the
+ * limits is not parsed.
+ */
 export function parseUntrustedJson(
   text: string,
   reviver?: (key: string, value: unknown) => unknown,

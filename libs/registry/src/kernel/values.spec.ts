@@ -19,7 +19,7 @@ import {
 
 const accepts = (schema: z.ZodType, value: unknown): boolean => schema.safeParse(value).success;
 const uuid = '01936d5c-0000-7000-8000-00000000000a';
-/** What arrives in JSON where a text should be. */
+/** JSON values that are not strings. */
 const noTexts = [5, true, null, [uuid], { id: uuid }, undefined];
 
 describe('Id', () => {
@@ -238,7 +238,7 @@ describe('name', () => {
   it('fits after it was normalized', () => {
     expect(accepts(name(1), 'e\u0301')).toBe(true);
     expect(accepts(name(3), 'é😀x')).toBe(true);
-    // NFC makes some texts longer: U+0958 becomes two code points, and what is stored must still fit.
+    // NFC makes some texts longer: U+0958 becomes two code points. The stored text must still fit.
     expect(name(2).parse('\u0958')).toBe('\u0915\u093c');
     expect(accepts(name(1), '\u0958')).toBe(false);
   });

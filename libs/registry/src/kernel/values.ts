@@ -1,7 +1,7 @@
-/** The values that parameters and records are made of. Formats are checked here and nowhere else. */
+/** The value types of parameters and records. Formats are checked here and nowhere else. */
 import { z } from 'zod';
 
-/** Lower-case canonical UUID. */
+/** A canonical UUID in lower case. */
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const storyKey = /^[A-Za-z][A-Za-z0-9]{1,9}-[0-9]{1,25}$/;
 /** The number at the end of a story's key. */
@@ -18,19 +18,22 @@ export const Id = z
   .regex(uuid, 'must be a lower-case UUID')
   .meta({ format: 'uuid', description: 'UUIDv7, lower case' });
 
-/** A console address of a story, such as `https://muster.example.com/s/WEB-42?from=1`. */
+/** The URL of a story in the console, such as `https://muster.example.com/s/WEB-42?from=1`. */
 const storyAddress = /^https?:\/\/[^\s?#]+\/s\/([^\s/?#]+)\/?(?:[?#]\S*)?$/i;
 
-/** The id or key in a story reference as people write and copy it: ` WEB-42 `, `#WEB-42` or a console address. */
+/**
+ * Extracts the id or key from a story reference as people write and copy it: ` WEB-42 `, `#WEB-42` or a
+ * console URL.
+ */
 const bareStoryRef = (text: string): string => {
   const trimmed = text.trim();
   return storyAddress.exec(trimmed)?.[1] ?? trimmed.replace(/^#/, '');
 };
 
 /**
- * A story's id or its key, `WEB-42` in any case, also as `#WEB-42` or as its address in the console. A key that no story
- * can have (`WEB-007`, twenty digits) is read as `WEB-0`, which none has: so it is one that does not exist, and no number
- * that is too large goes further.
+ * A story's id or key, `WEB-42` in any case, also as `#WEB-42` or as its URL in the console. A key that no
+ * story can have (`WEB-007`, twenty digits) is read as `WEB-0`, which never exists. So numbers that are too
+ * large never reach the database.
  */
 export const StoryRef = z
   .string()
@@ -48,7 +51,7 @@ export const StoryRef = z
     'x-muster-ref': 'story',
   });
 
-/** A project's id or its key, `WEB` in any case. */
+/** A project's id or key, `WEB` in any case. */
 export const ProjectRef = z
   .string()
   .refine((text) => uuid.test(text) || projectKey.test(text), 'must be a project id or a key such as WEB')
@@ -62,7 +65,10 @@ export const ProjectRef = z
 const handle = /^@?[a-z0-9][a-z0-9-]{0,39}$/;
 const uuidInAnyCase = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An id, or a name that the runtime replaces by the id before the handler runs (libs/runtime/src/references.ts). */
+/**
+ * Creates the schema of an id or a name. The runtime replaces the name by the id before the handler runs
+ * (libs/runtime/src/references.ts).
+ */
 const personParam = (kind: PersonKind, wanted: string, description: string) =>
   z
     .string()
@@ -70,21 +76,21 @@ const personParam = (kind: PersonKind, wanted: string, description: string) =>
     .refine((text) => uuid.test(text) || (handle.test(text) && !uuidInAnyCase.test(text)), wanted)
     .meta({ description, maxLength: 41, 'x-muster-ref': kind });
 
-/** A member in parameters: the id, or the handle. */
+/** A parameter that names a member by id or handle. */
 export const MemberParam = personParam(
   'member',
   'must be a member id or a handle such as @ana',
   'Id or handle, such as @ana',
 );
 
-/** An agent in parameters: the id, or the slug. */
+/** A parameter that names an agent by id or slug. */
 export const AgentParam = personParam(
   'agent',
   'must be an agent id or a slug such as claude',
   'Id or slug, such as claude',
 );
 
-/** A member or an agent in parameters. A name that both have means the member. */
+/** A parameter that names a member or an agent. If both have the name, it means the member. */
 export const ActorParam = personParam(
   'actor',
   'must be an id, a handle or a slug such as @ana',
@@ -97,11 +103,14 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** Length is counted in code points; `length` in UTF-16 units bounds it from both sides, so counting is rare. */
+/**
+ * Compares the length in code points. `length`, in UTF-16 units, bounds it from both sides, so counting is
+ * rarely necessary.
+ */
 const fits = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= 2 * max && codePoints(text) <= max);
 
-/** Whether the text can be stored and sent on: valid Unicode, no NUL. */
+/** Answers whether the text can be stored and sent on: valid Unicode without NUL. */
 export const isCleanText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 const cleanText = () =>
@@ -116,16 +125,16 @@ const bounded = (schema: z.ZodString, max: number, min: number) =>
     )
     .meta({ maxLength: max, ...(min > 0 && { minLength: min }) });
 
-/** Free text of `min` to `max` code points. */
+/** A text of `min` to `max` code points. */
 export const text = (max: number, min = 0) => bounded(cleanText(), max, min);
 
-/** The text with a line feed at the end of each line, so that an editor's line ends make no other text. */
+/** Converts line ends to line feeds, so that the line ends of an editor do not count as a change. */
 export const withLineFeeds = (value: string): string => value.replace(/\r\n?/g, '\n');
 
-/** Free text of several lines, such as a description; lines end with a line feed. */
+/** A text of several lines, such as a description. Line ends are converted to line feeds. */
 export const prose = (max: number, min = 0) => bounded(cleanText().overwrite(withLineFeeds), max, min);
 
-/** Text of at most `max` bytes in UTF-8. */
+/** A text of at most `max` bytes in UTF-8. */
 export const textOfBytes = (max: number) =>
   cleanText()
     .refine(
@@ -134,31 +143,37 @@ export const textOfBytes = (max: number) =>
     )
     .meta({ maxLength: max });
 
-// Letters and symbols by their class that are drawn as nothing: the fillers of Hangul and the empty Braille cell.
+// Excludes letters and symbols that are rendered as nothing: the Hangul fillers and the empty Braille cell.
 const visibleCharacter = /[[\p{L}\p{N}\p{P}\p{S}]--[\u115f\u1160\u2800\u3164\uffa0]]/v;
 
-/** True where the text has a letter, digit, punctuation mark or symbol: something that can be seen. */
+/** Answers whether the text has a visible character: a letter, digit, punctuation mark or symbol. */
 export const saysAnything = (value: string): boolean => visibleCharacter.test(value);
 
-/** Characters that are drawn as nothing or turn the direction of the text around them, joiners left out. */
+/** The characters that are invisible or change the text direction, without joiners. */
 const invisible =
   /[\p{Default_Ignorable_Code_Point}--[\u{200c}\u{200d}\u{180b}-\u{180f}\u{fe00}-\u{fe0f}\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]]/gv;
-/** Joiners and variation selectors where they shape nothing: behind ASCII, but for keycaps, or before ASCII or the end. */
+/**
+ * Joiners and variation selectors without effect: after ASCII (except in keycaps), before ASCII, or at the
+ * end.
+ */
 const idleJoiners =
   /(?<=^|\p{ASCII})(?!\u{fe0f}\u{20e3})\p{Default_Ignorable_Code_Point}+|[\u{200c}\u{200d}]+(?=\p{ASCII}|$)/gv;
 
-/** The name as it is kept: what looks the same is the same. */
+/** Normalizes a name for storage, so that names that look the same are the same. */
 const plainName = (value: string): string =>
   value.normalize('NFC').replace(invisible, '').replace(idleJoiners, '').normalize('NFC').trim();
 
-/** A name or title: NFC, no line breaks, no invisible characters, not blank. It must fit as it is kept: NFC makes some texts longer. */
+/**
+ * A name or title: NFC, no line breaks, no invisible characters, not blank. The normalized text must fit,
+ * because NFC makes some texts longer.
+ */
 export const name = (max: number) =>
   bounded(cleanText().overwrite(plainName), max, 1)
-    // A name stands on one line in lists, logs and mail headers.
+    // Names are shown on one line in lists, logs and mail headers.
     .refine((value) => !/[\u0001-\u001f\u007f\u2028\u2029]/.test(value), 'must not have control characters')
     .refine((value) => value === '' || saysAnything(value), 'must have a visible character');
 
-/** Any JSON object of at most `max` bytes as text. Its texts were found clean when the body was read. */
+/** A JSON object of at most `max` bytes as text. Its strings were already checked when the body was read. */
 export const jsonObject = (max: number) =>
   z
     .record(z.string(), z.unknown())
@@ -167,7 +182,7 @@ export const jsonObject = (max: number) =>
       `must have at most ${max} bytes as JSON`,
     );
 
-/** What to search for: matched literally, in any case; NFC, as names are. */
+/** A search text. It is matched literally and in any case; NFC, like names. */
 export const SearchText = text(200, 1)
   .overwrite((value) => value.normalize('NFC'))
   .meta({ description: 'Text to search for, in any case' });
@@ -177,14 +192,14 @@ const calendarDate = /^(\d{4})-(\d{2})-(\d{2})$/;
 const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(2200, 0, 1);
 
-/** Date.parse rolls 30 February over to March; the text must come back as it went in. */
+/** Compares the text with the parsed date, because Date.parse reads 30 February as a day in March. */
 function isCalendarDate(value: string): boolean {
   if (!calendarDate.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
   return time >= earliest && time < latest && new Date(time).toISOString().startsWith(value);
 }
 
-/** A point in time given by a caller: RFC 3339 between 1970 and 2200, brought to UTC with milliseconds. */
+/** A time in a parameter: RFC 3339 between 1970 and 2200, converted to UTC with milliseconds. */
 export const Instant = z
   .string()
   .refine(
@@ -198,28 +213,31 @@ export const Instant = z
   .overwrite((value) => new Date(value).toISOString())
   .meta({ format: 'date-time' });
 
-/** A time in an answer: ISO 8601 UTC with milliseconds. */
+/** A time in an answer: ISO 8601 in UTC with milliseconds. */
 export const Time = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   .meta({ format: 'date-time' });
 
-/** A calendar day, `2026-11-21`. */
+/** A calendar day, such as `2026-11-21`. */
 export const Day = z
   .string()
   .refine(isCalendarDate, 'must be a date such as 2026-11-21')
   .meta({ format: 'date' });
 
-/** Starts at 1, +1 each change. Sent back as `expectedVersion` it makes an edit conditional. */
+/**
+ * The version of a record. It starts at 1 and increases with each change. Sent as `expectedVersion`, it makes
+ * an edit conditional.
+ */
 export const Version = z.int().min(1).max(2_147_483_647);
-/** What every record ends with. */
+/** The last fields of every record. */
 export const stamps = { createdAt: Time, updatedAt: Time, version: Version };
 
 export const ExpectedVersion = Version.optional().meta({
   description: 'The version you read; if it changed since, 409 version_mismatch',
 });
 
-/** http or https, at most 2,048 characters. */
+/** An http or https URL of at most 2,048 characters. */
 export const Url = z
   .string()
   .max(2048)
@@ -231,7 +249,9 @@ export const Url = z
 
 const scpAddress = /^(?:[^\s@/:]+@)([^\s:/]+):(?!\/)(\S+?)(?:\.git)?$/;
 
-/** The address of a repository: a URL, or `git@host:owner/name.git`, which becomes the URL of its page. */
+/**
+ * The URL of a repository. `git@host:owner/name.git` is accepted too and converted to the URL of its page.
+ */
 export const RepositoryUrl = z
   .string()
   .max(2048)

@@ -18,7 +18,7 @@ import {
 } from '../records/catalog.ts';
 import { PromptTags } from '../records/prompt.ts';
 
-/** Which version of which agent, named in one of two ways. */
+/** An agent, named by slug or by id, and the requested version. */
 const VersionWanted = z
   .strictObject({
     slug: CatalogSlug.optional(),

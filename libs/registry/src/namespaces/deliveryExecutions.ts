@@ -35,7 +35,10 @@ const held = { executionId: execution, leaseToken: 'lse_1_0000000000000000000000
 
 const ExecutionAndSignals = z.object({ execution: Execution, signals: z.array(Signal) });
 
-/** What a holder may be refused with, always: its lease is not, or no longer, the newest. */
+/**
+ * The refusals that every operation of a holder can have: a lease that is no longer current, and an archived
+ * project.
+ */
 const holderRefusals = ['stale_lease', 'archived'] as const;
 
 export const deliveryExecutions = {

@@ -14,7 +14,7 @@ const held = { groupId: group, leaseToken: 'lse_1_000000000000000000000000000000
 const TheGroup = z.object({ group: Group });
 const GroupAndSignals = z.object({ group: Group, signals: z.array(Signal) });
 
-/** What the holder of the coordination lease may be refused with, always. */
+/** The refusals that every operation of the coordination lease's holder can have. */
 const holderRefusals = ['stale_lease', 'archived'] as const;
 
 export const deliveryGroups = {

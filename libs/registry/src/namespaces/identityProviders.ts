@@ -14,7 +14,10 @@ import {
 
 const providerId = '01936d5c-0000-7000-8000-0000000000d4';
 
-/** For admins, by themselves: an admin who says who vouches for people can be each of them. */
+/**
+ * Only admins themselves may call these: an admin who controls an identity provider can sign in as any
+ * person.
+ */
 const byAdmins = { access: org('admin'), byMemberOnly: true, surfaces: notAsTool } as const;
 const writes = { ...byAdmins, effect: 'write', auditsRefusal: true, needsProof: true } as const;
 

@@ -4,7 +4,7 @@ import { operation } from '../kernel/operation.ts';
 import { ExpectedVersion } from '../kernel/values.ts';
 import { Policy, PolicyRecord } from '../records/org.ts';
 
-/** Left out: unchanged; null: back to the default. */
+/** Makes a field of the policy optional: if omitted it stays unchanged, and null resets it to the default. */
 const change = <Field extends z.ZodType>(field: z.ZodDefault<Field>) => field.unwrap().nullable().optional();
 const { shape } = Policy;
 

@@ -19,7 +19,7 @@ const memberId = '01936d5c-0000-7000-8000-000000000040';
 const teamId = '01936d5c-0000-7000-8000-000000000042';
 const accessRequestId = '01936d5c-0000-7000-8000-000000000043';
 
-/** What `projects` has for who may see and do what in one. */
+/** The part of the namespace `projects` that manages access to a project. */
 export const projectAccess = {
   members: {
     add: operation({

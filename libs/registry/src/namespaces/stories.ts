@@ -37,7 +37,10 @@ import {
 
 const StoryAndWarnings = z.object({ story: Story, warnings: z.array(Warning) });
 
-/** The body of a story is as small as most; a longer spec is written by storySpec.update. */
+/**
+ * The first spec in the call that creates a story. Its limit respects the general body limit;
+ * storySpec.update accepts longer specs.
+ */
 const FirstSpec = textOfBytes(192 * 1024).meta({
   maxLength: 192 * 1024,
   description: 'Its first spec, at most 192 KiB; storySpec.update takes 256',

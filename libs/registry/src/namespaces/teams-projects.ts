@@ -6,7 +6,7 @@ import { Id } from '../kernel/values.ts';
 import { RoleInProject } from '../records/access.ts';
 import { ProjectShort } from '../records/project.ts';
 
-/** What `teams` has for the projects that a team has a role in. */
+/** The part of the namespace `teams` for the projects in which a team has a role. */
 export const teamProjects = {
   list: operation({
     name: 'teams.projects.list',

@@ -14,7 +14,10 @@ import {
   WebhookUrl,
 } from '../records/webhook.ts';
 
-/** Those who may: a lead of the endpoint's project, or for one of the organization an admin; people alone. */
+/**
+ * Only people may call these: a lead of the endpoint's project, or an admin for an endpoint of the
+ * organization.
+ */
 const byLeads = {
   access: org('member', 'projectLead', 'admin'),
   byMemberOnly: true,
@@ -26,7 +29,7 @@ const readsAsLead = { ...byLeads, effect: 'read' } as const;
 const webhookId = '01936d5c-0000-7000-8000-000000000080';
 const deliveryId = '01936d5c-0000-7000-8000-000000000081';
 
-/** A number of the endpoint's own count, which a command line has as text, or a time. */
+/** A limit of a range: a message number of the endpoint, which the command line sends as text, or a time. */
 const Edge = z.union([
   z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   z.string().regex(/^[1-9]\d{0,14}$/),

@@ -1,13 +1,13 @@
-/** Who may see and do what in a project, and who asks to. */
+/** Access to projects, and requests for it. */
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
 import { Id, prose, stamps, Time } from '../kernel/values.ts';
 import { Actor, MemberRef } from './member.ts';
 
-/** As a parameter or a field; the type of its name is in the kernel. */
+/** A role in a project, as a schema. Its type is defined in the kernel. */
 export const RoleInProject = z.enum(projectRoles);
 
-/** A member who was given a role in the project itself. */
+/** A member with a role that was assigned in the project itself. */
 export const ProjectMember = z
   .object({
     projectId: Id,
@@ -20,7 +20,7 @@ export const ProjectMember = z
   .meta({ id: 'ProjectMember' });
 export type ProjectMember = z.infer<typeof ProjectMember>;
 
-/** A member with the role that counts in the project, and where that comes from. */
+/** A member with the effective role in the project, and the source of that role. */
 export const Participant = z
   .object({
     memberId: Id,
@@ -49,7 +49,7 @@ export type AccessDecision = z.infer<typeof AccessDecision>;
 
 export const AccessMessage = prose(2_000, 1);
 
-/** Says nothing of the project but its id: the caller may not see it. */
+/** A request for access. It states only the id of the project, because the caller may not see the project. */
 export const AccessRequest = z
   .object({
     id: Id,

@@ -3,11 +3,11 @@ import { Id, Time } from '../kernel/values.ts';
 import { Actor, MemberRef } from './member.ts';
 import { TargetType } from './target.ts';
 
-/** An agent where another record holds one. */
+/** An agent as a reference inside another record. */
 export const AgentRef = z.object({ id: Id, name: z.string() });
 export type AgentRef = z.infer<typeof AgentRef>;
 
-/** Who works on something: a person and an agent side by side. */
+/** The assignment of a person and an agent to a record, side by side. */
 export const Assignment = z
   .object({
     targetType: TargetType,

@@ -3,14 +3,14 @@ import { orgRoles } from '../kernel/access.ts';
 import { Id, stamps, Time } from '../kernel/values.ts';
 import { plans } from './org.ts';
 
-/** Money is in whole minor units of the currency, such as cents. */
+/** An amount of money in whole minor units of the currency, such as cents. */
 const Amount = z.int();
 const Currency = z.string().describe('ISO 4217, such as USD');
 
-/** Seats up to and with `upTo` cost `unitAmount` each; null: all further ones. */
+/** A tier in which each seat up to and including `upTo` costs `unitAmount`; null for all further seats. */
 export const SeatTier = z.object({ upTo: z.int().nullable(), unitAmount: Amount });
 
-/** What seats cost: graduated, so that each seat costs what the tier that it falls in says. */
+/** The prices of seats. They are graduated: each seat costs the amount of the tier that it falls into. */
 export const SeatPricing = z
   .object({
     plan: z.enum(plans),
@@ -58,7 +58,7 @@ export const ProrationLine = z.object({
 });
 export type ProrationLine = z.infer<typeof ProrationLine>;
 
-/** What a change of seats costs for the rest of the period. The lines add up to the amount. */
+/** The cost of a change of seats for the rest of the period. The lines add up to the amount. */
 export const Proration = z
   .object({
     amount: Amount.describe('Below zero is a credit'),

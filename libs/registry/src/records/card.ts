@@ -1,4 +1,4 @@
-/** A story as a board shows it: no more than a card has room for, and who works on it now. */
+/** A story as a board shows it: only the fields of a card, and who works on it now. */
 import { z } from 'zod';
 import { AgentRef } from './assignment.ts';
 import { ExecutionState } from './execution.ts';
@@ -6,7 +6,7 @@ import { Actor, MemberRef } from './member.ts';
 import { StorySummary } from './story.ts';
 import { Time } from '../kernel/values.ts';
 
-/** More than so many are not counted. */
+/** The limit of counts on a card. */
 export const mostCounted = 100;
 
 const Count = z.int().min(0).max(mostCounted);

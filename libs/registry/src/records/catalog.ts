@@ -1,4 +1,4 @@
-/** The catalog: agents that an organization shares, in versions that say the same for ever. */
+/** The catalog: agents that an organization shares, in immutable versions. */
 import { z } from 'zod';
 import { Id, name, text, textOfBytes, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
@@ -12,8 +12,8 @@ export const CatalogSlug = z
   .meta({ description: 'The name by which an agent is found, such as code-reviewer' });
 
 /**
- * Semantic Versioning 2.0.0 as its authors write it down, with numbers that JavaScript counts exactly, of at most 128
- * characters.
+ * The official pattern of Semantic Versioning 2.0.0. Numbers are limited to those that JavaScript represents
+ * exactly, and the length to 128 characters.
  */
 const semanticVersion =
   /^(?=.{1,128}$)(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
@@ -22,19 +22,19 @@ export const CatalogVersion = z
   .regex(semanticVersion, 'must be a semantic version such as 1.4.0 or 2.0.0-beta.1')
   .meta({ description: 'A semantic version, such as 1.4.0 or 2.0.0-beta.1' });
 
-/** Which version is wanted: one exactly, or the newest of a range. */
+/** A requested version: an exact one, or a range that stands for its newest version. */
 export const VersionRange = text(256, 1).meta({
   description: 'A version, or a range such as ^1.2 of which the newest is meant; absent: the newest',
 });
 
 export const CatalogName = name(120);
 export const CatalogDescription = text(4000);
-/** 64 KiB. */
+/** The maximum size of a manifest, 64 KiB. */
 export const mostManifestBytes = 64 * 1024;
 
-/** 4 MiB, after decoding. */
+/** The maximum size of the content, 4 MiB after decoding. */
 export const mostContentBytes = 4 * 1024 * 1024;
-/** As text, base64 takes four characters for each three bytes. */
+/** The content as text. Base64 takes four characters for every three bytes. */
 export const CatalogContent = textOfBytes(4 * Math.ceil(mostContentBytes / 3))
   .refine((content) => content !== '', 'must not be empty')
   .meta({ description: 'Text, or base64 of any bytes; at most 4 MiB decoded' });
@@ -48,7 +48,7 @@ export const ContentType = z
   .regex(mediaType, 'must be a media type such as text/markdown')
   .meta({ description: 'A media type; absent: plain text for utf8, any bytes for base64' });
 
-/** One version of an agent. */
+/** One version of an agent in the catalog. */
 export const CatalogAgent = z
   .object({
     id: Id.describe("The agent's, whatever its version"),

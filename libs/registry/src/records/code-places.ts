@@ -1,7 +1,10 @@
-/** Addresses of pull requests and names of branches, however a browser, git or a person writes them. */
+/** Normalization of pull request URLs and branch names as browsers, git and people write them. */
 import { forgeApiRoot, type ForgeKind } from './forge.ts';
 
-/** Host and path of an address as they are compared: lower case, without scheme, default port, `www.` and outer slashes. */
+/**
+ * Answers host and path of a URL for comparison: lower case, without scheme, default port, `www.` and outer
+ * slashes.
+ */
 const hostAndPath = (url: string): string =>
   url
     .trim()
@@ -14,19 +17,24 @@ const hostAndPath = (url: string): string =>
     .replace(/\/+/g, '/')
     .replace(/\/$/, '');
 
-/** Also of `git@host:owner/name.git`, as git writes addresses of ssh. */
+/**
+ * Normalizes the address of a repository. It also accepts `git@host:owner/name.git`, git's notation for ssh.
+ */
 export const repositoryAddress = (url: string): string =>
   hostAndPath(url.trim().replace(/^([^@/\s]+@[^:/]+):(?!\d+\/)/, '$1/')).replace(/\.git$/, '');
 
 export interface PullAddress {
-  /** The repository's address, as `repositoryAddress` writes it. */
+  /** The repository's address in the notation of `repositoryAddress`. */
   readonly repository: string;
   readonly number: number;
 }
 
 const pull = /^([^/]+(?:\/[^/]+){2,}?)(?:\/-)?\/(pull|pulls|merge_requests)\/(\d{1,9})(?:\/.*)?$/;
 
-/** The pull request that an address belongs to, by the paths of all forges; undefined for other addresses. */
+/**
+ * Finds the pull request that a URL belongs to, by the paths of all kinds of forges; undefined for other
+ * URLs.
+ */
 export function pullAddressOf(url: string): PullAddress | undefined {
   const [, repository, , number] = pull.exec(hostAndPath(url)) ?? [];
   return repository === undefined || Number(number) === 0
@@ -41,26 +49,32 @@ const pullPaths: Readonly<Record<ForgeKind, string>> = {
   forgejo: '/pulls/',
 };
 
-/** A forge that an organization is connected with. */
+/** A forge to which an organization is connected. */
 export interface KnownForge {
   readonly kind: ForgeKind;
   readonly baseUrl: string;
 }
 
-/** The part of an address below a root; undefined for addresses elsewhere. */
+/** Answers the part of an address below a root; undefined for other addresses. */
 const partBelow = (root: string, address: string): string | undefined =>
   address.startsWith(`${root}/`) ? address.slice(root.length + 1) : undefined;
 
 const pullInApi = /^(?:repos\/([^/]+\/[^/]+)\/pulls|projects\/([^/]+)\/merge_requests)\/(\d{1,9})(?:\/.*)?$/;
 
-/** The pull request of an address in the API of a forge. GitLab's numbers of projects say nothing of their address. */
+/**
+ * Finds the pull request that a URL of a forge's API belongs to. A numeric project id of GitLab cannot be
+ * converted to an address.
+ */
 function pullOfApi(home: string, part: string): PullAddress | undefined {
   const [, repository, project = '', number] = pullInApi.exec(part) ?? [];
   const path = repository ?? (/^\d*$/.test(project) ? undefined : project.replaceAll('%2f', '/'));
   return path === undefined ? undefined : { repository: `${home}/${path}`, number: Number(number) };
 }
 
-/** The pull request of an address at a connected forge; null: the address is of no pull request, undefined: it is elsewhere. */
+/**
+ * Finds the pull request of a URL at a connected forge. Answers null if the URL is no pull request, and
+ * undefined if it belongs to another host.
+ */
 function pullAt({ kind, baseUrl }: KnownForge, url: string): PullAddress | null | undefined {
   const [home, address] = [hostAndPath(baseUrl), hostAndPath(url)];
   const inApi = partBelow(hostAndPath(forgeApiRoot(kind, baseUrl)), address);
@@ -72,8 +86,9 @@ function pullAt({ kind, baseUrl }: KnownForge, url: string): PullAddress | null 
 }
 
 /**
- * The canonical address of a pull request: that of its page, with the scheme of the connection. Addresses of other forges
- * stay as they are. Null for an address of a connected forge that is no pull request, or one with another number.
+ * Answers the canonical URL of a pull request, which is the URL of its page with the scheme of the
+ * connection. URLs of other hosts stay unchanged. Answers null for a URL of a connected forge that is no pull
+ * request, or one with another number.
  */
 export function canonicalPullUrl(
   forges: readonly KnownForge[],
@@ -90,6 +105,6 @@ export function canonicalPullUrl(
   return url;
 }
 
-/** `refs/heads/x`, `refs/remotes/origin/x` and `origin/x` are the branch `x`. */
+/** Normalizes a branch name: `refs/heads/x`, `refs/remotes/origin/x` and `origin/x` become `x`. */
 export const branchName = (branch: string): string =>
   branch.replace(/^(?:refs\/heads\/|(?:refs\/)?remotes\/[^/]+\/|origin\/)(?=.)/, '');

@@ -1,24 +1,30 @@
 /**
- * The code of a story that is under review: the one statement of it. A caller that hears of the code says it here, members and
- * holders by `codeSaid`, the forge by `codeSeen`; verdicts, gates and lists go by what comes of it.
+ * The state of a story's code under review, computed only here. `codeSaid` applies reports of members and
+ * lease holders, `codeSeen` those of the forge. Verdicts, gates and lists use the result.
  */
 
-/** The code at some moment, as far as it is known. */
+/** The code at a point in time, as far as it is known. */
 export interface KnownCode {
   readonly headSha: string | null;
   readonly diffHash: string | null;
 }
 
 export interface CodeUnderReview extends KnownCode {
-  /** Rises each time the code becomes other code, and never falls: a verdict is about the number it was given at. */
+  /**
+   * A number that increases each time the code changes, and never decreases. A verdict refers to the number
+   * at which it was given.
+   */
   readonly seq: number;
-  /** Since when this is the head: by the database's clock where a caller said so, by the forge's where that saw it. */
+  /**
+   * The time since which this is the head. It comes from the database's clock for a caller's report, and from
+   * the forge's clock for a fact of the forge.
+   */
   readonly at: string;
-  /** The newest fact of the forge that told of a head. */
+  /** The newest fact of the forge that named a head. */
   readonly fact: { readonly at: string; readonly dedupeKey: string } | null;
-  /** Heads that were under review before, the newest last. */
+  /** The earlier heads under review, oldest first. */
   readonly before: readonly string[];
-  /** Which head replaced which, as the forge said; the newest last. */
+  /** The replacements of heads that the forge reported, oldest first. */
   readonly replaced?: readonly Replacement[];
 }
 
@@ -27,7 +33,7 @@ interface Replacement {
   readonly to: string;
 }
 
-/** No caller has told of any code yet. */
+/** The state before any code was reported. */
 export const noCode: CodeUnderReview = {
   seq: 0,
   headSha: null,
@@ -39,20 +45,26 @@ export const noCode: CodeUnderReview = {
 
 const mostBefore = 50;
 
-/** One may be written shorter than the other. */
+/** Answers whether two hashes name the same commit. One may be an abbreviation of the other. */
 export const isSameCommit = (one: string, other: string): boolean =>
   one.startsWith(other) || other.startsWith(one);
 
 const isSameHead = (one: string | null, other: string | null): boolean =>
   one === null || other === null ? one === other : isSameCommit(one, other);
 
-/** Whether the code is known to be another: by the diff where both are known, else by the head commit where both are. */
+/**
+ * Answers whether the code is known to differ: by the diff hash if both are known, else by the head commits
+ * if both are known.
+ */
 export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
   if (one.diffHash !== null && other.diffHash !== null) return one.diffHash !== other.diffHash;
   return one.headSha !== null && other.headSha !== null && !isSameCommit(one.headSha, other.headSha);
 }
 
-/** Whether it cannot be told to be the same code: by the diff where one was known, else by the head commit. */
+/**
+ * Answers whether the code cannot be proven to be the same: by the diff hash if the old one is known, else by
+ * the head commit.
+ */
 function hasMovedOn(before: KnownCode, after: KnownCode): boolean {
   if (before.diffHash !== null) return before.diffHash !== after.diffHash;
   return before.headSha === null || !isSameHead(before.headSha, after.headSha);
@@ -74,8 +86,8 @@ function become(code: CodeUnderReview, next: KnownCode, at: string): CodeUnderRe
 }
 
 /**
- * A caller says where the code stands: a member, a reviewer, or the holder of its lease. What is left out stays, null
- * clears; but of another head the diff is not known, unless it is said with it.
+ * Applies the report of a member, a reviewer or a lease holder. An omitted field stays unchanged, and null
+ * clears it. With a new head, the diff hash becomes unknown unless the report contains it.
  */
 export function codeSaid(
   code: CodeUnderReview,
@@ -88,16 +100,16 @@ export function codeSaid(
   return become(code, { headSha: keepsHead ? longer(code.headSha, headSha) : headSha, diffHash }, at);
 }
 
-/** Of two spellings of a commit the one that says more. */
+/** Answers the longer of two notations of a commit. */
 const longer = (one: string | null, other: string | null): string | null =>
   (other?.length ?? 0) > (one?.length ?? 0) ? other : one;
 
-/** A fact of the forge that tells of a head; null: something was pushed, and it does not say what. */
+/** A fact of the forge about a head. `sha` is null if something was pushed, but the commit is unknown. */
 export interface SeenHead {
   readonly sha: string | null;
   readonly at: string;
   readonly dedupeKey: string;
-  /** The head that this one replaced, where the forge says it. */
+  /** The head that this one replaced, if the forge reports it. */
   readonly before?: string | null | undefined;
 }
 
@@ -110,7 +122,9 @@ function withReplacement(code: CodeUnderReview, { sha, before }: SeenHead): read
   return [...known, { from: before, to: sha }].slice(-mostReplaced);
 }
 
-/** The heads that came after this one, in order; it ends with the head itself where that came back. */
+/**
+ * Answers the heads that came after this one, in order. The list ends with the head itself if it came back.
+ */
 function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
   const successors: string[] = [];
   for (let head: string | undefined = sha; head !== undefined;) {
@@ -123,8 +137,9 @@ function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
 }
 
 /**
- * Whether a seen head comes after the known one: by the forge's own history where it connects the two, else by the time,
- * and at the same time by arrival. A head that the forge says has no history, as of a report, goes by the time alone.
+ * Answers whether a seen head is later than the known one. The forge's own history decides if it connects
+ * both heads. Otherwise the times are compared, and of equal times the later arrival wins. A head that the
+ * forge reports without history is compared by time alone.
  */
 function isLater(
   code: CodeUnderReview,
@@ -136,7 +151,7 @@ function isLater(
   if (sha !== null && headSha !== null) {
     const isAfter = successorsOf(headSha, replaced).some((one) => isSameCommit(one, sha));
     const isBefore = successorsOf(sha, replaced).some((one) => isSameCommit(one, headSha));
-    // A head without history that was seen later may have come back by a push that was never heard of.
+    // A head without history that was seen later may have come back by a push that was never reported.
     const mayBeBack = before == null && at > fact.at;
     if (isAfter !== isBefore && !(isBefore && mayBeBack)) return isAfter;
   }
@@ -144,9 +159,9 @@ function isLater(
 }
 
 /**
- * The forge saw a head. A late fact changes nothing but the history. The forge's clock and the database's are compared only
- * where that makes up for it: a head that was under review before comes back by a fact that is newer than the present one,
- * and one that never was is other code, whatever the clocks say.
+ * Applies a fact of the forge about a head. A late fact changes only the history. The forge's clock and the
+ * database's clock are compared only if an error does no harm. An earlier head comes back only by a fact that
+ * is newer than the present head. A head that was never under review is other code, whatever the clocks say.
  */
 export function codeSeen(known: CodeUnderReview, seen: SeenHead): CodeUnderReview {
   const { at, dedupeKey } = seen;
@@ -160,7 +175,7 @@ export function codeSeen(known: CodeUnderReview, seen: SeenHead): CodeUnderRevie
   const isLate = at < code.at;
   if (sha === null) {
     if (isLate) return told;
-    // That it is other code is all that is known of it.
+    // The new code is unknown, but it differs from the old code.
     const emptied = become(told, { headSha: null, diffHash: null }, at);
     return { ...emptied, at, seq: code.seq + 1 };
   }

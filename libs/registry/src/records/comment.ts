@@ -6,18 +6,18 @@ export const CommentBody = prose(20_000, 1).refine(saysAnything, 'must not be bl
 
 const isEmoji = (value: string): boolean => /^\p{RGI_Emoji}$/v.test(value);
 
-/** The form in Unicode's own list of a character that some keyboards send with or without its variation selector. */
+/** Answers the form of an emoji in Unicode's own list. Some keyboards add or omit the variation selector. */
 const listed = (value: string): string => {
   const bare = value.replace(/\u{FE0F}$/u, '');
   return [value, bare, `${bare}\u{FE0F}`].find(isEmoji) ?? value;
 };
 
-/** One emoji as people see it: at most 32 UTF-16 units covers every sequence in Unicode's own list. */
+/** One emoji as people see it. 32 UTF-16 units are enough for every sequence in Unicode's own list. */
 export const Emoji = text(32, 1)
   .refine((value) => isEmoji(listed(value)), 'must be one emoji')
   .overwrite(listed);
 
-/** The place in a spec that a comment speaks of. */
+/** The position in a spec to which a comment refers. */
 export const Anchor = z.strictObject({ specVersion: z.int().min(1), line: z.int().min(1).max(1_000_000) });
 
 const Reaction = z.object({ emoji: z.string(), count: z.int(), mine: z.boolean() });
@@ -45,7 +45,7 @@ export const Comment = z
   .meta({ id: 'Comment' });
 export type Comment = z.infer<typeof Comment>;
 
-/** Replies that come with a root. */
+/** The maximum number of replies that are included with a root comment. */
 export const mostRepliesShown = 20;
 
 /** A root comment with its first replies, oldest first. */

@@ -1,9 +1,9 @@
-/** Connections: what people granted to programs by OAuth. */
+/** Connections: the access that people granted to programs by OAuth. */
 import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { GivenScope } from './token.ts';
 
-/** How many of a member's are alive at a time. */
+/** The maximum number of active connections of a member. */
 export const mostConnections = 100;
 
 export const Connection = z

@@ -1,4 +1,4 @@
-/** Everything that a worker needs to begin work on a story, as far as it has room. */
+/** The information that a worker needs to begin work on a story, cut to the requested size. */
 import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { Assignment } from './assignment.ts';
@@ -21,7 +21,7 @@ const OpenComment = Comment.omit({ reactions: true });
 export const OpenThread = OpenComment.extend({ replies: z.array(OpenComment) }).meta({ id: 'OpenThread' });
 export type OpenThread = z.infer<typeof OpenThread>;
 
-/** A file that this story's work touches and other live work touches or holds too. */
+/** A file that this story's work touches, and that other current work touches or holds a lock on. */
 export const Collision = z
   .object({
     path: z.string().describe('A path that both are about'),
@@ -33,7 +33,7 @@ export const Collision = z
   .meta({ id: 'Collision' });
 export type Collision = z.infer<typeof Collision>;
 
-/** Why work on a story cannot begin. */
+/** The reasons why work on a story cannot begin. */
 export const obstacles = {
   archived: 'The project is archived.',
   finished: 'The story is done or canceled.',
@@ -49,7 +49,9 @@ export const obstacles = {
 export type Obstacle = keyof typeof obstacles;
 const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];
 
-/** Why a story is passed over by a caller who asks for the next one: an obstacle, or it is kept for others. */
+/**
+ * The reasons why a story is not offered as the next one: an obstacle, or a reservation for another caller.
+ */
 export const passedOver = {
   ...obstacles,
   reserved: 'It is offered to another member or agent for a few minutes.',
@@ -75,7 +77,10 @@ export const Readiness = z
   .meta({ id: 'Readiness' });
 export type Readiness = z.infer<typeof Readiness>;
 
-/** The sections by name; what was not asked for, or found no room at all, is null or has no items. */
+/**
+ * The sections by name. A section that was not requested, or for which there was no room, is null or has no
+ * items.
+ */
 const sections = z.object({
   story: Story.nullable(),
   epic: Epic.nullable(),
@@ -126,6 +131,6 @@ export const StoryContext = sections.extend({
 });
 export type StoryContext = z.infer<typeof StoryContext>;
 
-/** The least room that an answer can be held to: with every section cut to nothing it still fits. */
+/** The smallest limit that a caller can set. An answer with all sections empty still fits. */
 export const leastContextBytes = 4 * 1024;
 export const mostContextBytes = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, textOfBytes, Time, Version, withLineFeeds } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-/** What the content is written in; those of JSON are checked to be a JSON object. */
+/** The formats of a contract's content. Formats based on JSON are validated to be a JSON object. */
 export const contractKinds = [
   'openapi',
   'json_schema',
@@ -18,7 +18,9 @@ export const ContractContent = textOfBytes(256 * 1024)
   .refine((content) => content.length > 0, 'must not be empty')
   .overwrite(withLineFeeds);
 
-/** One version of an interface that stories agreed on. Versions never change; a new one may be of another kind. */
+/**
+ * One version of an interface between stories. Versions never change. A new version may be of another kind.
+ */
 export const Contract = z
   .object({
     id: Id.describe('The same in all versions'),

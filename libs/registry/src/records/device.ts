@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, name, text, Time } from '../kernel/values.ts';
 
-/** The client's own id of a device. */
+/** The id that the client assigned to a device. */
 export const DeviceId = text(128, 1);
 export const DeviceName = name(120);
 export const AppVersion = name(64);
@@ -9,7 +9,10 @@ export const PushToken = text(4096, 1).meta({ description: 'A secret; no answer 
 const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
 const base64 = z.string().regex(/^[A-Za-z0-9_+/-]+={0,2}$/);
 
-/** What a browser's PushManager gives: where to push to, its public key (a point of 65 bytes) and 16 bytes of secret. */
+/**
+ * The subscription of a browser's PushManager: the push URL, its public key (a point of 65 bytes) and 16
+ * bytes of secret.
+ */
 export const WebPushSubscription = z.object({
   endpoint: z.url({ protocol: /^https$/ }),
   keys: z.object({

@@ -1,4 +1,4 @@
-/** Delivery: who works on what, under which lease, how far it is. */
+/** Delivery: executions of stories and groups, their leases, and their progress. */
 import { z } from 'zod';
 import {
   Id,
@@ -17,19 +17,22 @@ import { Trust, verifiedKeys } from './merge-proof.ts';
 import { StoryStatus } from './project.ts';
 import { Git, Sha } from './story.ts';
 
-/** A client's own name for one run of an agent or a person at work. */
+/** The id that a client assigns to one run of an agent or a person. */
 export const RunId = name(128).meta({ description: "The client's own id of its run" });
 
-/** Shown once, by the acquire that granted the lease. */
+/** The lease token. Only the acquire that granted the lease answers it. */
 export const LeaseToken = text(200, 1).meta({ description: 'As the acquire answered it' });
 
-/** Any number: the policy says what is given at most, and below 5 s a lease would be over before its answer. */
+/**
+ * The requested duration of a lease. Any number is accepted: the policy caps it, and values below 5 s are
+ * raised, because such a lease would expire before its answer arrives.
+ */
 export const TtlSeconds = z.int().min(1).max(2_147_483_647).meta({
   description:
     "Seconds; fewer than 5 are raised to 5, more than the policy's maximum are cut, and the answer says what was given",
 });
 
-/** What can be worked on under a lease. */
+/** The kinds of records that can be worked on under a lease. */
 export const ExecutionTarget = z.enum(['story', 'delivery_group']);
 export type ExecutionTarget = z.infer<typeof ExecutionTarget>;
 
@@ -82,7 +85,7 @@ export const Offer = z
   .meta({ id: 'Offer' });
 export type Offer = z.infer<typeof Offer>;
 
-/** Why handed-in work has to be taken up again. */
+/** The reason why submitted work must be continued. */
 export const Rework = z
   .object({
     note: z.string().nullable(),
@@ -95,7 +98,7 @@ export const Rework = z
   .meta({ id: 'Rework' });
 export type Rework = z.infer<typeof Rework>;
 
-/** Where a successor goes on from. */
+/** The state from which the next holder continues. */
 export const Checkpoint = z
   .object({
     seq: z.int().min(1),
@@ -112,7 +115,7 @@ export type Checkpoint = z.infer<typeof Checkpoint>;
 
 const mostDataBytes = 64 * 1024;
 
-/** What a checkpoint takes, of an execution and of a group alike. */
+/** The parameters of a checkpoint, for an execution and for a group. */
 export const checkpointParams = {
   summary: text(2000, 1),
   nextSteps: z.array(text(500, 1)).max(50).optional(),
@@ -138,7 +141,7 @@ export const signalKinds = [
   'forge',
 ] as const;
 
-/** What the holder should know without asking; those since its last operation. */
+/** A signal for the holder: something that happened since its last operation. */
 export const Signal = z
   .object({
     kind: z.enum(signalKinds),
@@ -189,7 +192,7 @@ export const Execution = z
   .meta({ id: 'Execution' });
 export type Execution = z.infer<typeof Execution>;
 
-/** An execution as lists show it: with what it works on, in short. */
+/** An execution as lists show it, with a summary of its story or group. */
 export const ListedExecution = Execution.extend({
   story: z
     .object({ id: Id, key: z.string(), title: z.string(), status: StoryStatus })
@@ -202,7 +205,7 @@ export const ListedExecution = Execution.extend({
 }).meta({ id: 'ListedExecution' });
 export type ListedExecution = z.infer<typeof ListedExecution>;
 
-/** A pull request as people name it: by its number, also written as text, or by its URL. */
+/** A pull request by its number, which may be text, or by its URL. */
 export const PullRequestRef = z
   .union([
     z.int().min(1),
@@ -242,7 +245,7 @@ export const ObservationKind = z.enum([
 ]);
 export type ObservationKind = z.infer<typeof ObservationKind>;
 
-/** What was seen, with the trust that it has. */
+/** A recorded observation at the forge, with its trust. */
 export const Observation = z
   .object({
     dedupeKey: z.string(),
@@ -257,7 +260,7 @@ export const Observation = z
   .meta({ id: 'Observation' });
 export type Observation = z.infer<typeof Observation>;
 
-/** What is to be recorded. */
+/** An observation to be recorded. */
 export const ObservationInput = z.strictObject({
   dedupeKey: text(255, 1).refine((key) => !key.startsWith(verifiedKeys), {
     error: `begins with "${verifiedKeys}", as only the keys of a connected forge do`,
@@ -274,25 +277,31 @@ export const ObservationInput = z.strictObject({
 export const forgeAspects = ['branch', 'pullRequest', 'checks', 'merging', 'review'] as const;
 export type ForgeAspect = (typeof forgeAspects)[number];
 
-/** The newest fact of an aspect, with what it said. */
+/** The newest fact about an aspect, such as the checks of a pull request. */
 export interface ForgeFact {
   readonly kind: ObservationKind;
-  /** ISO 8601 UTC with milliseconds, so that text orders as time does. */
+  /** The time in ISO 8601 UTC with milliseconds, so that text comparison orders by time. */
   readonly at: string;
   readonly dedupeKey: string;
   readonly ref: string | null;
   readonly sha: string | null;
   readonly number: number | null;
   readonly url: string | null;
-  /** Of checks: from how many words of the forge it was worked out. Of two at one time the one that knows more holds. */
+  /**
+   * The number of check reports from which this result was computed. If two facts have the same time, the
+   * higher number wins.
+   */
   readonly rev?: number;
-  /** The head that this one replaced, where the forge says it. */
+  /** The head that this one replaced, if the forge reports it. */
   readonly before?: string;
-  /** The forge's own id of the reviewer. Each reviewer has one review, the newest. */
+  /** The forge's own id of the reviewer. Only the newest review of each reviewer counts. */
   readonly reviewer?: string;
 }
 
-/** The forge's reports, folded. `reviews` has the newest review per reviewer, `review` the newest one without a reviewer. */
+/**
+ * The combined reports of the forge. `reviews` has the newest review per reviewer, `review` the newest one
+ * without a reviewer.
+ */
 export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>> & {
   readonly reviews?: Readonly<Record<string, ForgeFact>>;
 };

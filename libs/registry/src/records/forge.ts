@@ -1,4 +1,4 @@
-/** Forges: connections to them, the repositories that count, and what came in. */
+/** Forges: connections to them, their linked repositories, and the deliveries that they sent. */
 import { z } from 'zod';
 import { Id, name, RepositoryUrl, stamps, text, Time } from '../kernel/values.ts';
 import { ObservationKind } from './execution.ts';
@@ -8,7 +8,7 @@ export const forgeKinds = ['github', 'gitlab', 'gitea', 'forgejo'] as const;
 export const ForgeKind = z.enum(forgeKinds);
 export type ForgeKind = z.infer<typeof ForgeKind>;
 
-/** As people call them, and as the actor of what they tell is called. */
+/** The display names of forges. They are also the names of the actors of forge events. */
 export const forgeNames: Readonly<Record<ForgeKind, string>> = {
   github: 'GitHub',
   gitlab: 'GitLab',
@@ -23,16 +23,19 @@ const apiRoots: Readonly<Record<ForgeKind, string>> = {
   forgejo: '/api/v1',
 };
 
-/** What GitHub runs itself: its own, and what it runs for a customer each. */
+/** Answers whether GitHub operates the host: github.com, or a customer's own subdomain of ghe.com. */
 export const isOfGitHub = (host: string): boolean => host === 'github.com' || host.endsWith('.ghe.com');
 
-/** Where a forge takes calls, without a slash at the end. What GitHub runs itself takes them at a host beside. */
+/**
+ * Answers the root of a forge's API, without a slash at the end. Hosts that GitHub operates have a separate
+ * host for the API.
+ */
 export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string => {
   const { host } = new URL(baseUrl);
   return kind === 'github' && isOfGitHub(host) ? `https://api.${host}` : `${baseUrl}${apiRoots[kind]}`;
 };
 
-/** Where a forge is unless said; null: everybody runs their own. */
+/** The default address of a forge; null if each organization runs its own. */
 export const forgeHomes: Readonly<Record<ForgeKind, string | null>> = {
   github: 'https://github.com',
   gitlab: 'https://gitlab.com',
@@ -42,7 +45,7 @@ export const forgeHomes: Readonly<Record<ForgeKind, string | null>> = {
 
 export const ForgeName = name(100);
 
-/** What the forge is called with: a token, or a GitHub App by its id and private key. */
+/** The credentials for calls to a forge: a token, or a GitHub App with its id and private key. */
 export const ForgeCredentials = z
   .strictObject({
     token: text(1_000, 1).optional(),
@@ -58,7 +61,7 @@ export const ForgeCredentials = z
   );
 export type ForgeCredentials = z.infer<typeof ForgeCredentials>;
 
-/** What was being done, in the words of `doing`. */
+/** A failed action, named by `doing`. */
 export const ForgeFailure = z.object({
   at: Time,
   doing: z.enum(['receive', 'sendStatus', 'reconcile', 'makeApp']),
@@ -83,7 +86,7 @@ export const ForgeConnection = z
   .meta({ id: 'ForgeConnection' });
 export type ForgeConnection = z.infer<typeof ForgeConnection>;
 
-/** What to enter at the forge. */
+/** The values to enter in the settings of the forge. */
 export const ForgeSetup = z
   .object({
     webhookUrl: z.string(),
@@ -112,7 +115,7 @@ export const ForgeRepository = z
   .meta({ id: 'ForgeRepository' });
 export type ForgeRepository = z.infer<typeof ForgeRepository>;
 
-/** A repository as callers name it, by one of the two. */
+/** The parameters that name a repository. Callers give one of the two. */
 export const repositoryParams = {
   externalId: text(100, 1).optional().meta({ description: "The forge's own id of it" }),
   url: RepositoryUrl.optional(),
@@ -122,7 +125,7 @@ export const forgeDeliveryStates = ['received', 'recorded', 'parked', 'ignored',
 export const ForgeDeliveryState = z.enum(forgeDeliveryStates);
 export type ForgeDeliveryState = z.infer<typeof ForgeDeliveryState>;
 
-/** What became of one fact of a delivery. */
+/** The result of one fact in a delivery. */
 export const ForgeOutcome = z.object({
   kind: z.union([ObservationKind, z.literal('check')]).nullable(),
   executionId: Id.nullable(),

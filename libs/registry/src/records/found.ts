@@ -1,11 +1,13 @@
-/** What a search finds. */
+/** The results of a search. */
 import { z } from 'zod';
 import { Id } from '../kernel/values.ts';
 
 export const FoundKind = z.enum(['story', 'epic', 'spec', 'comment', 'member']);
 export type FoundKind = z.output<typeof FoundKind>;
 
-/** Around each hit in a snippet; a text that has one of them is shown with [ and ] in its place. */
+/**
+ * The marks around each match in a snippet. If the text itself contains one of them, it is shown as [ or ].
+ */
 export const hitMarks = ['⟦', '⟧'] as const;
 
 export const FoundRecord = z.object({

@@ -1,4 +1,4 @@
-/** How what is known of code changes, of a story, a group or an execution alike. */
+/** The update of code information, for stories, groups and executions. */
 import { type z } from 'zod';
 import { branchName } from './code-places.ts';
 import { type Git, type GitMeta } from './story.ts';
@@ -14,7 +14,10 @@ export const nothingKnown: Git = {
 
 const kept = <Value>(now: Value, news: Value | undefined): Value => (news === undefined ? now : news);
 
-/** Field by field: what is left out stays, null clears; a pull request is replaced as a whole. */
+/**
+ * Merges new code information field by field. An omitted field stays unchanged, null clears it, and a pull
+ * request is replaced as a whole.
+ */
 export function mergeGit(now: Git, news: z.output<typeof GitMeta>): Git {
   const { pullRequest } = news;
   return {

@@ -1,4 +1,4 @@
-/** Stories that are delivered together. */
+/** Delivery groups: stories that are delivered together. */
 import { z } from 'zod';
 import { Id, name, stamps, StoryRef } from '../kernel/values.ts';
 import { Checkpoint, Lease } from './execution.ts';
@@ -13,7 +13,10 @@ export type MergeStrategy = z.infer<typeof MergeStrategy>;
 
 export const GroupName = name(200);
 
-/** In the order in which they are delivered. A key in another case is the same; an id and a key are compared later. */
+/**
+ * The stories in the order of their delivery. Keys are compared in any case; an id and a key of the same
+ * story are compared later.
+ */
 export const GroupStories = z
   .array(StoryRef)
   .min(1)

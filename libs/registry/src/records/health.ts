@@ -1,4 +1,4 @@
-/** How work went through a project in a span of time. */
+/** Statistics of the work in a project during a period. */
 import { z } from 'zod';
 import { Time } from '../kernel/values.ts';
 

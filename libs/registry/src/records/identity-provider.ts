@@ -1,4 +1,4 @@
-/** Identity providers: issuers of OpenID Connect by which an organization's people sign in. */
+/** Identity providers: OpenID Connect issuers at which an organization's members sign in. */
 import { z } from 'zod';
 import { Id, name, stamps, text, Time, Url } from '../kernel/values.ts';
 import { DomainName } from './org.ts';
@@ -8,7 +8,7 @@ export const ProviderDomains = z.array(DomainName).min(1).max(50);
 export const ClientId = text(255, 1);
 export const ClientSecret = text(1_000, 1);
 
-/** As it names itself: the `issuer` of its metadata, byte for byte. */
+/** The issuer identifier, byte for byte as in its metadata (`issuer`). */
 export const Issuer = Url.refine(
   (value) => !/[?#]|\/\.well-known\//.test(value),
   'must be the issuer itself, without query, fragment or /.well-known/',

@@ -1,4 +1,4 @@
-/** Work that comes from other trackers: what is put, and what became of it. */
+/** Imports from other trackers: the items of a batch, and their results. */
 import { z } from 'zod';
 import { Day, Id, Instant, name, stamps, text, Time, Url } from '../kernel/values.ts';
 import { CommentBody } from './comment.ts';
@@ -20,7 +20,7 @@ export const importStates = ['open', 'finished', 'reverted'] as const;
 export const importOutcomes = ['created', 'updated', 'unchanged', 'kept', 'refused'] as const;
 export type ImportOutcome = (typeof importOutcomes)[number];
 
-/** Items of one put, and comments of one item. */
+/** The maximum number of items in one put; below it, of comments in one item. */
 export const mostImportItems = 200;
 const mostItemComments = 500;
 

@@ -2,12 +2,15 @@ import { z } from 'zod';
 import { Id, stamps, Time } from '../kernel/values.ts';
 import { Actor, GivenRole } from './member.ts';
 
-/** Pending until it is accepted or revoked; past `expiresAt` a pending one is expired. */
+/**
+ * The states of an invitation. It is pending until it is accepted or revoked. A pending one is expired after
+ * `expiresAt`.
+ */
 export const invitationStates = ['pending', 'expired', 'accepted', 'revoked'] as const;
 export const InvitationState = z.enum(invitationStates);
 export type InvitationState = z.infer<typeof InvitationState>;
 
-/** A person asked into the organization. The secret that lets them in is in the e-mail alone. */
+/** An invitation of a person to the organization. The secret that accepts it is only in the e-mail. */
 export const Invitation = z
   .object({
     id: Id,

@@ -1,9 +1,12 @@
-/** Locks: who may change which files, or has which thing to itself, for a while. */
+/** Locks: temporary claims on files or on other named resources. */
 import { z } from 'zod';
 import { Id, text, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-/** What a lock is on: a path with everything below it, a glob over the paths of the repository, or a name. */
+/**
+ * The resource of a lock: a path with everything below it, a glob over the paths of the repository, or a
+ * name.
+ */
 export const LockResource = text(512, 1).meta({
   description:
     'A repository path with everything below it, such as src/auth, a glob, such as **/*.sql, or a name, such as name:db-migrations',
@@ -32,7 +35,9 @@ export const Lock = z
   .meta({ id: 'Lock' });
 export type Lock = z.infer<typeof Lock>;
 
-/** Why a lock cannot be had: what was asked for, what is held, and a path that both are about. */
+/**
+ * The conflict that prevents a lock: the requested resource, the held resource, and a path that both cover.
+ */
 export const LockConflict = z
   .object({
     resource: z.string().describe('As asked for, normalized'),

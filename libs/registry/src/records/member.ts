@@ -5,10 +5,10 @@ import { Id, name, stamps, Time } from '../kernel/values.ts';
 export const MemberName = name(120);
 export const AgentName = name(120);
 export const TokenName = name(120);
-/** As it was written; two that differ only in case are one address. */
+/** An e-mail address as it was entered. Addresses that differ only in case are the same. */
 export const EmailAddress = z.email().min(3).max(320);
 
-/** Who did something: a member, an agent of a member, or the system itself. */
+/** The actor of a change: a member, an agent of a member, or the system itself. */
 export const Actor = z
   .object({
     kind: z.enum(['member', 'agent', 'system']),
@@ -20,11 +20,11 @@ export const Actor = z
 export type Actor = z.infer<typeof Actor>;
 
 export const memberStatuses = ['active', 'removed'] as const;
-/** The roles that are given; ownership is transferred. */
+/** The roles that can be assigned. Ownership is transferred instead. */
 export const GivenRole = z.enum(['admin', 'member', 'viewer']);
 export type GivenRole = z.infer<typeof GivenRole>;
 
-/** A member where another record holds one. */
+/** A member as a reference inside another record. */
 export const MemberRef = z.object({ id: Id, name: z.string(), handle: z.string() });
 export type MemberRef = z.infer<typeof MemberRef>;
 

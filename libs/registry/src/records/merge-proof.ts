@@ -1,45 +1,51 @@
-/** What proves that work was merged: the one statement of it. The ways into done, of executions, stories and groups, ask it. */
+/**
+ * The rules for the proof that work was merged. Executions, stories and groups check them before they become
+ * done.
+ */
 import { z } from 'zod';
 import { type Policy } from './org.ts';
 
 /**
- * Who says what was seen on the forge. Members and agents report it; verified is what the forge signed itself, and no token
- * can write it.
+ * The source of a fact about the forge. Members and agents report it; a verified fact was signed by the
+ * forge, and no token can write it.
  */
 export const Trust = z.enum(['reported', 'verified']);
 export type Trust = z.infer<typeof Trust>;
 
-/** How the keys of verified facts begin; a token's never do. */
+/** The prefix of the keys of verified facts. Keys that tokens write never have it. */
 export const verifiedKeys = 'verified:';
 
 type ProofPolicy = Pick<Policy, 'requireMergeProof' | 'mergeProof'>;
 
-/** Whether only a merge that the forge itself told of counts. */
+/** Answers whether only a merge that the forge itself reported counts. */
 export const needsVerifiedMerge = ({ requireMergeProof, mergeProof }: ProofPolicy): boolean =>
   requireMergeProof && mergeProof === 'verified';
 
-/** Whether a merge of this trust counts. */
+/** Answers whether a merge with this trust counts. */
 export const mergeCounts = (policy: ProofPolicy, trust: Trust): boolean =>
   trust === 'verified' || !needsVerifiedMerge(policy);
 
 /**
- * What a caller says of code, as it counts for verdicts. Where the forge has to prove a merge, a caller cannot prove by a hash
- * that the change is the same: the head decides.
+ * Answers the code of a caller's report as it counts for verdicts. If the forge must prove a merge, the diff
+ * hash of a caller is no proof of unchanged code. Then the head commit decides.
  */
 export const codeThatCounts = <Said extends { readonly diffHash?: string | null | undefined }>(
   { mergeProof }: Pick<Policy, 'mergeProof'>,
   said: Said,
 ): Said => (mergeProof === 'verified' ? { ...said, diffHash: undefined } : said);
 
-/** What is missing, as `details.unmet` says it. `seen` is the best word there is of the merge; null: there is none. */
+/**
+ * The missing proof, as `details.unmet` states it. `seen` is the highest trust of any report of the merge;
+ * null if there is none.
+ */
 export interface UnmetMergeProof {
   readonly gate: 'requireMergeProof';
-  /** Only where a report does not suffice. */
+  /** Present only if a report is not sufficient. */
   readonly needs?: 'verified';
   readonly seen?: Trust | null;
 }
 
-/** What is missing of the proof, or undefined. */
+/** Answers the missing proof, or undefined if nothing is missing. */
 export function unmetMergeProof(policy: ProofPolicy, seen: Trust | null): UnmetMergeProof | undefined {
   if (!policy.requireMergeProof || (seen !== null && mergeCounts(policy, seen))) return undefined;
   return needsVerifiedMerge(policy)

@@ -1,4 +1,4 @@
-/** What a member is told of, and by which ways. */
+/** Notifications to members, and the channels that deliver them. */
 import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
@@ -26,7 +26,7 @@ export const notificationKinds = [
 export const NotificationKind = z.enum(notificationKinds);
 export type NotificationKind = z.infer<typeof NotificationKind>;
 
-/** The ways to a member; e-mail and push go out after the inbox. */
+/** The channels of notifications. E-mail and push are sent after the inbox entry is written. */
 export const notificationChannels = ['inbox', 'email', 'push'] as const;
 export const NotificationChannel = z.enum(notificationChannels);
 export type NotificationChannel = z.infer<typeof NotificationChannel>;
@@ -45,7 +45,7 @@ export const Notification = z
   .meta({ id: 'Notification' });
 export type Notification = z.infer<typeof Notification>;
 
-/** By which ways a member wants to be told of a kind. */
+/** The channels that a member chose for a kind of notification. */
 export const NotificationPreference = z
   .object({
     kind: NotificationKind,

@@ -19,7 +19,7 @@ export type Org = z.infer<typeof Org>;
 export const plans = ['free', 'team', 'enterprise'] as const;
 export type Plan = (typeof plans)[number];
 
-/** What the organization's plan allows and what it uses. A limit of null is none. */
+/** The limits of the organization's plan, and its usage. Null means no limit. */
 export const Entitlement = z
   .object({
     plan: z.enum(plans),
@@ -37,17 +37,17 @@ export const Entitlement = z
   .meta({ id: 'Entitlement' });
 export type Entitlement = z.infer<typeof Entitlement>;
 
-/** Five seconds to a week. */
+/** Five seconds to one week. */
 const LeaseTtl = z.int().min(5).max(604_800);
 const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
-/** In any case; kept in small letters. */
+/** A domain name in any case. It is stored in lower case. */
 export const DomainName = z
   .string()
   .toLowerCase()
   .regex(domainName, 'must be a domain name such as example.com')
   .meta({ maxLength: 253 });
 
-/** The rules an organization sets for itself. What it never set has the default written here. */
+/** The rules that an organization sets for itself. The defaults are written here. */
 export const Policy = z
   .object({
     defaultLeaseTtlSeconds: LeaseTtl.default(900),
@@ -86,8 +86,8 @@ export const Policy = z
 export type Policy = z.infer<typeof Policy>;
 
 /**
- * The policy that applies, given the stored one: what the organization set. With a linked repository, merges have to be verified
- * unless an admin set mergeProof.
+ * Answers the policy that applies, given the values that the organization stored. With a linked repository,
+ * merges must be verified unless an admin set mergeProof.
  */
 export function effectivePolicy(stored: unknown, isLinked: boolean): Policy {
   const policy = Policy.parse(stored);
@@ -97,6 +97,6 @@ export function effectivePolicy(stored: unknown, isLinked: boolean): Policy {
 export const isMergeProofSet = (stored: unknown): boolean =>
   typeof stored === 'object' && stored !== null && 'mergeProof' in stored;
 
-/** The policy as it is shown, with the version that an update names. */
+/** The policy as callers see it, with the version that an update must name. */
 export const PolicyRecord = Policy.extend({ version: Version }).meta({ id: 'PolicyRecord' });
 export type PolicyRecord = z.infer<typeof PolicyRecord>;

@@ -1,4 +1,4 @@
-/** Passkeys: what a device of a person proves who they are with. */
+/** Passkeys: credentials on a person's device that prove their identity. */
 import { z } from 'zod';
 import { Id, name, Time } from '../kernel/values.ts';
 

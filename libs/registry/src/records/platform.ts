@@ -1,4 +1,4 @@
-/** What operators of the installation see of all organizations. */
+/** The data of all organizations that operators of the installation can see. */
 import { z } from 'zod';
 import { orgRoles } from '../kernel/access.ts';
 import { Id, stamps, Time } from '../kernel/values.ts';
@@ -9,7 +9,7 @@ const OrgRef = z.object({ id: Id, slug: z.string(), name: z.string() });
 const status = z.enum(['trialing', 'active', 'past_due', 'canceled']);
 const count = z.int().min(0);
 
-/** A person: everything that goes by one e-mail address. */
+/** A person: all memberships with the same e-mail address. */
 export const PlatformAccount = z
   .object({
     email: z.string(),

@@ -1,9 +1,9 @@
-/** Points: what a member has earned by what they and their agents did. */
+/** Points that a member earned by their own work and that of their agents. */
 import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { MemberRef } from './member.ts';
 
-/** What points are given for. */
+/** The achievements that earn points. */
 export const pointKinds = [
   'story_done',
   'review_given',
@@ -50,7 +50,7 @@ export const LeaderboardEntry = z
   .meta({ id: 'LeaderboardEntry' });
 export type LeaderboardEntry = z.infer<typeof LeaderboardEntry>;
 
-/** How far the counting is. */
+/** The progress of counting points. */
 export const PointsSync = z.object({
   jobId: Id.nullable().describe('null: nothing was ever asked for'),
   state: z.enum(['queued', 'running', 'done']),

@@ -5,10 +5,13 @@ import { Day, Id, name, prose, RepositoryUrl, stamps, Time } from '../kernel/val
 export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'] as const;
 export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
 export type StoryStatus = z.infer<typeof StoryStatus>;
-/** Whether work on a story of this status begins with a move; from the later ones it goes on. */
+/**
+ * Answers whether work on a story of this status begins with a move. In later statuses it continues without
+ * one.
+ */
 export const isBeforeWork = (status: string): boolean => status === 'backlog' || status === 'ready';
 
-/** `canceled` needs no column: such a story leaves the board. */
+/** The statuses that a column can have. `canceled` needs no column: such a story leaves the board. */
 export const ColumnStatus = z.enum(['backlog', 'ready', 'in_progress', 'in_review', 'done']);
 export type ColumnStatus = z.infer<typeof ColumnStatus>;
 
@@ -19,7 +22,7 @@ export const ProjectKey = z
 
 export const Visibility = z.enum(['org', 'private']);
 
-/** Where the code lives. */
+/** The repository with the project's code. */
 export const Repository = z.strictObject({
   provider: z.enum(['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket', 'other']),
   url: RepositoryUrl,
@@ -42,7 +45,7 @@ export const Project = z
   .meta({ id: 'Project' });
 export type Project = z.infer<typeof Project>;
 
-/** A project where another record holds one. */
+/** A project as a reference inside another record. */
 export const ProjectShort = z.object({ id: Id, key: ProjectKey, name: z.string() });
 
 export const ColumnName = name(80);

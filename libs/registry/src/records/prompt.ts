@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, name, stamps, text, textOfBytes } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-/** How people and programs call a prompt or a contract. */
+/** The name by which people and programs use a prompt or a contract. */
 export const Slug = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and -');
 
 export const PromptTitle = name(200);
@@ -13,7 +13,7 @@ export const PromptTags = z
   .overwrite((tags) => [...new Set(tags)])
   .meta({ description: 'Its tags, at most 20; the same twice counts once' });
 
-/** What the user of the prompt fills in. */
+/** A value that the user of the prompt fills in. */
 const PromptArgument = z.strictObject({
   name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'must be a word such as storyKey'),
   description: text(500).default(''),

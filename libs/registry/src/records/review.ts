@@ -7,7 +7,7 @@ export type Verdict = z.infer<typeof Verdict>;
 
 export const ReviewNote = prose(4000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
 
-/** Who reviews: a member or an agent. */
+/** A reviewer: a member or an agent. */
 export const ReviewerRef = z.object({
   kind: z.enum(['member', 'agent']),
   id: Id.describe("The member's id or the agent's, as kind says"),
@@ -17,7 +17,10 @@ export const ReviewerRef = z.object({
 });
 export type ReviewerRef = z.infer<typeof ReviewerRef>;
 
-/** What a story's verdicts have to be about to be fresh, from whichever caller it is known: members, the holder, the forge. */
+/**
+ * The spec and code to which current verdicts must refer. Members, the lease holder or the forge may have
+ * reported the code.
+ */
 export const UnderReview = z
   .object({
     specVersion: z.int().min(0),
@@ -27,7 +30,7 @@ export const UnderReview = z
   .describe('What there is to review now, as far as it is known');
 export type UnderReview = z.infer<typeof UnderReview>;
 
-/** A reviewer of a story and the verdict, with what it is about. */
+/** A reviewer of a story with the verdict, and the spec and code that it refers to. */
 export const Reviewer = z
   .object({
     id: Id,

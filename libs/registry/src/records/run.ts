@@ -1,4 +1,4 @@
-/** Runs of agents, and of people at work: what they last said of themselves. */
+/** Runs of agents, and of people at work, with their last reported state. */
 import { z } from 'zod';
 import { Id, text, Time } from '../kernel/values.ts';
 import { MemberRef } from './member.ts';
@@ -20,11 +20,11 @@ export type RunEventKind = z.infer<typeof RunEventKind>;
 export const finalRunStates = ['completed', 'failed', 'canceled'] as const;
 export type FinalRunState = (typeof finalRunStates)[number];
 export const runStates = ['running', 'waiting', ...finalRunStates] as const;
-/** As the run's own events say; that one is stalled is seen by readers of agents.listActive. */
+/** The state by the run's own events. Readers of agents.listActive detect stalled runs. */
 export const RunState = z.enum(runStates);
 export type RunState = z.infer<typeof RunState>;
 
-/** 16 KiB. */
+/** The maximum size of an event's data, 16 KiB. */
 export const mostRunDataBytes = 16 * 1024;
 export const RunMessage = text(2000);
 

@@ -23,7 +23,7 @@ export type Priority = z.infer<typeof Priority>;
 export const StoryTitle = name(300);
 export const StoryDescription = prose(20_000);
 export const Label = name(50);
-/** The labels without those that differ from an earlier one only in case. */
+/** Removes labels that differ from an earlier one only in case. */
 function withoutRepeats(labels: readonly string[]): string[] {
   const folded = labels.map((label) => label.toLowerCase());
   return labels.filter((_, index) => folded.indexOf(folded[index] ?? '') === index);
@@ -41,14 +41,17 @@ export const Estimate = z
   .meta({ description: "In the team's own unit, such as points" });
 export const BlockedBy = z.array(StoryRef).max(100);
 
-/** Why a story waits, and who can lift it. A reason, never a status. */
+/** The reason why a story is blocked, and who can unblock it. It is independent of the status. */
 export const Blocked = z.strictObject({
   kind: z.enum(['dependency', 'needs_input', 'external']),
   note: text(2000),
   unblockerMemberId: MemberParam,
 });
 
-/** A commit's name, whole or cut as Git cuts it (core.abbrev: 4 digits at least); in any case, and kept in lower. */
+/**
+ * A commit hash, complete or abbreviated as Git does (core.abbrev: at least 4 digits). It is stored in lower
+ * case.
+ */
 export const Sha = z
   .string()
   .regex(/^[0-9a-fA-F]{4,64}$/, 'must be 4 to 64 hexadecimal digits')
@@ -56,7 +59,7 @@ export const Sha = z
 export const DiffHash = text(128, 1);
 const Branch = name(255);
 
-/** What is known of the code of a story; a field that is left out keeps what it was, null clears it. */
+/** The known information about the code of a story. An omitted field stays unchanged, and null clears it. */
 export const GitMeta = z.strictObject({
   branch: Branch.nullish(),
   baseBranch: Branch.nullish(),
@@ -85,7 +88,7 @@ export const Git = z.object({
 });
 export type Git = z.infer<typeof Git>;
 
-/** The record of another tracker that this one mirrors. */
+/** The record of another tracker that the story mirrors. */
 export const UpstreamInput = z.strictObject({
   provider: z.enum(['github', 'gitlab', 'jira', 'linear', 'other']),
   externalId: text(255, 1),
@@ -103,7 +106,7 @@ export const Upstream = z.object({
 });
 export type Upstream = z.infer<typeof Upstream>;
 
-/** As it is kept: what was left out, or cleared, is null. */
+/** Converts the input to its stored form. Omitted or cleared fields are null. */
 export const toUpstream = (input: z.output<typeof UpstreamInput>): Upstream => ({
   provider: input.provider,
   externalId: input.externalId,
@@ -112,7 +115,7 @@ export const toUpstream = (input: z.output<typeof UpstreamInput>): Upstream => (
   syncedAt: input.syncedAt ?? null,
 });
 
-/** A story as lists show it: everything but the description. */
+/** A story as lists show it: everything except the description. */
 export const StorySummary = z
   .object({
     id: Id,
@@ -142,7 +145,7 @@ export type StorySummary = z.infer<typeof StorySummary>;
 export const Story = StorySummary.extend({ description: z.string().nullable() }).meta({ id: 'Story' });
 export type Story = z.infer<typeof Story>;
 
-/** Something that the caller should know of a write that succeeded. */
+/** A warning to the caller of a write that succeeded. */
 export const Warning = z
   .object({
     code: z.enum(['wip_limit', 'blocked_by', 'blocked', 'lease_held', 'merge_pending']),
@@ -152,7 +155,7 @@ export const Warning = z
   .meta({ id: 'Warning' });
 export type Warning = z.infer<typeof Warning>;
 
-/** A spec is markdown of at most 256 KiB. */
+/** The content of a spec: Markdown of at most 256 KiB. */
 export const SpecContent = textOfBytes(256 * 1024).overwrite(withLineFeeds);
 
 export const SpecEntry = z

@@ -12,7 +12,10 @@ export const TargetRef = StoryRef.meta({
   'x-muster-ref': 'story',
 });
 
-/** Whether the kind of target can be named like this, for `refine`; and what to say where it cannot. */
+/**
+ * Answers whether the id can name this kind of target: only stories have keys. Used with `refine`, whose
+ * error follows.
+ */
 export const isTargetRef = (params: {
   readonly targetType: TargetType;
   readonly targetId: string;

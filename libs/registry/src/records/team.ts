@@ -18,7 +18,7 @@ export const Team = z
   .meta({ id: 'Team' });
 export type Team = z.infer<typeof Team>;
 
-/** A team where another record holds one. */
+/** A team as a reference inside another record. */
 export const TeamRef = z.object({ id: Id, name: z.string() });
 
 export const TeamMember = z

@@ -1,24 +1,24 @@
-/** Tokens and agents, as those who made them see them. */
+/** Tokens and agents, as their members see them. */
 import { z } from 'zod';
 import { scopes } from '../kernel/access.ts';
 import { Id, Time } from '../kernel/values.ts';
 
-/** The scopes that a member's token gives; `platform` is granted by the operators' command line alone. */
+/** The scopes that a member can give to a token. Only the operators' command line grants `platform`. */
 export const GivenScope = z.enum(['read', 'write', 'admin']);
 export type GivenScope = z.infer<typeof GivenScope>;
 
 /**
- * What a token was made for: `api` is to be carried by a program, `session` is a person's session in an organization, `oauth`
- * was granted to a client.
+ * The kinds of tokens. `api` is used by a program, `session` is a person's session in an organization, and
+ * `oauth` was granted to a client.
  */
 export const tokenKinds = ['api', 'session', 'oauth'] as const;
 
-/** Days until a token ends, unless said otherwise, and at most; an agent's at most. */
+/** The days until a token expires: the default, the maximum, and the maximum for a token of an agent. */
 export const tokenDays = { usual: 90, most: 365, mostOfAgent: 90 } as const;
 
-/** How many a member has at a time, those of their agents among them. */
+/** The maximum number of tokens of a member, including those of their agents. */
 export const mostTokens = 100;
-/** How many agents of a member are not retired. */
+/** The maximum number of active agents of a member. */
 export const mostAgents = 50;
 
 export const AccessToken = z
@@ -57,7 +57,7 @@ export const AgentSlug = z
   .regex(/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/, 'must be 1 to 40 of a-z, 0-9 and -, with - only inside')
   .meta({ description: 'How commands name the agent, such as claude; absent: its name in small letters' });
 
-/** A program that acts for a member, told apart from the member in everything it does. */
+/** A program that acts for a member. Every record of its actions names it separately from the member. */
 export const Agent = z
   .object({
     id: Id,

@@ -1,4 +1,4 @@
-/** What is left behind by writes: the activity for everyone, the audit for admins. */
+/** The records that writes leave: the activity for all members, and the audit log for admins. */
 import { z } from 'zod';
 import { Id, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
@@ -16,7 +16,7 @@ export const ActivityItem = z
   .meta({ id: 'ActivityItem' });
 export type ActivityItem = z.infer<typeof ActivityItem>;
 
-/** A place in the stream of events. It says nothing to those who hold it, and orders nothing. */
+/** A position in the stream of events. It is opaque: clients cannot interpret or compare cursors. */
 export const EventCursor = z.string().min(1).max(128);
 
 export const Event = ActivityItem.extend({ cursor: EventCursor.describe('Just after this event') }).meta({

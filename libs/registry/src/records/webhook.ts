@@ -1,12 +1,15 @@
-/** Endpoints to which events are sent, and what was sent there. */
+/** Webhook endpoints and the messages sent to them. */
 import { z } from 'zod';
 import { eventKinds } from '../kernel/events.ts';
 import { Id, stamps, text, Time, Url } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-/** The message that is sent on request alone. */
+/** The kind of a message that is sent only on request. */
 export const webhookTestKind = 'webhook.test';
-/** Sent where its maker may not see the event any more that a number was given to. */
+/**
+ * The kind of a message that replaces an event which its member may no longer see. It keeps the number of
+ * that event.
+ */
 export const webhookWithheldKind = 'webhook.withheld';
 
 export const webhookOrders = ['parallel', 'strict'] as const;
@@ -14,7 +17,10 @@ export const WebhookOrder = z.enum(webhookOrders).meta({
   description: 'parallel: up to 8 at once, no order; strict: one after the other, and none overtakes another',
 });
 
-/** Why none are sent: a caller asked, ten tries failed, the receiver said 410, or what it needs is gone. */
+/**
+ * The reasons for a pause: a caller requested it, ten attempts failed, the receiver answered 410, the
+ * endpoint's creator left, or its secret cannot be decrypted.
+ */
 export const webhookPauses = ['asked', 'failing', 'gone', 'maker_left', 'secret_unreadable'] as const;
 export type WebhookPause = (typeof webhookPauses)[number];
 
