@@ -1,4 +1,4 @@
-/** coordination-api, put together from its configuration; nothing listens yet. */
+/** Assembles coordination-api from its configuration, without listening on a port yet. */
 import { type Pool } from '@muster/driver';
 import { type ForgesSetUp } from '@muster/forges';
 import { webhooksSetUpOf } from '@muster/notifications';
@@ -44,11 +44,14 @@ import { addSignInForward } from './http/signIn.ts';
 export interface CoordinationApi {
   readonly service: Service;
   readonly pool: Pool;
-  /** After the service stopped: the connections. */
+  /** Closes the connections. Call it after the service has stopped. */
   readonly close: () => Promise<void>;
 }
 
-/** Requests answered at once, per connection of the pool: enough to keep it busy, few enough to stay quick. */
+/**
+ * Maximum number of concurrent requests per pooled connection: enough to keep it busy, few enough to keep
+ * response times short.
+ */
 // guard: calls in flight
 const inFlightPerConnection = 6;
 
@@ -68,7 +71,9 @@ const openDatabase = (config: Config, logger: Logger): OpenNodes =>
     config.DATABASE_NODES,
   );
 
-/** A connection of its own: while all others are taken the API is as ready as before, and must not be taken away. */
+/**
+ * Opens a separate connection for readiness checks. A full pool must not make the API count as unavailable.
+ */
 const openReadiness = (config: Config): OpenNodes =>
   openNodes(
     { url: config.DATABASE_URL, max: 1, role: 'muster_app', name: 'coordination-api readiness' },
@@ -103,12 +108,12 @@ function standbyOf(config: Config, primary: Pool, metrics: Metrics, logger: Logg
   });
 }
 
-/** Follows the streams of events, until the app closes. */
+/** Follows the event streams until the app closes. */
 function followersOf(pool: Pool, app: FastifyInstance, logger: Logger): Followers {
   const followers = createFollowers(pool, (error) => {
     logger.warn({ err: error }, 'where the streams stand is not known');
   });
-  // Calls that wait for events are answered with what there is, so that none holds up the stop.
+  // Answer calls that wait for events with what there is, so that they do not delay the shutdown.
   app.addHook('preClose', async () => {
     followers.close();
   });
@@ -130,7 +135,7 @@ interface TokenlessSetUp {
   readonly logger: Logger;
 }
 
-/** The paths that take no token: invitations, deliveries of forges, and the making of their apps. */
+/** Adds the routes without a token: invitations, deliveries from forges, and the creation of GitHub Apps. */
 function addTokenlessRoutes(
   config: Config,
   { app, metrics }: Service,
@@ -148,7 +153,7 @@ function addTokenlessRoutes(
   addForgeApps(app, { pool, setUp: forges, refused: config.LIMIT_UNKNOWN_TOKENS, metrics, logger });
 }
 
-/** The paths of services that stand behind this one, those that there are. */
+/** Adds the routes that forward to the configured services. */
 function addForwards(
   config: Config,
   { app, leave }: Service,
@@ -213,7 +218,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
   };
-  // Requests are not decompressed: a small one could become a huge one.
+  // Do not decompress requests: a small one could expand to a huge one.
   void app.register(compress, {
     globalCompression: false,
     globalDecompression: false,

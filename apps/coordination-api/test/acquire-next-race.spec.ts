@@ -1,4 +1,4 @@
-/** Many who ask for the next story at once, beside those who take stories by name and move them. */
+/** Many concurrent requests for the next story, while other callers take stories by key and move them. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type InputOf, type registry, type ResultOf } from '@muster/registry';
@@ -112,7 +112,7 @@ describe('what others are about to take', () => {
     (await people.ana.boardColumns.list({ projectId: 'WEB' })).items.find(({ status }) => status === wanted)
       ?.id ?? '';
 
-  /** Runs `work` while another looks at a story to take it, who then lets go of it. */
+  /** Runs `work` while another transaction holds a story's row lock. `work` can release it. */
   async function whileClaimed(key: string, work: (letGo: () => Promise<unknown>) => Promise<void>) {
     const holder = await api.world.database.owner.connect();
     try {
@@ -193,9 +193,9 @@ describe('over HTTP', () => {
 
   it('more at once than there are places are answered, and wait without a connection', async () => {
     await ready(64);
-    // Four connections, and places for 24.
+    // Four connections, and a capacity of 24 concurrent requests.
     const copy = await api.copy({ DATABASE_POOL: '4' });
-    // The token is known by then.
+    // The first call caches the token.
     const first = await ask(copy, 'run-0');
     const answers = await Promise.all(
       Array.from({ length: 63 }, (_, index) => ask(copy, `run-${index + 1}`)),

@@ -1,4 +1,4 @@
-/** The next story that is ready to be worked on, as the whole API gives it to many who ask at once. */
+/** acquireNext in the complete API, with many concurrent callers. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type registry, type ResultOf } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
@@ -17,7 +17,7 @@ beforeEach(async () => {
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
 });
 
-/** WEB-1 and on, in ready unless they say otherwise. */
+/** Creates WEB-1 and so on; they are ready by default. */
 async function stories(...all: NewStory[]): Promise<void> {
   for (const story of all)
     await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready', ...story });
@@ -29,7 +29,7 @@ const next = (who: Person, asked: Asked = {}): Promise<Answer> =>
 const keyOf = async ({ execution }: Answer): Promise<string | null> =>
   execution === null ? null : (await people.ana.stories.get({ storyId: execution.targetId })).story.key;
 
-/** The keys of what a caller gets, call by call, until there is none. */
+/** Lists the keys that a caller gets, call by call, until there are no more. */
 async function all(who: Person, asked: Asked = {}): Promise<string[]> {
   const keys: string[] = [];
   for (;;) {
@@ -170,7 +170,7 @@ describe('what is passed over', () => {
     const first = await next(chloe);
     expect(await keyOf(first)).toBe('WEB-1');
     expect(passedOver(await next(chloe))).toEqual({ 'WEB-2': ['wip_limit'], 'WEB-1': ['lease_held'] });
-    // What is in the column goes on.
+    // The rest of the column is still available.
     await chloe.deliveryExecutions.release(heldOf(first));
     expect(await keyOf(await next(people.ben))).toBe('WEB-1');
   });
@@ -186,7 +186,7 @@ describe('what is passed over', () => {
       });
     const taken = await next(chloe);
     expect([await keyOf(taken), taken.skipped.length]).toEqual(['WEB-25', 20]);
-    // Beyond what is looked at in one go.
+    // More stories than one scan reads.
     await api.world.rows(
       `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by, blocked)
        select org_id, gen_random_uuid(), project_id, 100 + n, title, status, column_id, 'A' || lpad(n::text, 4, '0'), created_by, blocked
@@ -228,10 +228,10 @@ describe('work that was begun', () => {
       resumed: true,
       execution: { attempt: 2, checkpoint: { summary: 'Half' } },
     });
-    // What was handed in and waits for the forge is nobody's next.
+    // Submitted work that waits for the forge is not offered.
     expect(await all(robo)).toEqual(['WEB-2', 'WEB-3', 'WEB-5']);
     await expect(ben.deliveryExecutions.renew(expired)).rejects.toMatchObject({ reason: 'stale_lease' });
-    // Whoever moves it back wants it done anew.
+    // A member who moves the story back requests the work again.
     await ana.stories.updateStatus({ storyId: 'WEB-4', status: 'ready' });
     expect(await all(robo)).toEqual(['WEB-4']);
   });

@@ -1,4 +1,4 @@
-/** Who is seen to be at work: by what runs say of themselves, and by the leases that they hold. */
+/** Active runs, derived from reported runs and from leases. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People, type Person } from '@muster/testing';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const active = (who: Person = people.dan, filter: { projectId?: string; agentId?: string } = {}) =>
   activeRuns(who, filter);
-/** Moves what was heard of a run, or of all of them, into the past. */
+/** Moves the last report of a run, or of all runs, into the past. */
 const silence = (seconds: number) =>
   api.world.rows(
     `update agent_runs set last_seen_at = last_seen_at - make_interval(secs => $2) where org_id = $1`,
@@ -125,7 +125,7 @@ describe('agents.listActive', () => {
     for (const runId of runIds)
       await people.robo.agents.runEvent({ projectId: 'WEB', runId, kind: 'started' });
     await people.chloe.deliveryExecutions.acquire({ ...target, runId: 'silent' });
-    // At one moment, so that only their keys tell them apart.
+    // Equal start times, so that only the keys determine the order.
     await api.world.rows('update agent_runs set started_at = now() where org_id = $1', people.orgId);
     const seen: (string | null)[] = [];
     let cursor: string | null = null;

@@ -1,4 +1,4 @@
-/** What agents say of their runs, and who is seen to be at work: with the leases that they hold. */
+/** Runs that agents report, and active runs with the leases that they hold. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People, type Person } from '@muster/testing';
@@ -65,7 +65,7 @@ describe('agents.runEvent', () => {
     const { run: ended } = await people.robo.agents.runEvent({ ...run, kind: 'failed', message: 'No luck' });
     const again = await people.robo.agents.runEvent({ ...run, kind: 'failed', message: 'Really' });
     expect(again.run).toEqual(ended);
-    // What was heard before is no news either.
+    // A repeated event changes nothing either.
     expect((await people.robo.agents.runEvent({ ...run, kind: 'progress', dedupeKey: 'p1' })).run).toEqual(
       ended,
     );
@@ -168,7 +168,7 @@ describe('agents.runEvent', () => {
       await expect(send(named)).rejects.toMatchObject({ status: 404 });
     await expect(dan.agents.runEvent({ ...run, kind: 'progress' })).rejects.toMatchObject({ status: 403 });
     expect(await said(['run.started'])).toEqual([]);
-    // The same id in two projects is two runs.
+    // The same run id in two projects names two runs.
     await chloe.agents.runEvent({ ...run, kind: 'started' });
     await ana.agents.runEvent({ ...run, projectId: 'DOCS', kind: 'started' });
   });
@@ -241,7 +241,7 @@ describe('a run and the work that it holds', () => {
     await people.robo.deliveryExecutions.complete({ executionId, leaseToken, outcome, pullRequest });
     expect(await stateOf('run-1')).toMatchObject({ state });
     expect(await stateOf('other')).toMatchObject({ state: 'running' });
-    // What the run says of itself now is a repetition.
+    // Reporting the current state again is a repetition.
     expect((await people.robo.agents.runEvent({ ...run, kind: state })).run.state).toBe(state);
   });
 
@@ -252,7 +252,7 @@ describe('a run and the work that it holds', () => {
     expect((await people.robo.agents.runEvent({ ...run, kind: 'progress' })).run.state).toBe('running');
     await people.robo.deliveryExecutions.release({ executionId: execution.id, leaseToken });
     expect((await people.robo.agents.runEvent({ ...run, kind: 'progress' })).run.state).toBe('running');
-    // Nor does what others make of the work afterwards concern it.
+    // Later changes to the work by others do not affect the run.
     const next = await acquire(people.ben, 'run-2');
     await people.ben.deliveryExecutions.complete({
       executionId: execution.id,

@@ -1,4 +1,4 @@
-/** The API as it ships, listening on a free port, on a database of its own; people with tokens reach it over HTTP. */
+/** Starts the API on a free port with its own database. Members with tokens call it over HTTP. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { handlers, performable, reactions } from '@muster/operations';
@@ -9,27 +9,27 @@ import { pino } from 'pino';
 import { type CoordinationApi, createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 
-/** An answer as it came, nothing thrown. */
+/** A response, whatever its status. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; a body that is no JSON fails the spec. */
+  /** The parsed body. A body that is not JSON fails the spec. */
   readonly body: Record<string, unknown> & Partial<ErrorBody>;
 }
 
 type Addresses = Awaited<ReturnType<CoordinationApi['service']['listen']>>;
 
-/** A running API, and how to ask it. */
+/** A running API process, and functions that call it. */
 export interface Copy {
-  /** Such as `http://127.0.0.1:43210`. */
+  /** Returns the base URL, such as `http://127.0.0.1:43210`. */
   url(): string;
-  /** Any request; `body` goes out as JSON unless it is text or bytes. */
+  /** Sends any request. The body is sent as JSON unless it is text or bytes. */
   request(
     path: string,
     init?: { method?: string; token?: string | null; body?: unknown; headers?: Record<string, string> },
   ): Promise<RawAnswer>;
-  /** An operation by its own path, with somebody's token. */
+  /** Calls an operation by its own path with the given token. */
   call(
     token: string | null,
     operation: string,
@@ -37,14 +37,14 @@ export interface Copy {
     headers?: Record<string, string>,
   ): Promise<RawAnswer>;
   client(token: string): Client;
-  /** As who watches it reads them. */
+  /** Returns the metrics in Prometheus format. */
   metrics(): Promise<string>;
 }
 
 export interface Api extends Copy {
   readonly world: World;
   org(setUp?: Parameters<World['org']>[0]): Promise<People>;
-  /** One more on the same database, until the spec file ends or it is stopped. */
+  /** Starts another API on the same database. It runs until the spec file ends or it is stopped. */
   copy(environment?: Record<string, string>): Promise<Copy & { stop(): Promise<void> }>;
 }
 

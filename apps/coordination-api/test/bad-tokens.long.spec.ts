@@ -1,4 +1,7 @@
-/** Every operation with every kind of bad token; `loops.spec.ts` tries every path with one kind, and five operations with all. */
+/**
+ * Every operation with every kind of invalid token. `loops.spec.ts` tests every path with one kind, and five
+ * operations with all kinds.
+ */
 import { it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';

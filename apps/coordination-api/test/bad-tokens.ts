@@ -3,20 +3,22 @@ import { type Operation } from '@muster/registry';
 import { type ExampleOrg } from '@muster/testing/examples';
 import { type Api } from './api.ts';
 
-/** A token of the right form that was never issued. */
+/** A well-formed token that was never issued. */
 export const unknownToken = 'must_test_00000000000000000000000000000000000000';
 
-/** Expects that the operation refuses every kind of bad token with the same answer, and leaves no audit entry. */
+/**
+ * Expects that the operation refuses every kind of bad token with the same answer, and leaves no audit entry.
+ */
 export async function refusesBadTokens(
   api: Api,
   { orgId, ana }: ExampleOrg,
   operation: Operation,
 ): Promise<void> {
-  // Of every scope, so that they are refused because they ended.
+  // The tokens have every scope, so that they are refused only because they were revoked or have expired.
   const scopes = ['admin', 'platform'] as const;
   const revoked = await api.world.token(orgId, ana.me.memberId, { scopes });
   const expired = await api.world.token(orgId, ana.me.memberId, { scopes });
-  // Both are cached as good before they end.
+  // Both are cached as valid before they end.
   for (const { me } of [revoked, expired])
     expect((await api.call(me.token, 'session.identity')).status).toBe(200);
   await api.world.rows(

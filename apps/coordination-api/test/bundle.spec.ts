@@ -1,4 +1,4 @@
-// What ships: the bundle alone in an empty folder, with nothing of the repository around it.
+// The shipped bundle, alone in an empty folder without the repository.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';

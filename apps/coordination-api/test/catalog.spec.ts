@@ -1,4 +1,4 @@
-/** The catalog of agents: versions that say the same for ever, and who may add and delete them. */
+/** The catalog of agents: immutable versions, and the roles that may add and delete them. */
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
@@ -73,7 +73,7 @@ describe('agents.catalog.publish', () => {
       encoding: 'base64',
       content: bytes.toString('base64'),
     });
-    // The same bytes are the same content, however they are written.
+    // Equal bytes count as equal content in either encoding.
     const text = Buffer.from('# Text');
     await publish(people.chloe, { version: '2.0.0', content: text.toString('base64'), encoding: 'base64' });
     const { agent: again } = await publish(people.chloe, { version: '2.0.0', content: '# Text' });
@@ -153,7 +153,7 @@ describe('agents.catalog.publish', () => {
         status: 422,
         body: { details: { reason: 'limit_exceeded', limit: 10, used: 10 } },
       });
-    // Of those that there are, versions go on.
+    // Publish another version of an existing agent.
     const [some] = (await people.dan.agents.catalog.list({ limit: 1 })).items;
     await publish(people.chloe, { slug: some?.slug ?? '', version: '1.1.0' });
   });
@@ -352,7 +352,7 @@ describe('agents.catalog.delete', () => {
     ])
       await expect(gone()).rejects.toMatchObject({ status: 404 });
     expect((await people.dan.agents.catalog.list()).items).toEqual([]);
-    // The slug is free, its versions are not.
+    // The slug is free again, but its versions stay reserved.
     const eve = await api.world.member(people.orgId, 'Eve', 'member');
     for (const version of ['1.0.0', '1.1.0'])
       await expect(publish(eve, { version, content: '# Mine' })).rejects.toMatchObject({ status: 409 });
@@ -389,7 +389,7 @@ describe('agents.catalog.delete', () => {
       await expect(publish(people.chloe, { version, content: '# Else' })).rejects.toMatchObject({
         reason: 'already_exists',
       });
-    // What can be got is what is listed.
+    // Versions that can be downloaded are those that are listed.
     const listed = (await people.dan.agents.catalog.list()).items.map(({ version }) => version);
     const got = await versionsOf().catch(() => []);
     expect(listed).toEqual(got.slice(0, 1));

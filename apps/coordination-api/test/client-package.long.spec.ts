@@ -1,4 +1,4 @@
-/** What customers install: the client as a package that stands alone, in a project that knows nothing of this repository. */
+/** The client package as customers install it: standalone, in a project outside this repository. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 const api = useApi({ CORS_ORIGINS: '*' });
 const programs = usePrograms();
-/** Somebody's project, and the package in it. */
+/** A customer's project, and the package installed in it. */
 let project: string;
 let installed: string;
 
@@ -35,10 +35,10 @@ beforeAll(async () => {
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', packed], { cwd: project });
   await writeFile(path.join(project, 'tour.js'), tour);
 }, 180_000);
-// Processes of a browser that was killed may still be writing.
+// Processes of a killed browser may still be writing.
 afterAll(() => rm(project, { recursive: true, maxRetries: 20, retryDelay: 200 }));
 
-/** The same program for Node, for a browser, and for a place that has only what both of them have. */
+/** One program for Node, for a browser, and for a runtime with only their common features. */
 const tour = `
   import { connect, followEvents, isRefusal, MusterError, NotFoundError, withLease } from '@muster/client';
   export async function tour(options, projectId) {
@@ -170,7 +170,7 @@ it('needs nothing but what Node 18 and browsers both have', async () => {
   expect(JSON.parse(await namespace.tour(await options(), 'WEB'))).toEqual(seen);
 });
 
-/** Chrome or a relative, by CHROME_PATH or where it usually is. */
+/** Path of Chrome or a related browser, from CHROME_PATH or its usual locations. */
 const browser = [
   process.env['CHROME_PATH'],
   ...['google-chrome', 'chromium', 'chromium-browser', 'microsoft-edge'].flatMap((name) =>

@@ -1,4 +1,4 @@
-/** The customers' client over the API as it ships: what it does beyond a call. */
+/** The customers' client with the real API: its features beyond plain calls. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, followEvents, isRefusal, type Lease, withLease } from '@muster/client';

@@ -1,4 +1,7 @@
-/** A verdict is about the code that is delivered: whoever tells of other code, an approval of the old opens nothing. */
+/**
+ * A verdict applies to the code that was reviewed. After a report of different code, earlier approvals do not
+ * count.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type registry } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
@@ -29,7 +32,10 @@ const approve = async (named: { headSha?: string } = {}) =>
 const tell = (git: { headSha?: string; diffHash?: string }) =>
   people.chloe.deliveryExecutions.update({ ...held, git });
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
-/** What the forge saw, so many minutes after nine; all of it was seen before anything here is done. */
+/**
+ * Records an observation of the forge, at this many minutes after nine. All of these times are before the
+ * test's own actions.
+ */
 const see = (kind: Observation['kind'], minute: number, sha?: string, executionId = held.executionId) =>
   people.ana.deliveryExecutions.recordForgeObservation({
     executionId,
@@ -279,7 +285,7 @@ describe('the ways into done', () => {
     await people.ana.stories.updateStatus({ storyId, status: 'ready' });
     await people.chloe.deliveryExecutions.complete({ ...held, outcome: 'succeeded' });
     held = await acquire(people.chloe);
-    // Begun anew, it is yet to be merged.
+    // After a restart, the new work must be merged as well.
     await expect(finish()).rejects.toMatchObject(unmet('requireMergeProof'));
   });
 

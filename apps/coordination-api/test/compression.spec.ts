@@ -1,4 +1,4 @@
-/** Answers on the wire: which are compressed, and which stay as they are. */
+/** Compression of responses: which ones are compressed. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ interface Wire {
   readonly body: Buffer;
 }
 
-/** Unlike fetch, shows the bytes as they were sent. */
+/** Sends a request and returns the raw bytes of the response, which fetch would decompress. */
 async function post(token: string, path: string, params: unknown, acceptEncoding: string): Promise<Wire> {
   const headers = {
     ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },

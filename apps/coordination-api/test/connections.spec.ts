@@ -1,4 +1,4 @@
-/** No connection to Postgres: whether it is away or all are taken is told apart. */
+/** Missing Postgres connections: errors distinguish an unavailable server from an exhausted pool. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { until, type Wire, wireTo } from '@muster/testing';
 import { pino } from 'pino';
@@ -39,7 +39,7 @@ it('all connections taken: whoever finds none in time is told that it is busy, n
   const held = [await one.pool.connect(), await one.pool.connect()];
   try {
     expect(await ask(ana.me.token)).toEqual([503, 'overload', '1']);
-    // Of somebody who is not known yet the token is asked for first.
+    // A token that is not cached must be looked up first.
     const { ben } = await api.org();
     expect(await ask(ben.me.token)).toEqual([503, 'overload', '1']);
   } finally {

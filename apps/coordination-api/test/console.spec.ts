@@ -1,4 +1,6 @@
-/** The console under the origin of the API: as its service answers, asked with nothing that says who calls. */
+/**
+ * The console under the API's origin: responses of its service, requested without the caller's credentials.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';

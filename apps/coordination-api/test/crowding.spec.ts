@@ -1,4 +1,7 @@
-/** What one caller does, or somebody without a token, costs nobody else a place: bodies, waiting, guessing. */
+/**
+ * One caller, or a sender without a token, cannot exhaust the capacity for others: by bodies, long polls or
+ * guessed tokens.
+ */
 import { once } from 'node:events';
 import { type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -7,7 +10,7 @@ import { type HalfSent, heardBefore, type People, sendHalf, until } from '@muste
 import { type Copy, useApi } from './api.ts';
 import { orgWithStory, target } from './one-story.ts';
 
-/** Six places. */
+/** Starts the API with a capacity of six concurrent requests. */
 const api = useApi({ DATABASE_POOL: '1' });
 const places = 6;
 let people: People;
@@ -57,7 +60,7 @@ describe('half-sent bodies, twice as many as there are places', () => {
     for (let index = 0; index < 2 * places; index += 1) {
       const socket = await send({ path: '/api/comments/create', token, sent: '{' });
       const isAnswered = () => socket.bytesRead > heardBefore;
-      // While it is found out who calls, a request takes a place like any other.
+      // A request occupies a place while its caller is identified.
       await until(async () => isAnswered() || (await level('in_flight')) === 0);
       expect(isAnswered()).toBe(false);
     }
@@ -92,7 +95,7 @@ describe('waiting for events', () => {
         ...(signal !== undefined && { signal }),
       });
     const waiting: Promise<unknown>[] = [];
-    // One after the other: there are six places to begin to wait in.
+    // One at a time: each call needs one of the six places before it starts to wait.
     for (let count = 1; count <= 8; count += 1) {
       waiting.push(wait(25, gone.signal).catch(() => undefined));
       await until(async () => (await level('waiting')) === count);
@@ -106,7 +109,7 @@ describe('waiting for events', () => {
         details: { reason: 'too_many_waiting', retryAfterSeconds: 1, retryable: true },
       }),
     ]);
-    // It waits for nothing, and so needs no share.
+    // A call that does not wait needs no place among the waiting ones.
     expect((await api.call(token, 'deliveryExecutions.eventsSince', { executionId, afterSeq })).status).toBe(
       200,
     );
@@ -204,10 +207,10 @@ describe('tokens that nobody has', () => {
     const { ana, ben } = people;
     expect((await identity(copy, ana.me.token)).status).toBe(200);
     for (let index = 0; index < 4; index += 1) await identity(copy, newTokenSecret());
-    // Looked up, found, and not counted.
+    // The token was found, so the lookup is not counted.
     expect((await identity(copy, ben.me.token)).status).toBe(200);
     for (let index = 0; index < 4; index += 1) await identity(copy, newTokenSecret());
-    // Remembered, so there is nothing to look up.
+    // The token is cached, so there is no lookup.
     expect((await identity(copy, ana.me.token)).status).toBe(200);
     await copy.stop();
   });

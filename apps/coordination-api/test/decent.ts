@@ -1,4 +1,4 @@
-/** Refusals as the contract promises them, whatever a field holds. */
+/** Checks that refusals follow the contract, whatever a field contains. */
 import { expect } from '@jest/globals';
 import { type Operation } from '@muster/registry';
 import { callerOf, type ExampleOrg } from '@muster/testing/examples';
@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { type Api, type RawAnswer } from './api.ts';
 import { withLeaf } from './fields.ts';
 
-/** Conditions that every refusal has to meet. */
+/** Checks the conditions that every refusal must meet. */
 export function isDecent(answer: RawAnswer): void {
   expect(answer.status).toBeLessThan(500);
   if (answer.status === 200) return;
@@ -49,7 +49,7 @@ const anything = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Calls the operation's example with anything in one of its fields, and expects a decent answer each time. */
+/** Calls the operation's example with arbitrary values in one of its fields, and checks each response. */
 export async function staysDecent(
   api: Api,
   org: ExampleOrg,

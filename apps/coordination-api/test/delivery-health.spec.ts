@@ -1,4 +1,7 @@
-/** How work goes through a project, measured from what operations left behind; the times are set afterwards. */
+/**
+ * Delivery metrics of a project, computed from what operations have recorded. The tests change the recorded
+ * times.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { handlers, reactions } from '@muster/operations';
@@ -16,7 +19,7 @@ beforeEach(async () => {
   } = await people.ana.projects.create({ key: 'WEB', name: 'Web' }));
 });
 
-/** Does it, and says afterwards that it was at this time. */
+/** Runs an action and changes its recorded time to this one. */
 async function at<Result>(time: string, act: () => Promise<Result>): Promise<Result> {
   const result = await act();
   const now = `now() - interval '1 hour'`;

@@ -1,4 +1,4 @@
-/** Work under a lease, as the whole API has it: what the board does to it, and what it does to the board. */
+/** Work under a lease in the complete API: effects of the board on the work, and of the work on the board. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People, type Person } from '@muster/testing';
@@ -342,7 +342,7 @@ describe('whoever follows the events', () => {
         waitSeconds: 20,
       }),
     );
-    // The pool has ten connections: a hundred that wait leave them to others.
+    // The pool has ten connections. A hundred waiting calls must leave them to others.
     await people.chloe.deliveryExecutions.checkpoint({ ...held, summary: 'Here' });
     for (const { items, lastSeq } of await Promise.all(waiting)) {
       expect([items.map(({ kind }) => kind), lastSeq]).toEqual([['checkpointed'], 2]);

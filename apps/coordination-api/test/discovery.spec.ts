@@ -1,4 +1,4 @@
-/** What the API tells of itself to people, models and programs that know nothing but its address. */
+/** Discovery: pages and files of the API for people, models and programs that know only its address. */
 import { describe, expect, it } from '@jest/globals';
 import { knownDates, datesOf, referencePages } from '@muster/reference';
 import { operations } from '@muster/registry';

@@ -1,4 +1,4 @@
-/** A story that is moved to done completes the work that was handed in for it, where no forge does. */
+/** Moving a story to done completes its submitted work, if no forge does so. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';

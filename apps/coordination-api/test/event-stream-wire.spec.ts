@@ -1,4 +1,4 @@
-/** GET /api/events/stream as it goes over the wire: what proxies see of it, and readers who are mistaken. */
+/** GET /api/events/stream on the wire: headers for proxies, and invalid requests. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
@@ -55,7 +55,7 @@ describe('the stream over the wire', () => {
     await until(() => stream.blocks().length >= 2);
     await write('Two');
     await until(() => stream.blocks().length >= 3);
-    // Longer than what follows a batch takes.
+    // Longer than the handling of a batch takes.
     await pause(600);
     expect(stream.blocks().map(({ data }) => (data as Event | undefined)?.subject.title)).toEqual([
       undefined,

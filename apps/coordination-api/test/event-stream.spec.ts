@@ -18,10 +18,10 @@ const open = useStreams<EventSource>(api, (team) => {
 
 interface Reader {
   readonly source: EventSource;
-  /** The titles of what happened, in the order in which it came. */
+  /** Titles of the received events, in order. */
   readonly titles: string[];
   readonly ids: string[];
-  /** The names of what else was said. */
+  /** Names of the other received messages. */
   readonly said: string[];
 }
 
@@ -29,11 +29,11 @@ interface Wanted {
   readonly token: string;
   readonly query?: string;
   readonly lastEventId?: string;
-  /** Asked for each connection: a process that is started anew has another address. */
+  /** Returns the base URL for each connection, because a restarted process has a different one. */
   readonly at?: () => string;
 }
 
-/** Reads the stream; returns once the API has answered. */
+/** Reads the stream; returns once the API has responded. */
 async function read({ token, query = '', lastEventId, at = () => api.url() }: Wanted): Promise<Reader> {
   const source = new EventSource(`http://muster.example/api/events/stream${query}`, {
     fetch: (address, init) => {
@@ -109,7 +109,7 @@ describe('the stream of events', () => {
     const second = await read({ token, lastEventId: first.ids[0] ?? '' });
     await came(second, 3);
     expect(second.titles).toEqual(['Two', 'Three', 'Four']);
-    // What a page of events.list ends with is good here, and the other way about.
+    // Cursors of events.list are valid for the stream, and the reverse.
     const { items } = await api.client(token).events.list({ after: second.ids[0] ?? '' });
     expect(items.map(({ subject }) => subject.title)).toEqual(['Three', 'Four']);
     const third = await read({ token, query: `?after=${items[0]?.cursor ?? ''}` });
@@ -212,7 +212,8 @@ describe('the client', () => {
     const first = await api.copy();
     let running: Copy = first;
     const { token } = people.dan.me;
-    // A client goes to one address; behind it another process answers. One that stops resets connections that are idle.
+    // The client uses one address, and another process answers behind it. A process that stops resets idle
+    // connections.
     const dan = createClient(
       retrying((...call) => httpTransport({ baseUrl: running.url(), token })(...call)),
     );

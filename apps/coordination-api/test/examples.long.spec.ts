@@ -1,4 +1,7 @@
-/** The examples of the reference do what they say, to the letter: a new operation falls under this by being registered. */
+/**
+ * The examples of the reference produce exactly the documented results. New operations are included
+ * automatically.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, describe as group, expect, it } from '@jest/globals';
@@ -20,11 +23,11 @@ function exampleIn(language: Example['language'], operation: Operation): string 
 }
 
 const orgFor = exampleOrgs(api.world);
-/** Whose token the example is called with. */
+/** Returns the token that the example is called with. */
 const tokenFor = async (operation: Operation): Promise<string> =>
   callerOf(operation, await orgFor(operation)).me.token;
 
-/** Which fields an answer has and of which types, of the items of its lists too, where there are any; null goes for each. */
+/** Lists the fields of a response and their types, including those of list items; null matches every type. */
 function shapeOf(answer: unknown, path = ''): ReadonlyMap<string, string> {
   if (answer === null) return new Map();
   if (typeof answer !== 'object') return new Map([[path, typeof answer]]);
@@ -43,7 +46,7 @@ group('the example for a shell', () => {
       });
       const answer: unknown = JSON.parse(stdout);
       expect([operation.result.parse(answer), stderr]).toEqual([answer, '']);
-      // Where it has none, or another: npm run generate.
+      // If the example is missing or differs, run npm run generate.
       const documented: unknown = JSON.parse(describe(operation).answer ?? 'null');
       expect(operation.result.parse(documented)).toEqual(documented);
       const [shown, given] = [shapeOf(documented), shapeOf(answer)];
@@ -57,7 +60,7 @@ group('the example in TypeScript', () => {
   type Run = (muster: Client) => Promise<unknown>;
   let examples: Readonly<Record<string, Run>>;
 
-  /** As if somebody had pasted it into a function that has a client. */
+  /** Wraps the example in a function with a client, as a user would paste it. */
   const pasted = ([name, operation]: (typeof named)[number]): string =>
     `  ${JSON.stringify(name)}: async (muster) => {\n${exampleIn('ts', operation)}\nreturn result;\n},`;
   const programWith = (functions: readonly string[]): string => `

@@ -1,4 +1,4 @@
-/** What the holder of an expired lease hears over HTTP once it is in the way of another's work on a group. */
+/** Errors over HTTP for the holder of an expired lease that blocked another holder's work on a group. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';

@@ -1,4 +1,7 @@
-/** The fields of parameters that name records, found in the contract itself so that a new one is met by itself. */
+/**
+ * Finds the parameters that name records. It reads the contract, so that new fields are included
+ * automatically.
+ */
 import { type Operation, type PersonKind } from '@muster/registry';
 import { type Records } from '@muster/testing/examples';
 import { z } from 'zod';
@@ -8,7 +11,7 @@ type Path = readonly (string | number)[];
 export interface RefField {
   readonly path: Path;
   readonly kind: keyof Records;
-  /** True for members and agents that a handle or a slug names as well. */
+  /** True for members and agents, which can also be named by handle or slug. */
   readonly takesName: boolean;
 }
 
@@ -21,7 +24,10 @@ interface Json {
   readonly 'x-muster-ref'?: 'story' | 'project' | PersonKind;
 }
 
-/** Which kind of record a field of ids names, in one operation or in all. A field that is missing here fails the loop that meets it. */
+/**
+ * The kind of record that an id field names, in one operation or in all. A field without an entry fails the
+ * test.
+ */
 const kindOfIdField: Record<string, keyof Records> = {
   columnId: 'column',
   columnIds: 'column',
@@ -71,7 +77,7 @@ function* walk(operation: string, schema: Json, path: Path): Generator<RefField>
     yield* walk(operation, property, [...path, key]);
 }
 
-/** Every parameter of the operation that names a record. */
+/** Lists every parameter of the operation that names a record. */
 export const refFields = (operation: Operation): RefField[] => [
   ...walk(
     operation.name,
@@ -80,7 +86,7 @@ export const refFields = (operation: Operation): RefField[] => [
   ),
 ];
 
-/** A deep copy of `value` in which the place at `path` holds `leaf`; what is missing on the way is made. */
+/** Copies `value` with `leaf` at `path`, and creates missing objects on the way. */
 export function withLeaf(value: unknown, path: Path, leaf: unknown): unknown {
   const [head, ...rest] = path;
   if (head === undefined) return leaf;

@@ -1,4 +1,4 @@
-/** The page that makes a GitHub App: who may open it, what it posts to GitHub, and what comes back. */
+/** The page that creates a GitHub App: access to it, its request to GitHub, and GitHub's response. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';

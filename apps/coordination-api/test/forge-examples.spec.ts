@@ -1,6 +1,6 @@
 /**
- * A recorded delivery of each kind of event that GitHub has, signed and sent over HTTP: what is read of it, or why it is
- * ignored. All recorded deliveries are translated in libs/forges.
+ * A recorded GitHub delivery for each kind of event, signed and sent over HTTP: the facts read from it, or
+ * the reason why it is ignored. libs/forges translates all recorded deliveries.
  */
 import { createHmac } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
@@ -77,7 +77,7 @@ it('takes each, and keeps each once', () => {
   expect(deliveries.size).toBe(sent.length);
 });
 
-/** The kinds of facts; a word about a check is one, whatever it says. */
+/** Returns the kind of a fact. All facts about checks are one kind. */
 const kindsOf = (words: string): string => (words.startsWith('check ') ? 'check' : words);
 
 it('reads what is read, and says why it ignores the rest', async () => {

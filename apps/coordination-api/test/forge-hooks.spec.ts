@@ -1,4 +1,7 @@
-/** Where forges deliver, over HTTP: what is taken, what is refused, and that it is answered before it is read. */
+/**
+ * Deliveries from forges over HTTP: accepted and refused ones. The response is sent before the delivery is
+ * parsed.
+ */
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
@@ -13,7 +16,7 @@ const secretsKey = 'k'.repeat(32);
 const api = useApi({ SECRETS_KEY: secretsKey, LIMIT_UNKNOWN_TOKENS: '1000/0.01' });
 
 let people: People;
-/** Over HTTP: the API seals with its own key. */
+/** A client over HTTP, because the API encrypts with its own key. */
 let ana: Client;
 let path: string;
 let secret: string;
@@ -35,7 +38,7 @@ beforeEach(async () => {
   path = new URL(setup.webhookUrl).pathname;
 });
 
-/** As GitHub sends it. */
+/** Sends a delivery as GitHub does. */
 const deliver = (
   body: string,
   {
@@ -93,7 +96,7 @@ describe('a delivery', () => {
     for (const signature of ['', 'sha256=00', hmac('another', ping), hmac(secret, `${ping} `)]) {
       const answer = await deliver(ping, { signature });
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
-      // GitHub shows this to the one who mistyped the secret.
+      // GitHub shows this message to the admin who mistyped the secret.
       expect(answer.body).toMatchObject({
         message: 'The delivery is not signed with the secret of this connection.',
         details: { reason: 'delivery_signature' },
@@ -161,7 +164,7 @@ describe('a delivery', () => {
           'x-hub-signature-256': hmac(key, ping),
         },
       });
-    // What others send in its name counts for nothing.
+    // Forged deliveries do not count against the connection's limit.
     for (let index = 0; index < 5; index += 1) expect((await send(path, 'another')).status).toBe(401);
     for (let index = 0; index < 3; index += 1) expect((await send(path, secret)).status).toBe(202);
     const refused = await send(path, secret);
@@ -259,7 +262,7 @@ describe('deliveries that cannot be read', () => {
   const recorded = recordedDeliveries.find(({ key }) => key === 'pull_request opened')?.payload as {
     pull_request: Record<string, unknown>;
   };
-  /** A time in a form that no forge documents. */
+  /** A delivery with a time in an undocumented format. */
   const broken = { ...recorded, pull_request: { ...recorded.pull_request, created_at: 'yesterday' } };
 
   async function send(payload: unknown, event = 'pull_request', id = randomUUID().slice(0)): Promise<void> {
@@ -295,7 +298,7 @@ describe('deliveries that cannot be read', () => {
     ]);
     expect(await told(api.client(people.chloe.me.token))).toEqual([]);
 
-    // An event that is never looked at does not show that the others can be read.
+    // An ignored event does not prove that other events can be parsed.
     await send({ zen: 'Keep it simple' }, 'ping');
     expect(await health()).toEqual(failing);
     await send(recorded);

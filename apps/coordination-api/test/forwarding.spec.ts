@@ -1,4 +1,4 @@
-/** Requests on their way through `/api/mcp`, to a gateway that takes its time: each has a share, whatever its method. */
+/** Requests through `/api/mcp` to a slow gateway: their number is limited, whatever the method. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -7,13 +7,13 @@ import { until } from '@muster/testing';
 import { useApi } from './api.ts';
 
 const api = useApi({ DATABASE_POOL: '2' });
-/** At once, for one token. */
+/** Maximum number of concurrent requests of a token. */
 const share = 128;
 
 let gateway: Server;
 let reached = 0;
 beforeAll(async () => {
-  // It takes every request, and answers none.
+  // The gateway accepts every request and never responds.
   gateway = createServer(() => (reached += 1)).listen(0, '127.0.0.1');
   await once(gateway, 'listening');
 });
@@ -37,7 +37,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
       });
     reached = 0;
     const forwarded: Promise<unknown>[] = [];
-    // A few at a time: until it is known who calls, each has one of the twelve places.
+    // In small groups: until its caller is identified, each request occupies one of the twelve places.
     for (let count = 8; count <= share; count += 8) {
       for (let one = 0; one < 8; one += 1) forwarded.push(ask(ana.me.token).catch(() => undefined));
       await until(() => reached === count);

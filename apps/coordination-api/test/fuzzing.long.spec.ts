@@ -1,6 +1,7 @@
 /**
- * Made-up requests to every operation, by several kinds of token and on both ways in. `npm run prove -- --only fuzzing`
- * sends more of them, at processes, and through MCP; what it finds is kept in libs/testing/src/fuzz/corpus.json.
+ * Generated requests to every operation, with several kinds of token, by its own path and through /api/query.
+ * `npm run prove -- --only fuzzing` sends more of them, to separate processes and through MCP. Its findings
+ * are in libs/testing/src/fuzz/corpus.json.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Operation, operations, pathOf } from '@muster/registry';
@@ -15,7 +16,7 @@ import { staysDecent } from './decent.ts';
 const api = useApi();
 const { world } = api;
 
-/** The same every time: a red test is red again. */
+/** A fixed seed, so that failures are reproducible. */
 const seed = 1;
 const requestsEach = 12;
 
@@ -23,7 +24,7 @@ let holesBefore = validationHoles.count;
 afterEach(() => {
   const holes = validationHoles.count - holesBefore;
   holesBefore = validationHoles.count;
-  // Postgres refused what validation had let through, and somebody would be woken.
+  // Postgres rejected a value that validation had accepted. In production this would alert an operator.
   expect(holes).toBe(0);
 });
 
@@ -51,7 +52,7 @@ const askersIn = async (org: ExampleOrg, operation: Operation): Promise<readonly
     world.token(orgId, ana.me.memberId, { scopes: ['admin'], projectIds: [project] }),
   ]);
   const main = callerOf(operation, org);
-  // Mostly by who may: the others are refused early.
+  // Mostly callers with access, because others are refused early.
   return [main, main, main, main, robo, dan, reader, bound, operator];
 };
 

@@ -1,4 +1,4 @@
-/** Delivery groups over HTTP: how far they are, how they end, what their coordinator hears, and who gets in whose way. */
+/** Delivery groups over HTTP: progress, completion, signals for the coordinator, and conflicts. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, MusterError } from '@muster/client';
 import { type ObservationKind } from '@muster/registry';
@@ -133,7 +133,7 @@ describe('the life of a group', () => {
       });
     }
     await expect(workOn(ben, null)).rejects.toMatchObject({ status: 422, reason: 'invalid_transition' });
-    // Its stories are free for others, and stay told of.
+    // Its stories can join other groups, and the old group still lists them.
     expect((await ana.deliveryGroups.getForStory({ storyId: 'WEB-1' })).group).toBeNull();
     const next = { projectId: 'WEB', name: 'Next', storyIds: ['WEB-1'] };
     expect((await chloe.deliveryGroups.create(next)).group.state).toBe('draft');

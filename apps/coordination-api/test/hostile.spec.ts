@@ -1,4 +1,7 @@
-/** Input that stacks let through, refused on both ways in: a clear JSON error, nothing lost, never a 5xx. */
+/**
+ * Malformed input that HTTP stacks accept, on an operation's own path and on /api/query. It gets a clear JSON
+ * error, no data loss, and never a 5xx.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -12,13 +15,15 @@ import { isDecent, staysDecent } from './decent.ts';
 const api = useApi();
 const { world } = api;
 
-/** One for all that is sent, since what is refused changes nothing. */
+/** One organization for all tests, because refused requests change nothing. */
 let org: ExampleOrg;
 beforeAll(async () => {
   org = await exampleOrg(world);
 });
 
-/** Bodies that never become parameters. `inner` is what stands where the parameters go. */
+/**
+ * Bodies that are rejected before their parameters are read. `inner` is inserted in place of the parameters.
+ */
 const bodies: readonly (readonly [string, string | Uint8Array, number])[] = [
   ['no JSON', '{"title": ', 400],
   ['an array', '[]', 400],
@@ -45,7 +50,7 @@ const bodies: readonly (readonly [string, string | Uint8Array, number])[] = [
   ['a body over the limit', JSON.stringify({ storyId: 'WEB-1', title: 'x'.repeat(300 * 1024) }), 413],
 ];
 
-/** Values in place of fields of stories.update and stories.list. */
+/** Invalid values for fields of stories.update and stories.list. */
 const values: readonly (readonly [string, string, Record<string, unknown> | string, number])[] = [
   ['1e400 as a number', 'stories.update', '{"storyId": "WEB-1", "estimate": 1e400}', 400],
   [
@@ -138,7 +143,7 @@ describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {
 
   it.each(bodies)('refuses %s', async (title, body, status) => {
     const answer = await send(org.ana.me.token, 'stories.update', body);
-    // One level more of nesting is the dispatcher's own.
+    // The body of /api/query has one additional level of nesting.
     expect([title, answer.status]).toEqual([title, status]);
     isDecent(answer);
   });
@@ -209,7 +214,7 @@ describe('the dispatcher', () => {
 });
 
 describe('HTTP itself', () => {
-  /** Sends bytes as they are and answers all that comes back. */
+  /** Sends raw bytes and returns the whole response. */
   async function raw(text: string): Promise<string> {
     const { hostname, port } = new URL(api.url());
     const socket = connect(Number(port), hostname);
@@ -221,7 +226,7 @@ describe('HTTP itself', () => {
     return answer;
   }
 
-  /** What the answer's header says. */
+  /** Returns the request id in the response's header. */
   const requestIdIn = (answer: string): string => /^x-request-id: (\S+)\r$/im.exec(answer)?.[1] ?? 'none';
 
   it('refuses two Authorization headers', async () => {

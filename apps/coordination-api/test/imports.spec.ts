@@ -1,4 +1,4 @@
-/** What an import does not do: tell people, give points, or half of anything. */
+/** Imports send no notifications, award no points, and never apply partially. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
@@ -30,7 +30,7 @@ const itemsOf = (from: number, count: number) =>
     ],
   }));
 
-/** The sums of what there is. */
+/** Counts the records of the organization. */
 const counts = async () => {
   const [row] = await api.world.rows<Record<string, number>>(
     `select (select count(*)::int from stories where org_id = $1) as stories,
@@ -53,7 +53,7 @@ it('tells no one, and counts for no one: not as work, and not as words', async (
       people.orgId,
     ),
   ).toEqual([]);
-  // What was said under a name that no member has is not Ana's, who brought it in.
+  // Comments by an author who is not a member are not attributed to Ana, who ran the import.
   expect((await ana.members.profile()).stats).toMatchObject({
     commentsWritten: 0,
   });
@@ -69,7 +69,7 @@ it('cut off at any put, it goes on from there, and in the end is as if it was ne
       await holder.query('select from project_counters where org_id = $1 for update', [people.orgId]);
       const cut = api.call(people.ana.me.token, 'imports.put', { importId, items });
       await api.world.waiting(1);
-      // As if the server's process was killed: its connection is gone in the middle of the transaction.
+      // Simulates a killed server process: its connection closes in the middle of the transaction.
       await api.world.rows(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
@@ -88,7 +88,7 @@ it('cut off at any put, it goes on from there, and in the end is as if it was ne
       last: 5 * (index + 1),
     });
   }
-  // From the beginning, as a client does that forgot where it was.
+  // Start over, as a client that lost its position does.
   for (const items of puts) {
     const { results } = await people.ana.imports.put({ importId, items });
     expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));

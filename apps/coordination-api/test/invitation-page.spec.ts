@@ -1,4 +1,4 @@
-/** The page that an invitation's e-mail leads to where people have no accounts, in a real browser. */
+/** The page that an invitation's e-mail links to, without accounts, in a real browser. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -35,7 +35,7 @@ async function openWith(options: BrowserContextOptions, work: (page: Page) => Pr
   }
 }
 
-/** What the e-mail leads to. */
+/** Returns the link in the e-mail. */
 async function linkOf(email: string): Promise<string> {
   const { ana } = await api.org();
   const { invitation } = await ana.members.invite({ email });
@@ -72,7 +72,7 @@ describe('the page of an invitation', () => {
       expect(await guide.getAttribute('href')).toBe(`${docsUrl}/guides/first-ten-minutes`);
       const token = (await page.locator('#token').textContent()) ?? '';
       expect((await api.client(token).session.identity()).member.name).toBe('Noor');
-      // What has been used stands in the address no more.
+      // The URL no longer contains the used secret.
       expect(new URL(page.url()).hash).toBe('');
     });
   });

@@ -1,4 +1,6 @@
-/** The way in for somebody without a token: the page that the e-mail leads to, and what it posts to. */
+/**
+ * Accepting an invitation without a token: the page that the e-mail links to, and the path that it posts to.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';

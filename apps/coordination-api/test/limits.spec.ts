@@ -1,4 +1,4 @@
-/** Nobody calls more often than is allowed, nobody pays for others, and whatever becomes of Redis nobody waits for it. */
+/** Rate limits: no caller exceeds them, affects other callers, or waits for an unavailable Redis. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RateLimitedError } from '@muster/client';
 import { type OwnRedis, type People, type Person, startOwnRedis, until } from '@muster/testing';
@@ -21,17 +21,17 @@ afterEach(async () => {
   await Promise.all(copies.splice(0).map((copy) => copy.stop()));
 });
 
-/** On a busy machine Redis may be slow, and where it is up nothing but Redis is to decide. */
+/** A long timeout, so that the result depends on Redis alone even on a busy machine. */
 const patient = { LIMIT_TIMEOUT_MILLIS: '5000' };
 
-/** A copy of the API as in a process of its own: all that they share is Postgres and Redis. */
+/** Starts another API that shares only Postgres and Redis, like a separate process. */
 const start = async (environment: Record<string, string>): Promise<Copy> => {
   const copy = await api.copy({ REDIS_URL: redis.url, ...environment });
   copies.push(copy);
   return copy;
 };
 
-/** Two copies that have both found Redis. */
+/** Starts two APIs that are both connected to Redis. */
 const startTwo = async (environment: Record<string, string>): Promise<[Copy, Copy]> => {
   const [one, other] = await Promise.all([start(environment), start(environment)]);
   await until(async () => {
@@ -110,7 +110,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     const { ana, ben, chloe } = people;
     expect(await statusesOf(7, () => ask(copy, ana))).toEqual([...times(5, 200), ...times(2, 429)]);
     expect(await statusesOf(6, () => ask(copy, ben))).toEqual([...times(5, 200), 429]);
-    // All or nothing: what was refused to one token was not taken from the organization.
+    // A call refused by the token's limit does not count against the organization's.
     expect(await statusesOf(4, () => ask(copy, chloe))).toEqual([...times(2, 200), ...times(2, 429)]);
     const others = await api.org();
     expect(await statusesOf(5, () => ask(copy, others.ana))).toEqual(times(5, 200));
@@ -124,7 +124,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
       executionId: people.orgId,
       leaseToken: 'x'.repeat(43),
     });
-    // There is no such lease, and that is what the answer is about.
+    // The lease does not exist, and the error says so.
     expect([renewal.status, leftOf(renewal, 'renewal')]).toEqual([404, 2]);
     expect((await ask(copy, ana)).status).toBe(429);
   });
@@ -137,7 +137,7 @@ it('answers every call though Redis hangs, dies and comes back, and counts all t
   const go = async (count: number): Promise<void> => {
     statuses.push(...(await statusesOf(count, () => ask(copy, ana))));
   };
-  // From the 150th on it asks Redis about each.
+  // From the 150th call on, each one is counted in Redis.
   await go(160);
   redis.hang();
   await go(10);
@@ -148,7 +148,7 @@ it('answers every call though Redis hangs, dies and comes back, and counts all t
   await redis.startAgain();
   await go(10);
   expect(statuses).toEqual(times(200, 200));
-  // A Redis that begins anew knows of nothing but what it is told, and this copy of what it counted meanwhile.
+  // A restarted Redis has no counts except those that this process has made in the meantime.
   await until(async () => (await ask(copy, ana)).status === 429);
 });
 
@@ -175,7 +175,7 @@ it('tells how things stand, and when to come back, in the words of the standard'
       },
     },
   ]);
-  // The window does not end after the time to come back.
+  // The rate limit window ends when the caller may retry.
   expect(refused.headers.get('ratelimit')).toContain(`"token";r=0;t=${seconds}`);
   await expect(copy.client(ana.me.token).session.identity({})).rejects.toBeInstanceOf(RateLimitedError);
   expect(await copy.metrics()).toMatch(/muster_errors_total\{[^}]*reason="token_limit"[^}]*\} 2/);

@@ -1,4 +1,4 @@
-/** Locks, as the whole API has them: who hears of them, and where they show. */
+/** Locks in the complete API: notifications about them, and where they appear. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type StoryContext } from '@muster/registry';
 import { type People, type Person } from '@muster/testing';
@@ -161,7 +161,7 @@ describe('the context of a story', () => {
       },
       { path: 'app/[id].ts', kind: 'lock', id: lock.id, storyId: two, holder: { name: 'Ben' } },
     ]);
-    // The other way round: what the story's own locks are about counts as well as its files.
+    // The other direction: the story's own locks count as well as its files.
     expect((await contextOf('WEB-2')).collisions?.map(({ path, kind }) => [path, kind])).toEqual([
       ['src/b.ts', 'execution'],
       ['app/[id].ts', 'execution'],

@@ -1,4 +1,4 @@
-/** What holds for every operation, asked of every operation: a new one falls under these by being registered. */
+/** Rules that hold for every operation. New operations are included automatically. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Operation, operations, orgRank, pathOf, projectRank } from '@muster/registry';
@@ -26,23 +26,23 @@ const audited = (
     operation.name,
   );
 
-/** An organization in which everything is refused: it is the same after each. */
+/** An organization for refused requests, which change nothing. */
 let refusing: ExampleOrg;
 beforeAll(async () => {
   refusing = await exampleOrg(world);
 });
 
-/** An operation's own example, performed. */
+/** The result of calling an operation's own example. */
 interface Performed {
   readonly org: ExampleOrg;
   readonly answer: RawAnswer;
-  /** What it was sent with: of a write, an Idempotency-Key. */
+  /** The request's headers; for a write they include an Idempotency-Key. */
   readonly headers: Record<string, string>;
 }
 
 const performances = new Map<Operation, Promise<Performed>>();
 
-/** Performs the example of an operation, once for all who look at what came of it. */
+/** Calls the example of an operation once for all tests that use its result. */
 function performed(operation: Operation): Promise<Performed> {
   const perform = async (): Promise<Performed> => {
     const org = await orgFor(operation);
@@ -55,11 +55,11 @@ function performed(operation: Operation): Promise<Performed> {
   return performance;
 }
 
-/** The body without a secret, which is never kept: a replay has one of its own. */
+/** Returns the body without a secret. Secrets are never stored, so a replay has a new one. */
 const shown = ({ secret }: Operation, { body }: RawAnswer) =>
   secret === null ? body : { ...body, [secret]: 'secret' };
 
-/** Those whose role is one too low for the operation, and what they must hear. */
+/** Lists members whose role is one level too low for the operation, and the status that they get. */
 function tooLow(operation: Operation, org: ExampleOrg): { who: Person; status: number }[] {
   const { access } = operation;
   if (access.kind === 'org') {
@@ -73,7 +73,7 @@ function tooLow(operation: Operation, org: ExampleOrg): { who: Person; status: n
   return [];
 }
 
-/** Each of these laws asks every operation, on a machine that may be busy. */
+/** A generous timeout: each rule calls every operation, possibly on a busy machine. */
 const minutes = 300_000;
 
 describe('every operation', () => {
@@ -168,7 +168,7 @@ describe('every operation', () => {
       await checkEach(named, async (operation) => {
         const { org, answer } = await performed(operation);
         expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
-        // Parsing drops what is not declared, so anything undeclared would show here.
+        // Parsing drops undeclared fields, so the comparison finds them.
         expect(operation.result.parse(answer.body)).toEqual(answer.body);
         const entries = await audited(org.orgId, operation);
         const requestId = answer.headers.get('x-request-id');
@@ -206,14 +206,15 @@ describe('every operation', () => {
     async () => {
       await checkEach(named, async (operation) => {
         const { org, headers, answer: first } = await performed(operation);
-        // The path of its name is what its example is performed by.
+        // The example uses the documented path.
         const others = pathsOf(operation.name).filter((path) => path !== pathOf(operation.name));
         const ways = [
           ...others.map((path) => ({ path, body: example(operation) })),
           { path: '/api/query', body: { operation: operation.name, params: example(operation) } },
         ];
         for (const { path, body } of ways) {
-          // A write is sent again with its key: only the same operation with the same parameters replays the answer.
+          // Send a write again with its key: the response is replayed only for the same operation and
+          // parameters.
           const isReplayed = operation.effect === 'write' && !endsItsCaller(operation);
           const { token } = callerOf(operation, isReplayed ? org : await orgFor(operation)).me;
           const answer = await api.request(path, { token, body, ...(isReplayed && { headers }) });
@@ -276,7 +277,7 @@ describe('every write', () => {
     minutes,
   );
 
-  /** Everything in it is archived, and refused for it. */
+  /** An organization in which everything is archived, so that writes are refused. */
   let archived: ExampleOrg;
   const archive = async (): Promise<ExampleOrg> => {
     const org = await exampleOrg(world);

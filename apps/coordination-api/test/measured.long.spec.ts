@@ -1,6 +1,7 @@
 /**
- * What Postgres hands over for a page. A number such as 1e300 is six characters to whoever sends it and 301 to Postgres, so
- * what is small to send can be large to read: pages end by what is read as well, and the rest is on the next ones.
+ * Bytes that Postgres reads for a page. A number such as 1e300 has six characters in a request and 301 in
+ * Postgres, so small input can be large to read. Pages therefore have a limit of bytes read, and later pages
+ * contain the rest.
  */
 import { beforeAll, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
@@ -11,7 +12,7 @@ const api = useApi();
 const { world } = api;
 const count = 6;
 const numbered = Array.from({ length: count }, (_, index) => `n${index}`);
-/** Some 14 KB to send, and 600 KB to read. */
+/** About 14 KB to send and 600 KB to read. */
 const numbers = { numbers: Array.from({ length: 2_000 }, () => 1e300) };
 
 let people: People;

@@ -1,4 +1,4 @@
-/** Whose word proves a merge: a token's is a report, and only a connected forge verifies. */
+/** Proof of a merge: a token can only report it; only a connected forge verifies it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ExecutionState, type InputOf, inside, type Policy, type Trust } from '@muster/registry';
@@ -39,7 +39,7 @@ const report = (who: Person, dedupeKey = 'merge') =>
     observation: merge(dedupeKey),
   });
 type Observed = InputOf<typeof inside.observeForge>['observation'];
-/** As a connected forge tells of it: through the job, with no token. */
+/** Records an observation as a connected forge does, through the job and without a token. */
 const tell = (trust: Trust, observation: Observed = merge('merge')) =>
   inOrganizationAsSystem(world.database.app, people.orgId, (db) => {
     const work = { db, orgId: people.orgId, actor: forge, facts: systemFacts('forge.translate', null) };
@@ -91,7 +91,7 @@ describe('under mergeProof verified', () => {
     await handIn();
     expect(await report(people.ana)).toMatchObject({ recorded: true, execution: { state: 'submitted' } });
     expect(await standing()).toEqual(['submitted', 'in_review']);
-    // The report took the key first; the forge's own word is no repeat of it.
+    // The report used the deduplication key first; the forge's own observation is not a repetition.
     expect(await tell('verified')).toMatchObject({ recorded: true, observation: { trust: 'verified' } });
     expect(await standing()).toEqual(['completed', 'done']);
     expect(await tell('verified')).toMatchObject({ recorded: false });
@@ -103,7 +103,7 @@ describe('under mergeProof verified', () => {
     await people.ana.policy.update({ mergeProof: 'reported' });
     await report(people.ana, 'again');
     expect(await standing()).toEqual(['completed', 'done']);
-    // Taken up again, the story is moved by no further report of the same merge.
+    // After the story was reopened, a further report of the same merge does not move it.
     await people.ana.stories.updateStatus({ storyId, status: 'in_progress' });
     await report(people.ana, 'third');
     expect(await standing()).toEqual(['completed', 'in_progress']);

@@ -1,4 +1,7 @@
-/** A merge that is seen while the work is held: a signal then, and what ends the work once its holder lets go. */
+/**
+ * A merge that is observed while a lease is held: the holder gets a signal, and the work ends when the lease
+ * is released.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
 import { type Policy } from '@muster/registry';

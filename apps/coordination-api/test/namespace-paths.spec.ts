@@ -1,4 +1,4 @@
-/** Namespaces under one path: the operation's last word in the body, its parameters beside it. */
+/** Namespaces under a single path: the body contains the operation's last word and its parameters. */
 import { describe, expect, it } from '@jest/globals';
 import { useApi } from './api.ts';
 

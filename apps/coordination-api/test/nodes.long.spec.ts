@@ -1,4 +1,7 @@
-/** Organizations on a server of their own: callers notice nothing, and another server that is away is none of theirs. */
+/**
+ * Organizations on separate database servers: callers notice no difference, and an outage affects only the
+ * organizations on that server.
+ */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { createPool, type Pool } from '@muster/driver';
@@ -16,7 +19,7 @@ beforeAll(async () => {
   over = await api.copy({ DATABASE_NODES: `east=${east.database.url}` });
 });
 
-/** Says at home that an organization is at a node. */
+/** Records on the primary server that an organization is on a node. */
 const placeAt = async (node: string, { orgId, slug }: Pick<People, 'orgId' | 'slug'>): Promise<void> => {
   await api.world.rows('insert into app.org_places (org_id, node) values ($1, $2)', orgId, node);
   await api.world.rows('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', slug, orgId);

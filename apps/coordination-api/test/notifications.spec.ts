@@ -1,4 +1,4 @@
-/** What people are told of, over HTTP and across domains: the operations say what happened, and the inboxes follow. */
+/** Notifications over HTTP and across domains: operations emit events, and inboxes receive notifications. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Person } from '@muster/testing';
@@ -11,13 +11,13 @@ const { world } = api;
 let org: ExampleOrg;
 beforeEach(async () => {
   org = await exampleOrg(world);
-  // The one of the examples.
+  // Remove the notification of the example records.
   await world.rows('delete from notifications where org_id = $1', org.orgId);
 });
 
 const of = (who: Person) => api.client(who.me.token);
 
-/** Everybody's inbox by name, newest first. */
+/** Returns the inboxes of all members by name, newest first. */
 async function inboxes(): Promise<Record<string, string[]>> {
   const rows = await world.rows<{ name: string; titles: string[] }>(
     `select m.name, array_agg(n.kind || ': ' || n.title order by n.id desc) as titles
@@ -57,7 +57,7 @@ describe('the inbox', () => {
     const { items } = await of(looker).notifications.list();
     expect(items).toMatchObject([{ subject: { type: 'story', key: 'WEB-1' }, actor: { name: 'Chloé' } }]);
     expect(await of(looker).notifications.markAllRead()).toEqual({ updated: 1, unread: 0 });
-    // The three who are mentioned get an e-mail as well; a reply is for the inbox.
+    // The three mentioned members also get an e-mail; a reply only appears in the inbox.
     expect(await jobs()).toHaveLength(3);
   });
 
@@ -95,7 +95,7 @@ describe('the inbox', () => {
   it('follows who wants in: the leads, and then who asked', async () => {
     const { lead, outsider } = org;
     const { accessRequest } = await of(outsider).projects.requestAccess({ projectId: 'WEB' });
-    // Asked again it is the same request.
+    // A repeated request is the same request.
     await of(outsider).projects.requestAccess({ projectId: 'WEB' });
     const asks = 'access_requested: Olaf asks for access to WEB as contributor';
     const asked = await inboxes();
@@ -126,7 +126,7 @@ describe('a call that changes nothing', () => {
   it('tells nobody: refused, repeated, or written by nobody', async () => {
     const { ana, chloe, lead } = org;
     const body = `@${lead.me.handle}`;
-    // Refused by the handler, for the role, and at the very end, when the project turns out to be archived.
+    // Refused by the handler, by the role check, and at the very end because the project is archived.
     await expect(
       of(chloe).comments.create({ storyId: 'WEB-1', body, parentId: newId() }),
     ).rejects.toMatchObject({ status: 404 });

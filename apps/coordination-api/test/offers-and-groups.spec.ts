@@ -1,4 +1,7 @@
-/** A story and the group that it is delivered in exclude each other, also while one of them is offered. */
+/**
+ * Work on a story excludes work on its delivery group, and the reverse. This also holds while either is
+ * offered.
+ */
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
 import { type ExecutionTarget } from '@muster/registry';

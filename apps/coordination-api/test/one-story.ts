@@ -1,10 +1,10 @@
-/** The least that agents can work on: a board with one story that is ready, and who is seen to work there. */
+/** The smallest board that agents can work on, with one ready story, and helpers for leases and runs. */
 import { type People, type Person } from '@muster/testing';
 import { type Api } from './api.ts';
 
-/** What is worked on, as leases name it. */
+/** The story, as leases name it. */
 export const target = { targetType: 'story', targetId: 'WEB-1' } as const;
-/** A run on it. */
+/** A run on the story. */
 export const run = { projectId: 'WEB', runId: 'run-1' } as const;
 
 export async function orgWithStory(api: Api): Promise<People> {
@@ -17,6 +17,6 @@ export async function orgWithStory(api: Api): Promise<People> {
 export const activeRuns = async (who: Person, filter: { projectId?: string; agentId?: string } = {}) =>
   (await who.agents.listActive(filter)).items;
 
-/** Lets the time of every lease of an organization be over. */
+/** Expires all leases of an organization. */
 export const expireLeases = ({ world }: Api, orgId: string) =>
   world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, orgId);

@@ -1,4 +1,4 @@
-/** A client that a generator makes of /openapi.json. */
+/** A client generated from /openapi.json. */
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 type Document = Record<string, unknown>;
 const read = (): Document => JSON.parse(text) as Document;
-/** With a reference that leads nowhere. */
+/** Returns the document with a dangling reference. */
 const broken = (): Document =>
   JSON.parse(text.replace('#/components/schemas/Error', '#/components/schemas/None')) as Document;
 

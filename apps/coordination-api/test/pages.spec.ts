@@ -1,4 +1,4 @@
-/** What holds for every list, asked of every list: how long an answer may be, and which cursors are taken. */
+/** Rules that hold for every list: maximum sizes and valid cursors. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { handlers, performable } from '@muster/operations';
@@ -26,7 +26,7 @@ function handlerOf(name: string): Handler {
   return handler;
 }
 
-/** The pages of the example, each cut at so many bytes. */
+/** Reads all pages of the example, each limited to this many bytes. */
 async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Page[]> {
   const pages: Page[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
@@ -41,10 +41,10 @@ async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Pa
   return pages;
 }
 
-/** Those that the examples name. */
+/** Ids that the examples refer to. */
 const [nora, team, ofPlatform] = ['50', '21', '42'].map((end) => `01936d5c-0000-7000-8000-0000000000${end}`);
 
-/** Beside the example, more of everything that there is a list of. */
+/** Adds more records of every listed kind to those of the example. */
 async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg): Promise<void> {
   const call = async (who: Person, name: string, params: object): Promise<RawAnswer['body']> => {
     const { status, body } = await api.call(who.me.token, name, params);
@@ -123,7 +123,7 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
   }
 }
 
-/** One for all, since nobody here changes it. */
+/** One organization for all tests, because none of them changes it. */
 let org: ExampleOrg;
 beforeAll(async () => {
   org = await exampleOrg(world);
@@ -136,7 +136,7 @@ describe('every list', () => {
     const whole = (await pagesOf(operation)).flatMap(({ items }) => items);
     const single = await pagesOf(operation, 1);
     expect(single.flatMap(({ items }) => items)).toEqual(whole);
-    // A single item is shown whatever it measures, and no second beside it.
+    // A single item is returned whatever its size, without a second one.
     expect(Math.max(0, ...single.map(({ items }) => items.length))).toBe(Math.min(1, whole.length));
     expect(whole.length).toBeGreaterThan(1);
   });
@@ -161,13 +161,16 @@ describe('a long manifest', () => {
   });
 });
 
-/** What no list has in a cursor. */
+/** Values that no cursor contains. */
 const impossible: readonly unknown[] = [
   ...[null, true, {}, [], ['a']],
   ...[-1, 1.5, 2 ** 53, 1e308, -(2 ** 63)],
   ...['\0', 'a\0b', '\ud800', '0000-01-01T00:00:00.000Z\0'],
 ];
-/** What some have: with one of the others beside them a cursor has the length and the types of theirs. */
+/**
+ * Values that some cursors contain. Together with other parts, they have the length and types of real
+ * cursors.
+ */
 const plausible: readonly unknown[] = [
   ...[
     '01936d5c-0000-7000-8000-000000000001',
@@ -180,7 +183,7 @@ const plausible: readonly unknown[] = [
   ],
   ...['story', 'mention', 1, 2 ** 31 - 1, 'x'.repeat(700)],
 ];
-/** What some would take for theirs, and Postgres would not. */
+/** Values that look valid but that Postgres rejects. */
 const treacherous: readonly unknown[] = [
   ...['0000-01-01T00:00:00.000Z', '2026-02-30T00:00:00.000Z', '10000-01-01T00:00:00.000Z', 'infinity'],
   ...[
@@ -194,12 +197,12 @@ const treacherous: readonly unknown[] = [
 
 const cursorOf = (parts: unknown): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-/** Ways in which a cursor of this list can be wrong in one of its parts. */
+/** Replaces one part of a cursor by each of the invalid values. */
 function spoiled(parts: readonly unknown[], by: readonly unknown[]): unknown[][] {
   return parts.flatMap((_, at) => by.map((value) => parts.with(at, value)));
 }
 
-/** Lists whose cursors tell nothing of what they count. */
+/** Lists with encrypted cursors. */
 const sealed = lists.filter(([name]) => name === 'activity.list');
 
 describe('a made-up cursor', () => {
@@ -253,7 +256,7 @@ describe('a made-up cursor', () => {
       }
       for (const text of ['', '%%%', 'bm9wZQ', '\0', 'x'.repeat(1024), 'x'.repeat(1025)])
         expect([text, (await ask(text)).status]).toEqual([text, 400]);
-      // Of these some may be a cursor of this list; none is a fault.
+      // Some of these may be valid cursors of this list; none may cause a fault.
       for (const parts of spoiled(real, [...plausible, ...treacherous])) {
         const { status } = await ask(cursorOf(parts));
         expect([parts, [200, 400].includes(status)]).toEqual([parts, true]);

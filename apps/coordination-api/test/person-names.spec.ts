@@ -1,4 +1,4 @@
-/** Members and agents are named by handle or slug wherever their ids are taken. */
+/** Members and agents can be named by handle or slug wherever their ids are accepted. */
 import { expect, it } from '@jest/globals';
 import { type Operation, operations } from '@muster/registry';
 import { createAuthenticator, execute, refusal } from '@muster/runtime';
@@ -16,7 +16,7 @@ const fields = [...operations.values()].flatMap((operation) =>
     .map((field) => [`${operation.name} ${field.path.join('.')}`, operation, field] as const),
 );
 
-/** The contract takes only one of these with the field under test. */
+/** Parameters that exclude the one under test. */
 const rivals: Readonly<Record<string, string>> = {
   ...{ toAgentId: 'toMemberId', agentId: 'memberId', memberId: 'agentId' },
 };

@@ -1,4 +1,4 @@
-/** GET /api/events/stream: what it tells a member of its own inbox. */
+/** GET /api/events/stream: events of the member's own inbox. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Client, followStream, type Streamed } from '@muster/client';
@@ -22,7 +22,7 @@ interface Reading {
   readonly counts?: boolean;
 }
 
-/** Answers once the first unread count came, where one is to come. */
+/** Opens a stream, and waits for the first unread count if one is expected. */
 async function read({ me: { token } }: Person, { query = '', at = api, counts = true }: Reading = {}) {
   const stream = await openRaw({ at: at.url(), token, query });
   open.add(stream);
@@ -46,7 +46,7 @@ const askMember = (who: Person, projectId = 'WEB') =>
       directedTo: who.me.memberId,
     }),
   );
-/** Longer than two looks at the inboxes take. */
+/** Waits longer than two checks of the inboxes take. */
 const looksPass = () => pause(600);
 
 describe('the stream of a member', () => {
@@ -97,7 +97,7 @@ describe('the stream of a member', () => {
   it('tells of one that came while another was read, so that as many are unread', async () => {
     await send('One');
     const stream = await read(people.ben);
-    // Both between two looks.
+    // Both changes fall between two checks.
     await api.world.rows(
       `with read as (update notifications set read_at = now() where org_id = $1 and member_id = $2)
        insert into notifications (org_id, id, member_id, kind, title, body, actor, created_at)
@@ -210,7 +210,7 @@ describe('followStream of the client', () => {
       'Two',
       'Three',
     ]);
-    // Cursors of it are those of events.list.
+    // Cursors of the stream are valid for events.list.
     const [first] = got.flatMap((one) => (one.type === 'event' ? [one.event] : []));
     const { items } = await api.client(people.ben.me.token).events.list({ after: first?.cursor ?? '' });
     expect(items.some(({ subject }) => subject.title === 'Three')).toBe(true);
@@ -226,7 +226,7 @@ describe('followStream of the client', () => {
     await expect(all({ after: 'x' })).rejects.toMatchObject({ status: 400 });
     await expect(all({ projectId: 'NONE' })).rejects.toMatchObject({ status: 404 });
     const following = followStream(options);
-    // The stream is open once it tells the unread count; it may end before the removal is answered.
+    // The unread count shows that the stream is open. The stream may end before the removal returns.
     expect((await following.next()).value).toMatchObject({ type: 'unread' });
     const refused = expect(Array.fromAsync(following)).rejects.toMatchObject({ status: 401 });
     await ana.members.removeMember({ memberId: people.dan.me.memberId });

@@ -1,4 +1,7 @@
-/** A private project is exactly like none to who has no role in it, whatever of it an operation is asked about. */
+/**
+ * A private project is indistinguishable from a missing one for members without a role in it, in every
+ * operation.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Operation, operations } from '@muster/registry';
@@ -10,10 +13,10 @@ import { type RefField, refFields, withLeaf } from './fields.ts';
 const api = useApi();
 const { world } = api;
 
-/** What everybody in the organization may know of, in whatever project. */
+/** Kinds of records that all members may see, in any project. */
 const open: readonly RefField['kind'][] = ['member', 'agent', 'team', 'catalogAgent'];
 
-/** The one operation that reaches what its caller may not see. */
+/** The only operation that accepts a project which its caller may not see. */
 const reachesHidden = 'projects.requestAccess';
 
 const fields = [...operations.values()]
@@ -24,7 +27,7 @@ const fields = [...operations.values()]
       .map((field) => [`${operation.name} ${field.path.join('.')}`, operation, field] as const),
   );
 
-/** The ways to name a record, and one alike that is not there. */
+/** Lists the identifiers of a record, each with a similar one that does not exist. */
 function namesOf({ kind }: RefField, { records }: ExampleOrg): [string, string][] {
   const byKey: Partial<Record<RefField['kind'], [string, string]>> = {
     project: ['WEB', 'NONE'],
@@ -35,7 +38,7 @@ function namesOf({ kind }: RefField, { records }: ExampleOrg): [string, string][
 }
 
 describe('to an outsider, a record of a private project', () => {
-  // One for all of them: what is refused changes nothing.
+  // One organization for all tests, because refused requests change nothing.
   let org: ExampleOrg;
   beforeAll(async () => {
     org = await exampleOrg(world);
@@ -50,7 +53,7 @@ describe('to an outsider, a record of a private project', () => {
           });
         const [hidden, nonexistent] = [await ask(there), await ask(nowhere)];
         expect([hidden.status, hidden.text]).toEqual([nonexistent.status, nonexistent.text]);
-        // A caller with a sufficient role is told that there is no such thing; nobody is told that it worked.
+        // A caller with a sufficient role gets 404; no caller gets a success.
         if (operation.target === field.path[0]) expect(hidden.status).toBe(404);
       }
     });

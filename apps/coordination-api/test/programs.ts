@@ -1,4 +1,4 @@
-/** Programs as people write them on top of the API: in a folder where packages are found, compiled by the real compiler. */
+/** Compiles and runs programs that use the API, in a folder that can resolve its packages. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,10 +9,10 @@ const run = promisify(execFile);
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 const tsc = path.join(workspaceRoot, 'node_modules/typescript-7/bin/tsc');
 
-/** What the compiler has to say, by file; a file with which it is content has no entry. */
+/** Compiler errors by file; a file without errors has no entry. */
 type Complaints = Readonly<Record<string, string>>;
 
-/** Compiles a project. Files that are compiled together take the time of one. */
+/** Compiles a project. Compiling several files together takes as long as one. */
 export async function compile(folder: string, config: object): Promise<Complaints> {
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
   try {
@@ -25,12 +25,12 @@ export async function compile(folder: string, config: object): Promise<Complaint
   }
 }
 
-/** Each complaint begins with `file(line,column): `, and may go on in indented lines. */
+/** Groups the errors by file. Each begins with `file(line,column): ` and may continue in indented lines. */
 function byFile(stdout: string): Complaints {
   const complaints: Record<string, string> = {};
   let current = '';
   for (const line of stdout.trimEnd().split('\n')) {
-    // What is said of no file is said under the empty name.
+    // Errors that belong to no file have an empty name.
     if (!line.startsWith(' ')) current = /^([^(]+)\(\d+,\d+\): /.exec(line)?.[1] ?? '';
     complaints[current] = `${complaints[current] ?? ''}${line}\n`;
   }
@@ -40,13 +40,13 @@ function byFile(stdout: string): Complaints {
 export interface Programs {
   path(file: string): string;
   write(file: string, text: string): Promise<void>;
-  /** What the compiler has to say of these files, strict as it can be. */
+  /** Compiles these files with the strictest options and returns the errors. */
   compile(...files: readonly string[]): Promise<Complaints>;
-  /** What a program prints. */
+  /** Runs a program and returns its output. */
   run(file: string, environment: Readonly<Record<string, string>>): Promise<string>;
 }
 
-/** A folder for the spec file that calls it. */
+/** Creates a folder for the spec file that calls it. */
 export function usePrograms(): Programs {
   let folder = '';
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** The stream of events as it comes over the wire, block by block. */
+/** Reads the event stream from the wire, block by block. */
 
 export interface Block {
   readonly id?: string;
@@ -8,22 +8,22 @@ export interface Block {
 
 export interface RawStream {
   readonly response: Response;
-  /** Those that came whole, in that order. */
+  /** Returns the complete blocks received so far, in order. */
   readonly blocks: () => Block[];
-  /** The data of those with this name. */
+  /** Returns the data of blocks with this event name. */
   readonly named: (event: string) => unknown[];
   readonly close: () => void;
 }
 
 interface Wanted {
-  /** Such as `http://127.0.0.1:43210`. */
+  /** Base URL, such as `http://127.0.0.1:43210`. */
   readonly at: string;
   readonly token: string;
   readonly query?: string;
   readonly headers?: Record<string, string>;
 }
 
-/** Reads until it is closed. */
+/** Reads the stream until it is closed. */
 export async function openRaw({ at, token, query = '', headers = {} }: Wanted): Promise<RawStream> {
   const leaving = new AbortController();
   const response = await fetch(`${at}/api/events/stream${query}`, {
@@ -46,7 +46,7 @@ export async function openRaw({ at, token, query = '', headers = {} }: Wanted): 
   };
 }
 
-/** The whole blocks of a text. */
+/** Returns the complete blocks of a text. */
 export const blocksIn = (text: string): Block[] => text.split('\n\n').slice(0, -1).map(blockOf);
 
 function blockOf(text: string): Block {

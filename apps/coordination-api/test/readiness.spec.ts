@@ -1,4 +1,4 @@
-/** When the API says that it can work, around an upgrade. */
+/** Readiness of the API before and after an upgrade. */
 import { expect, it } from '@jest/globals';
 import { migrationNames } from '@muster/migrations';
 import { until } from '@muster/testing';
@@ -13,7 +13,7 @@ it('is not ready before the migrations it was written for, and is ready after th
   const newest = migrationNames().at(-1) ?? '';
   expect((await ready()).status).toBe(200);
   await world.rows('delete from app.applied_migrations where name = $1', newest);
-  // What it says is remembered for a second.
+  // The result is cached for a second.
   await until(async () => (await ready()).status === 503);
   await world.rows(
     `insert into app.applied_migrations (name) values ($1), ('9999_of_the_release_after')`,

@@ -14,6 +14,6 @@ it('waits for nobody who is a member no more: a story that they were to unblock 
   expect((await readinessOf())?.reasons).toEqual(['blocked']);
   await ana.members.removeMember({ memberId: ben.me.memberId });
   expect(await readinessOf()).toMatchObject({ canStart: true, reasons: [] });
-  // What they were asked stays for people to read.
+  // The question to the removed member stays visible.
   expect((await chloe.stories.get({ storyId })).story.blocked).toEqual(blocked);
 });

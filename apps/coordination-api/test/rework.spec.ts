@@ -1,4 +1,7 @@
-/** A reviewer who requests changes sends handed-in work back, until no fresh request is left (CONTRACT §9.2). */
+/**
+ * A reviewer who requests changes sends submitted work back, until every request is stale or withdrawn
+ * (CONTRACT §9.2).
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
@@ -168,7 +171,7 @@ it('stands in the context with the note and the open threads', async () => {
 });
 
 it('is offered to the agent that handed it in, before other work, and after ten minutes to all', async () => {
-  // Another held it before, and is not who handed it in.
+  // An earlier holder is not the one who submitted the work.
   const { leaseToken } = await people.ana.deliveryExecutions.acquire({ ...target });
   await people.ana.deliveryExecutions.release({ executionId, leaseToken });
   await submit(sha('a'));

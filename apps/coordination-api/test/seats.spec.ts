@@ -1,4 +1,6 @@
-/** Never are more seats held and reserved than were bought: whoever takes one, whoever changes how many there are, at once. */
+/**
+ * Held and reserved seats never exceed purchased ones, even when seats are taken and removed concurrently.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId, type Pool } from '@muster/driver';
 import { handlers } from '@muster/operations';
@@ -11,7 +13,7 @@ import { withoutSeatLock } from './without-seat-lock.ts';
 const api = useApi();
 const { world } = api;
 
-/** Looks at every commit that could sell a seat twice, and keeps what it finds. */
+/** A trigger that checks every commit that could oversell seats, and records violations. */
 const watch = `
   create table oversold (org_id uuid, purchased int, held int);
   create function look_for_oversold() returns trigger language plpgsql security definer as $$
@@ -39,7 +41,7 @@ const oversold = (orgId: string) =>
 const buy = (orgId: string, seats: number) =>
   world.rows('update subscriptions set seats = $2 where org_id = $1', orgId, seats);
 const freshAddress = () => `${newId()}@example.com`;
-/** What accepts the invitation, as if its e-mail had just arrived. */
+/** Returns the secret that accepts the invitation, as if its e-mail had just arrived. */
 async function secretOf(invitationId: string): Promise<string> {
   const secret = `inv_${invitationId.replaceAll('-', '')}`;
   await world.rows(
@@ -56,7 +58,7 @@ interface Pools {
 }
 type Take = (pools: Pools) => Promise<unknown>;
 
-/** Each way to take the last seat, made ready in an organization that has one free. */
+/** Prepares each way to take the last seat, in an organization with one free seat. */
 const takers: Record<string, (people: People) => Promise<Take>> = {
   'an invitation': async ({ ana }) => {
     const email = freshAddress();
@@ -77,7 +79,7 @@ const takers: Record<string, (people: People) => Promise<Take>> = {
     return ({ app }) => world.call(ana, handlers.members.setRole, params, { pool: app });
   },
   'an operator who adds a member': async ({ slug }) => {
-    // A name of their own: handles are given out under the same lock, and would collide without.
+    // A unique name, because handles are allocated under the same lock and would otherwise collide.
     const member = { org: slug, email: freshAddress(), name: newId(), role: 'member' } as const;
     return ({ owner }) => addMember(owner, member);
   },
@@ -87,10 +89,10 @@ const takers: Record<string, (people: People) => Promise<Take>> = {
 };
 const names = Object.keys(takers);
 const pairs = names.flatMap((one, index) => names.slice(index).map((other) => [one, other] as const));
-// Two who buy one less want the same, and get it.
+// Two owners who remove a seat want the same result, so both succeed.
 const rivals = pairs.filter(([one, other]) => one !== other || one !== 'an owner who buys one less');
 
-/** Both get as far as to their last statement, or to the seats, before either goes on. */
+/** Lets both transactions run up to their last statement, or up to the seat lock, before either continues. */
 async function race(one: string, other: string, pools: Pools): Promise<{ won: number; orgId: string }> {
   const people = await world.org();
   const takes = [await takers[one]?.(people), await takers[other]?.(people)];
@@ -152,7 +154,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('many at once, in rounds', () => {
-  /** How often each came to each end, over all runs: a race that nobody loses proves nothing. */
+  /** Counts each outcome over all runs. A race with only one outcome proves nothing. */
   const ends = new Map<string, number>();
   const note = (what: string, end: string | number): void => {
     ends.set(`${what} ${end}`, (ends.get(`${what} ${end}`) ?? 0) + 1);
@@ -191,7 +193,7 @@ describe('many at once, in rounds', () => {
         return;
       }
       case 'expire':
-        // The column rounds to the millisecond, and half of the time up: now would make an expired one pending again.
+        // The column rounds up half of the time, so `now` could make an expired invitation pending again.
         await world.rows(
           `update invitations set expires_at = least(expires_at, clock_timestamp() - interval '1 second'),
              sent_at = sent_at - interval '7 days'
@@ -250,7 +252,8 @@ describe('many at once, in rounds', () => {
       'updateSeats 200',
       'updateSeats seats_in_use',
     ];
-    // What comes is up to chance, so it is raced on until all ways were gone to both ends; hardly ever twice.
+    // The outcome is random, so the race repeats until every pair had both outcomes. A second repetition is
+    // rarely needed.
     for (let turn = 0; turn < 10 && (turn === 0 || !bothEnds.every((end) => ends.has(end))); turn += 1) {
       await fc.assert(raced, { numRuns: 10 });
     }

@@ -1,4 +1,4 @@
-/** GET /api/events/stream and a reader who takes nothing of it. */
+/** GET /api/events/stream with a client that does not read. */
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { type Event } from '@muster/registry';
@@ -15,7 +15,7 @@ const open = useStreams<RawStream>(api, (team) => {
 
 describe('a reader who takes nothing', () => {
   const events = 3_000;
-  /** Some 10 KB each: together far more than connections and pages hold. */
+  /** Writes events of about 10 KB each: together far more than connections and pages can buffer. */
   const writeMany = () =>
     api.world.rows(
       `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
@@ -44,7 +44,7 @@ describe('a reader who takes nothing', () => {
       `GET /api/events/stream?after=${cursor}&personal=false HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`,
     );
     socket.pause();
-    // It waits for its reader without a place, and is then cut off.
+    // The stream waits for its client without occupying a place, and is then closed.
     await until(async () => (await waiting()) === 1);
     await until(async () => (await waiting()) === 0);
     let text = '';
@@ -54,7 +54,7 @@ describe('a reader who takes nothing', () => {
     await closed;
     const before = blocksIn(text.slice(text.indexOf('\r\n\r\n') + 4));
     const got = numbersIn(before);
-    // Only as much was sent as the connections buffer.
+    // The API sent only what the connections could buffer.
     expect(got.length).toBeLessThan(events);
     const last = before.at(-1)?.id ?? cursor;
     const again = await openRaw({

@@ -1,4 +1,4 @@
-/** Work on a group, when one of its stories goes: perhaps the one with the question that it waits for. */
+/** Work on a group when one of its stories leaves, possibly the one with the question that it waits for. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
 import { type People, useWorld } from '@muster/testing';

@@ -1,4 +1,4 @@
-/** The board as cards: what a card shows, of stories that people and agents work on. */
+/** The board as cards: fields of cards for stories that members and agents work on. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { type InputOf, type registry, type StoryCard } from '@muster/registry';
 import { type People, refusalOf } from '@muster/testing';

@@ -1,4 +1,6 @@
-/** What specs of the stream begin with: a team with a project for each test, and streams that end with it. */
+/**
+ * Setup for specs of the stream: a team with a project for each test, and streams that are closed after it.
+ */
 import { afterEach, beforeEach } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';
@@ -6,11 +8,13 @@ import { type Api } from './api.ts';
 
 interface Team {
   readonly people: People;
-  /** Of the owner. */
+  /** A client with the owner's token. */
   readonly ana: Client;
 }
 
-/** Hands over a new team with the project WEB before each test, and closes after it what the test added to the set. */
+/**
+ * Passes a new team with the project WEB to `begin` before each test. Closes the streams in the set after it.
+ */
 export function useStreams<Stream extends { close(): void }>(
   api: Api,
   begin: (team: Team) => void,

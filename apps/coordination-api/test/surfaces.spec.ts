@@ -1,4 +1,4 @@
-/** What the API shows of itself: its description, its health, its metrics. */
+/** The API's own endpoints: description, health and metrics. */
 import { describe, expect, it } from '@jest/globals';
 import { operations, productVersion } from '@muster/registry';
 import { useApi } from './api.ts';

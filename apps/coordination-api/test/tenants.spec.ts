@@ -1,4 +1,7 @@
-/** Another organization's records are exactly like none at all, with both layers of tenancy and with either one alone. */
+/**
+ * Another organization's records are indistinguishable from missing ones, with both layers of tenant
+ * isolation and with either one alone.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Operation, operations } from '@muster/registry';
@@ -18,7 +21,7 @@ const fields = [...operations.values()].flatMap((operation) =>
   ),
 );
 
-/** Fields that are filled in together with the one under test, where the contract takes only one of two. */
+/** Returns the example with the field under test, without the parameter that excludes it. */
 function exampleWith(operation: Operation, field: RefField, id: string): unknown {
   const drop: Record<string, string> = {
     columnId: 'status',
@@ -35,11 +38,11 @@ function exampleWith(operation: Operation, field: RefField, id: string): unknown
   return withLeaf(example, field.path, id);
 }
 
-/** A statement that says of each table what the organization has in it. */
+/** A statement that checksums each table's rows of the organization. */
 let everything: string;
 beforeAll(async () => {
   const tables = await world.rows<{ name: string }>(
-    // Use of a token is noted now and then, by nobody's operation.
+    // Skip tokens: their last use is updated in the background.
     `select table_name as name from information_schema.columns
      where table_schema = 'public' and column_name = 'org_id' and table_name <> 'tokens' order by 1`,
   );
@@ -53,14 +56,17 @@ beforeAll(async () => {
     .concat(' order by name');
 });
 
-/** All that the organization has, by the sum of each table: the same before and after means nothing of it changed. */
+/**
+ * Returns a checksum per table. Equal checksums before and after mean that nothing of the organization
+ * changed.
+ */
 const everythingOf = (orgId: string): Promise<{ name: string; sum: string | null }[]> =>
   world.rows(everything, orgId);
 
 describe('a foreign id in any field of any operation', () => {
   it('is answered like one that does not exist', async () => {
     const theirs = await exampleOrg(world, { ids: 'fresh' });
-    // One for all of them: a write that names a record that does not exist is refused, and changes nothing.
+    // One organization for all fields: a write that names a missing record is refused and changes nothing.
     const mine = await exampleOrg(world, { visibility: 'org', slug: 'own' });
     const before = await everythingOf(theirs.orgId);
     await checkEach(fields, async (operation, field) => {
@@ -71,7 +77,8 @@ describe('a foreign id in any field of any operation', () => {
       const nonexistent = await ask(newId());
       const foreign = await ask(theirs.records[field.kind]);
       expect([foreign.status, foreign.body.code]).toEqual([nonexistent.status, nonexistent.body.code]);
-      // A write that succeeds with an unknown filter would differ in its own fresh ids; refusals and reads are the same text.
+      // Refusals and reads return identical text. A write with an unknown filter may succeed, and then
+      // differs only in new ids.
       expect(foreign.text).toBe(nonexistent.text);
       expect(foreign.status).not.toBe(500);
       if (operation.effect === 'write') expect(await everythingOf(theirs.orgId)).toEqual(before);
@@ -113,7 +120,7 @@ describe('with the organization in the queries wrong, row security alone', () =>
     const held = await authenticator.authenticate(mine.ana.me.token);
     for (const handler of byOperation(handlers).values()) {
       const { operation } = handler;
-      // The door goes by the token's hash; everything the handler asks goes by this organization.
+      // The authorization check uses the token's hash; the handler's statements use this organization.
       const token = { ...held, identity: { ...held.identity, orgId: theirs.orgId } };
       const outcome = await execute(world.database.app, handler, {
         token,
@@ -133,7 +140,7 @@ describe('with the organization in the queries wrong, row security alone', () =>
   });
 });
 
-/** Whether an answer shows anything of the other organization. */
+/** Returns true if a response reveals anything about the other organization. */
 const contains = (text: string, org: ExampleOrg): boolean =>
   [org.records.project, org.records.story, org.records.member, org.slug].some((canary) =>
     text.includes(canary),

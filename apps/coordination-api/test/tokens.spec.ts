@@ -1,4 +1,7 @@
-/** Tokens and agents that members make themselves, over HTTP and at two processes: what they do, and that it ends at once. */
+/**
+ * Tokens and agents that members create themselves, over HTTP and in two processes: their permissions, and
+ * their immediate revocation.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People } from '@muster/testing';
@@ -32,7 +35,7 @@ describe('a token that its member made', () => {
     const other = await api.copy();
     const { token, secret } = await make();
     const copies = [api, other];
-    // Both processes remember it.
+    // Both processes cache the token.
     for (const copy of copies)
       expect((await copy.call(secret, 'stories.list', { projectId: 'WEB' })).status).toBe(200);
     let isRevoked = false;

@@ -1,4 +1,4 @@
-/** The end of the last open blocker is an event of the story that waited for it, and notifies its assignee. */
+/** Resolving the last open blocker emits an event for the blocked story and notifies its assignee. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
@@ -6,7 +6,7 @@ import { handlers, reactions } from '@muster/operations';
 import { type Reaction } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
 
-/** A transaction that loses a deadlock is repeated by the server, so only the number of attempts shows it. */
+/** Counts attempts. The server repeats a transaction that loses a deadlock, so only this count shows it. */
 let attempts = 0;
 const countAttempts: Reaction = async () => {
   attempts += 1;
@@ -66,7 +66,7 @@ it('does not come for a story that is over', async () => {
 it('comes once when the last two end at the same time', async () => {
   const [one, other] = [await make(), await make()];
   const story = await make([one.id, other.id]);
-  // Both have looked for open blockers, or wait for the other to, before either can commit.
+  // Both transactions have checked for open blockers, or wait for the other's lock, before either can commit.
   const streams = { table: 'streams', id: people.orgId, column: 'org_id' };
   const calls = [one, other].map(
     ({ id }) =>
@@ -143,7 +143,7 @@ it('comes without a deadlock where a blocker is deleted while a story that it bl
   await people.chloe.deliveryExecutions.update({ ...held, git: { branch: 'topic' } });
   await people.chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
   attempts = 0;
-  // The one waits for the execution with its story locked, the other for that story.
+  // One transaction holds the story's lock and waits for the execution; the other waits for the story.
   const outcomes = await world.contend<unknown>(
     { table: 'executions', id: execution.id },
     () => move(done.id, 'done'),

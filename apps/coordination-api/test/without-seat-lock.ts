@@ -1,20 +1,20 @@
-/** For a race that has to be lost: the connections as they would be had nobody thought of locking the seats. */
+/** Removes the row lock on seats from statements, to prove that a test fails without it. */
 import { type Pool } from '@muster/driver';
 
 const seatLock = /(from subscriptions .*) for no key update$/;
 
-/** A burst as it lies on its way to the connection. It is nobody's business but for whoever is out to break it. */
+/** The internal statements of pipelined queries. Only this test depends on them. */
 interface Breakable {
   readonly statements: { sql: string }[];
 }
 
 const bound = (target: object, property: string | symbol): unknown => {
   const value: unknown = Reflect.get(target, property);
-  // pg's own methods go by their own object, not by what stands before it.
+  // Methods of pg must run on their own object, not on the proxy.
   return typeof value === 'function' ? (value.bind(target) as unknown) : value;
 };
 
-/** The pool, but for the lock clause of whoever locks seats, which is taken out of what goes to Postgres. */
+/** Returns the pool, with the lock clause removed from statements that lock seats. */
 export function withoutSeatLock(pool: Pool): Pool {
   return new Proxy(pool, {
     get: (whole, property) => {

@@ -1,4 +1,6 @@
-/** Who sends a request, before a byte of its body is read: `Authorization: Bearer <token>`, or the cookie of a session. */
+/**
+ * Authenticates requests before their body is read, by `Authorization: Bearer <token>` or a session cookie.
+ */
 import { badRequest, isUuid, unauthorized } from '@muster/registry';
 import { type AroundLookUp, type Authenticator, type AuthenticatedToken } from '@muster/runtime';
 import {
@@ -14,19 +16,24 @@ import {
 import { type FastifyRequest } from 'fastify';
 
 /**
- * The token of a request. Throws 401, 429 for an address that has sent too many unknown tokens, and 400, 403 or 415 for a
- * session that comes by another way than from a page of this origin.
+ * Authenticates a request. Throws 401, or 429 for an address that has sent too many unknown tokens. Throws
+ * 400, 403 or 415 for a session cookie in a request that does not come from a page of this origin.
  */
 export type Authenticate = (request: FastifyRequest) => Promise<AuthenticatedToken>;
 
 export interface Authenticates {
-  /** By a token, or where people sign in here by a session. Tokens for MCP alone have to come through the gateway. */
+  /**
+   * Accepts a token, or a session if sign-in is configured. Tokens that are valid only for MCP must come
+   * through the gateway.
+   */
   readonly authenticate: Authenticate;
-  /** By a token alone, also by one for MCP alone: for calls of the MCP address itself. */
+  /**
+   * Accepts only tokens, including those that are valid only for MCP: for calls of the MCP endpoint itself.
+   */
   readonly authenticateToken: Authenticate;
 }
 
-/** The path of the MCP address, as tokens name it that were granted for it. */
+/** The path of the MCP endpoint. Tokens that were granted for it name this path. */
 export const mcpPath = '/api/mcp';
 
 const isForMcpAlone = (resource: string | null): boolean =>
@@ -34,13 +41,16 @@ const isForMcpAlone = (resource: string | null): boolean =>
 
 interface AuthenticateOptions {
   readonly unknownTokens: Rate;
-  /** Undefined where there is no sign-in. */
+  /** The session cookie; undefined without sign-in. */
   readonly cookie: SessionCookie | undefined;
-  /** Any of these keys proves that a call comes through the MCP gateway. */
+  /** Keys of the MCP gateway. Any of them proves that a call comes through it. */
   readonly gatewayKeys: readonly string[];
 }
 
-/** Each look for a token costs a query; what is guessed at, costs its address. Counted in each process, for itself. */
+/**
+ * Creates the authentication. Each lookup of an unknown token costs a query and counts against the limit of
+ * its address. Each process counts separately.
+ */
 export function createAuthenticate(
   authenticator: Authenticator,
   { unknownTokens, cookie, gatewayKeys }: AuthenticateOptions,
@@ -84,7 +94,10 @@ export function createAuthenticate(
   };
 }
 
-/** The organization that a session is to act in: a header, or in an address, for streams that browsers open by themselves. */
+/**
+ * Returns the organization in which a session acts. It is in a header, or in the query of streams that
+ * browsers open.
+ */
 function organizationOf({ headers, method, query }: FastifyRequest): string {
   const { organization } = query as Record<string, unknown>;
   const named = headers['x-muster-org'] ?? (method === 'GET' ? organization : undefined);

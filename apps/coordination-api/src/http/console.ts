@@ -1,6 +1,7 @@
 /**
- * `/console`, where there is one: its pages and files come from the service that has them, under the origin of the API.
- * So a page calls its own origin alone. It is asked with no token and no cookie: it has no use for them.
+ * Forwards `/console`, if configured, to the service with its pages and files. They get the API's origin, so
+ * that pages call only their own origin. Tokens and cookies are not forwarded, because the console service
+ * does not need them.
  */
 import { unavailable } from '@muster/registry';
 import { type Service } from '@muster/http';
@@ -9,13 +10,16 @@ import { Pool } from 'undici';
 import { passedOn } from './forward.ts';
 
 interface Options {
-  /** Such as `http://127.0.0.1:4106`. */
+  /** URL of the console service, such as `http://127.0.0.1:4106`. */
   readonly consoleUrl: string;
   readonly leave: Service['leave'];
 }
 
 const answerMillis = 10_000;
-/** A page without one of its scripts shows nothing: a busy machine is no reason for that. */
+/**
+ * A generous connect timeout: a page without one of its scripts stays blank, and a busy machine must not
+ * cause that.
+ */
 const connectMillis = 5_000;
 
 export function addConsoleForward(
@@ -29,7 +33,7 @@ export function addConsoleForward(
     bodyTimeout: answerMillis,
   });
   const forward = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Files are no calls: they take no place from those that Postgres answers.
+    // Files need no Postgres connection, so this request gives up its place.
     leave(request);
     const { cookie: _, authorization: _token, ...headers } = passedOn(request.headers);
     const answer = await pool

@@ -1,6 +1,7 @@
 /**
- * `GET /api/events/stream`: what events.list answers, as Server-Sent Events, and what comes into its member's inbox. Each
- * piece of it is a call by itself, so a stream shows what its caller may see at that moment, and ends with the right to it.
+ * `GET /api/events/stream`: the results of events.list as Server-Sent Events, and the member's inbox. Each
+ * page is read by a separate call, so the stream shows only what its caller may see at that moment. It ends
+ * when the caller loses access.
  */
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
@@ -34,30 +35,38 @@ export interface EventStreamOptions {
   readonly leave: Service['leave'];
 }
 
-/** How often a stream without events says where it stands, so that its caller goes on from near there. */
+/**
+ * Interval at which a stream without events sends its current position, so that a reconnecting caller resumes
+ * near it.
+ */
 const quietSeconds = 15;
-/** A reader that takes nothing for so long is gone. */
+/** A client that reads nothing for this long counts as disconnected. */
 const unreadMillis = 30_000;
-/** When callers of a process that stops come again: not all at once. */
+/**
+ * Range of the reconnect delay after a shutdown. The delay is random, so that clients do not all reconnect at
+ * the same time.
+ */
 const comeAgainMillis = { least: 500, most: 2_500 };
-/** A browser whose stream was replaced opens it again after this delay, unless its page closes it. */
+/** Reconnect delay for a browser whose stream was replaced, unless its page closes the stream. */
 const replacedRetryMillis = 60_000;
 
-/** What a page of events.list is, as it came out of the pipeline. */
+/** A page of events.list, as the pipeline returned it. */
 interface Page {
   readonly items: readonly Event[];
   readonly cursor: string;
 }
 
 interface Wanted {
-  /** Of events.list. */
+  /** Parameters for events.list. */
   readonly params: Record<string, unknown>;
   readonly isPersonal: boolean;
 }
 
-/** What a query asks for: `kinds` with commas, or several times; `personal=false` leaves the inbox out. */
+/**
+ * Parses the query: `kinds` as a comma-separated list or several times; `personal=false` excludes the inbox.
+ */
 function wantedBy({ query, headers }: FastifyRequest): Wanted {
-  // The organization is for who comes by a session, and was read where that was let in.
+  // A session's organization was already read by the authentication.
   const {
     after = 'latest',
     kinds,
@@ -81,13 +90,16 @@ function wantedBy({ query, headers }: FastifyRequest): Wanted {
 
 const isResync = (error: unknown): boolean => error instanceof ApiError && error.details.reason === 'resync';
 
-/** An id by itself is kept by its reader, who is told of nothing. */
+/**
+ * Formats a page for the stream. For an empty page it sends only an id, which browsers remember without
+ * firing an event.
+ */
 const saidOf = ({ items, cursor }: Page): string =>
   items.length === 0
     ? `id: ${cursor}\n\n`
     : items.map(({ cursor: id, ...event }) => `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
-/** One read by its name, for the caller of the stream. */
+/** Creates a function that executes a read by its name on behalf of the stream's caller. */
 function createAsk(
   { pool, handlers, environment }: EventStreamOptions,
   token: AuthenticatedToken,
@@ -103,14 +115,17 @@ function createAsk(
 }
 type Ask = ReturnType<typeof createAsk>;
 
-/** One page, and what to wait for where it is empty. */
+/** Reads a page, and the position to wait for if it is empty. */
 async function read(ask: Ask, params: Record<string, unknown>) {
   const { json, awaits } = await ask(registry.events.list.name, params);
   return { page: JSON.parse(json) as Page, awaits };
 }
 type Read = Awaited<ReturnType<typeof read>>;
 
-/** The first page; where its reader has missed too much, of what is from now on, and what says so. */
+/**
+ * Reads the first page. If the caller's position is too old, it starts at the latest event and announces a
+ * resync.
+ */
 async function begin(ask: Ask, params: Record<string, unknown>): Promise<{ first: Read; text: string }> {
   try {
     return { first: await read(ask, params), text: '' };
@@ -121,7 +136,7 @@ async function begin(ask: Ask, params: Record<string, unknown>): Promise<{ first
   }
 }
 
-/** The member's inbox, for as long as a stream lasts. */
+/** Opens the member's inbox for the lifetime of a stream. */
 function openInbox(
   followInbox: EventStreamOptions['followInbox'],
   { identity }: AuthenticatedToken,
@@ -132,7 +147,7 @@ function openInbox(
   const close = followInbox(identity, () => news.abort());
   return {
     close,
-    /** Aborts when there is something to read. */
+    /** Returns a signal that aborts when the inbox has changed. */
     news: () => news.signal,
     read: async (): Promise<string> => {
       if (!news.signal.aborted) return '';
@@ -147,14 +162,14 @@ function openInbox(
 function writeHead(request: FastifyRequest, reply: FastifyReply): ServerResponse {
   reply.hijack();
   return reply.raw.writeHead(200, {
-    // Those of the hooks: which pages of other origins may read it, and what is left of the limits.
+    // Include headers set by hooks: CORS headers and rate limits.
     ...(reply.getHeaders() as OutgoingHttpHeaders),
     'content-type': 'text/event-stream; charset=utf-8',
-    // What compresses answers on the way would gather them first.
+    // A compressing proxy would buffer the response.
     'cache-control': 'no-store, no-transform',
-    // A process that stops does not wait for the connection to be used again.
+    // On shutdown, the process does not wait for the connection to be reused.
     connection: 'close',
-    // A proxy that gathers answers would hold events back.
+    // Tell proxies not to buffer events.
     'x-accel-buffering': 'no',
     'x-request-id': request.id,
   });
@@ -167,12 +182,12 @@ interface Stream {
   readonly params: Record<string, unknown>;
   readonly ask: Ask;
   readonly inbox: ReturnType<typeof openInbox> | null;
-  /** The process stops. */
+  /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
   readonly replaced: StreamPlace['replaced'];
 }
 
-/** Writes page after page, and waits where one is empty, until the reader, the right to it or the process is gone. */
+/** Writes pages, and waits after an empty one, until the client, its access or the process ends. */
 async function goOn(
   { token, request, out, params, ask, inbox, stopping, replaced }: Stream,
   { wait, aside }: Pick<EventStreamOptions, 'wait' | 'aside'>,
@@ -180,7 +195,7 @@ async function goOn(
 ): Promise<void> {
   let { page, awaits } = first;
   let text = begun;
-  // The first id is said at once: a reader that is cut off before any event goes on from there.
+  // Send the first id immediately, so that a client that disconnects before any event can resume there.
   let quietUntil = 0;
   const isGone = (): boolean => out.destroyed;
   while (!isGone()) {
@@ -192,11 +207,11 @@ async function goOn(
     try {
       if (inbox !== null) text += await inbox.read();
       const [said, awaited] = [text, awaits];
-      // A slow reader holds no place among the requests that are being answered, nor does one that waits.
+      // Neither a slow client nor a waiting one occupies a place among concurrent requests.
       await aside(request, async (left) => {
         await write(out, said);
         if (awaited === null) return;
-        // A timer is early by up to a millisecond.
+        // A timer may fire up to a millisecond early.
         const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
         const signals = [left, stopping, replaced, ...(inbox === null ? [] : [inbox.news()])];
         await wait(token.identity, { ...awaited, seconds }, AbortSignal.any(signals));
@@ -236,7 +251,7 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
     }
     const { replaced, leave: leavePlace } = takePlace(token.identity);
     const out = writeHead(request, reply);
-    // A reader that takes nothing would not come to the end.
+    // A client that does not read would never receive the end.
     replaced.addEventListener('abort', () => {
       if (out.writableNeedDrain) out.destroy();
     });
@@ -272,7 +287,7 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
 const comeAgain = (): number =>
   Math.round(comeAgainMillis.least + Math.random() * (comeAgainMillis.most - comeAgainMillis.least));
 
-/** Returns when there is room for more; a reader who takes nothing is cut off. */
+/** Writes the text and waits for the buffer to drain. Disconnects a client that reads nothing. */
 async function write(out: ServerResponse, text: string): Promise<void> {
   if (out.destroyed || text === '' || out.write(text)) return;
   const over = new AbortController();
@@ -284,7 +299,7 @@ async function write(out: ServerResponse, text: string): Promise<void> {
     out.destroy();
   } finally {
     clearTimeout(unread);
-    // What was not met is listened for no more.
+    // Remove the listener of the event that did not occur.
     over.abort();
   }
 }

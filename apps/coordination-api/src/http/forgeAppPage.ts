@@ -1,18 +1,18 @@
-/** The page that makes a GitHub App: a form that posts the manifest to GitHub. It has no script. */
+/** The page that creates a GitHub App: a form that posts the manifest to GitHub. It has no script. */
 import { type AppPage } from '@muster/forges';
 import { type Html, html, type RenderedPage } from '@muster/http';
 import { framePage } from './framePage.ts';
 
 export interface AppPageOptions {
-  /** The address that opened it. */
+  /** The secret in the page's URL. */
   readonly ticket: string;
   readonly path: string;
   readonly organization: string | undefined;
-  /** GitHub sent the browser here with a code. */
+  /** True if GitHub redirected the browser here after creating the app. */
   readonly isMade: boolean;
 }
 
-/** How soon a page that waits for the app's keys asks for them again. */
+/** Refresh interval of the page while Muster fetches the app's keys. */
 const lookAgainSeconds = 2;
 
 const page = (title: string, body: Html, formsTo?: string): RenderedPage =>

@@ -1,4 +1,4 @@
-/** Making a GitHub App in a browser, without a token: a page, and the address that GitHub sends the browser back to. */
+/** Creates a GitHub App in a browser, without a token: a page, and the URL that GitHub redirects to. */
 import { type Pool } from '@muster/driver';
 import { appPath, type ForgesSetUp, readAppPage, takeAppCode } from '@muster/forges';
 import {
@@ -19,7 +19,7 @@ import { forgeAppPage, refusedPage } from './forgeAppPage.ts';
 export interface ForgeApps {
   readonly pool: Pool;
   readonly setUp: ForgesSetUp;
-  /** Visits from an address that are refused. */
+  /** Rate limit per address for refused requests. */
   readonly refused: Rate;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -59,7 +59,7 @@ export function addForgeApps(app: FastifyInstance, options: ForgeApps): void {
           const share = { key: networkOf(request.ip), rate: refused };
           requireRoom(await store.take([share]), 'delivery_limit');
           const answered = await answer(request, reply, Query.parse(request.query));
-          // The page asks again until the keys are there.
+          // A successful request is not counted, because the page refreshes until the keys are there.
           await store.giveBack([share]);
           return answered;
         });

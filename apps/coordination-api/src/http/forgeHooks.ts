@@ -1,6 +1,7 @@
 /**
- * Where forges deliver. No token: a delivery is taken for what it is signed with. The bytes are kept as they came, since
- * signatures are over them; what they say is read by a job, so the answer goes out at once.
+ * Receives deliveries from forges. They carry no token and are authenticated by their signature. The raw
+ * bytes are stored, because signatures cover them. A job parses them later, so that the response is
+ * immediate.
  */
 import { type Pool } from '@muster/driver';
 import { receiveDelivery } from '@muster/forges';
@@ -20,15 +21,15 @@ import { type Logger } from 'pino';
 export interface ForgeHooks {
   readonly pool: Pool;
   readonly seals: Seals;
-  /** Deliveries of one connection. */
+  /** Rate limit per connection for accepted deliveries. */
   readonly deliveries: Rate;
-  /** Deliveries from an address that are refused. */
+  /** Rate limit per address for refused deliveries. */
   readonly refused: Rate;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** GitHub cuts its own at 25 MiB; what is mapped is in the first few KiB. */
+/** Maximum size of a delivery. GitHub's limit is 25 MiB; the fields in use are in the first few KiB. */
 const bodyLimit = 5 * 1024 * 1024;
 
 type HookRequest = FastifyRequest<{ Params: { connectionId: string } }>;
@@ -52,7 +53,8 @@ export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
         bodyLimit,
         onRequest: async (request: HookRequest) => {
           const { connectionId } = request.params;
-          // What is refused costs its address, and what is taken its connection: no sender uses up the share of another.
+          // Refused deliveries count against their address and accepted ones against their connection, so
+          // that no sender uses up another's limit.
           await take(`refused ${networkOf(request.ip)}`, refused);
           request.party = `forge ${connectionId}`;
         },

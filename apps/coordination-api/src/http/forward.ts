@@ -1,4 +1,4 @@
-/** Requests that another service answers: each goes on to it as it came, byte for byte, and its answer comes back so. */
+/** Forwards requests to another service, and its responses to the caller, byte for byte. */
 import { type ReasonOf, unavailable } from '@muster/registry';
 import { inSpan, type Service, traceHeaders } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -8,29 +8,29 @@ import { type Readable } from 'node:stream';
 import { Pool } from 'undici';
 
 export interface Forward {
-  /** Answers a request with what the service says. Throws 503 where it says nothing. */
+  /** Answers a request with the service's response. Throws 503 if the service does not respond. */
   readonly forward: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
-  /** Has bodies stay as they came, and streams end with the stop; for a scope of its own. */
+  /** Disables body parsing, and ends streams on shutdown. Use it on a separate Fastify scope. */
   readonly prepare: (scope: FastifyInstance) => void;
   readonly close: () => Promise<void>;
 }
 
 export interface ForwardOptions {
-  /** Such as `http://127.0.0.1:4101`. */
+  /** URL of the service, such as `http://127.0.0.1:4101`. */
   readonly to: string;
-  /** As spans name it. */
+  /** The name of the requests in traces. */
   readonly name: string;
-  /** The reason of the 503. */
+  /** The reason of the 503 error. */
   readonly away: ReasonOf<'unavailable'>;
   readonly leave: Service['leave'];
-  /** What it is told besides of the request that came. */
+  /** Returns additional headers for the service. */
   readonly told?: (request: FastifyRequest) => Record<string, string>;
 }
 
-/** Past what a service waits for us. */
+/** Longer than the service's own timeout for the API. */
 const answerMillis = 60_000;
 
-/** Of the connection that they came by, or written anew for the next. */
+/** Headers that belong to a single connection, or that are rewritten for the next one. */
 const ofConnection: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
   ...['transfer-encoding', 'content-length', 'expect', 'host'],
@@ -47,14 +47,14 @@ export function passedOn(headers: IncomingHttpHeaders): Record<string, string | 
 interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** A stream is passed on as it comes. */
+  /** A stream is passed on while it arrives. */
   readonly body: Buffer | Readable;
 }
 
 export function createForward({ to, name, away, leave, told }: ForwardOptions): Forward {
   const streams = new Set<Readable>();
   const pool = new Pool(new URL(to).origin, {
-    // As many as there are calls: how many there may be, the shares say.
+    // The pool is unlimited: limits of concurrent calls apply before it.
     connections: null,
     connectTimeout: 1_000,
     headersTimeout: answerMillis,
@@ -89,14 +89,14 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
   return {
     forward: async (request, reply) => {
       const left = new AbortController();
-      // The service has to know that the caller left: an equal call that comes again is then the same one.
+      // Tell the service when the caller disconnects, so that it treats an equal call as a retry.
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) left.abort();
       });
-      // The service calls the API in turn: a request that waits for it takes no place from those calls.
+      // The service calls the API in turn, so this request must not occupy a place that those calls need.
       leave(request);
       const { status, headers, body } = await ask(request, left.signal);
-      // Fastify names a content type for every buffer, also for an empty one.
+      // Fastify sets a content type for every buffer, even an empty one.
       const isEmpty = Buffer.isBuffer(body) && body.length === 0;
       void reply
         .code(status)
@@ -113,7 +113,7 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
       scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => {
         done(null, bytes);
       });
-      // They last as long as anybody listens, and hold up no stop.
+      // Streams last as long as their clients, so end them to avoid delaying the shutdown.
       scope.addHook('preClose', async () => {
         for (const body of streams) body.destroy();
       });

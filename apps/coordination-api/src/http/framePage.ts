@@ -1,4 +1,4 @@
-/** Pages that this service makes by itself, and opens by the secret in their address. */
+/** Renders this service's own pages, which are opened by a secret in their URL. */
 import { createNarrowFrame, type FramedPage, type RenderedPage } from '@muster/http';
 
 const frame = createNarrowFrame({

@@ -1,4 +1,7 @@
-/** Protects a service of this machine alone from pages that reach it under a foreign name (DNS rebinding). */
+/**
+ * Protects a service on the loopback interface from web pages that reach it under a foreign host name (DNS
+ * rebinding).
+ */
 import { forbidden } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 

@@ -3,7 +3,7 @@ import { type FastifyRequest } from 'fastify';
 
 const printable = /^[\x20-\x7e]{1,255}$/;
 
-/** The `Idempotency-Key` header; null where there is none. Throws 400 for one that does not fit. */
+/** Returns the `Idempotency-Key` header; null if it is missing. Throws 400 if it is malformed. */
 export function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;

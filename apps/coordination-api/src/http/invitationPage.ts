@@ -1,7 +1,8 @@
 /**
- * The page that an invitation's e-mail leads to: a form for the name, whose script posts it and shows the token once.
- * The page is the same for all. Its script takes the secret from the fragment of the address, which no request has,
- * so that it stands in no log and in no HTML; and what may run or be reached is pinned by hash.
+ * The page that an invitation's e-mail links to: a form for the name, whose script posts it and shows the
+ * token once. The page is equal for all invitations. Its script reads the secret from the URL's fragment,
+ * which browsers never send, so that no log or HTML contains it. The policy pins the script by hash and
+ * restricts connections.
  */
 import { html, type RenderedPage } from '@muster/http';
 import { type Addresses } from './discovery/addresses.ts';
@@ -54,7 +55,7 @@ byId('copy').addEventListener('click', async () => {
 });
 `;
 
-/** What is served does not depend on who asks. */
+/** Renders the page, which does not depend on the caller. */
 export const invitationPageOf = ({ baseUrl, docsUrl }: Addresses): RenderedPage =>
   framePage({
     title: 'You are invited',

@@ -1,6 +1,6 @@
 /**
- * Accepting an invitation, without a token: a form for people, and the path that it posts to. Where people sign in, they accept
- * with their account: the form is for installations that give none.
+ * Accepts invitations without a token: a form for people, and the path that it posts to. With sign-in, people
+ * accept with their account; the form is for installations without accounts.
  */
 import { type Pool } from '@muster/driver';
 import { acceptInvitation, type AcceptanceFacts, joinByAccount } from '@muster/organizations';
@@ -30,15 +30,15 @@ export interface InvitationRoutes {
   readonly reactions: readonly Reaction[];
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Of sessions; undefined where no one signs in. */
+  /** The session cookie; undefined without sign-in. */
   readonly cookie: SessionCookie | undefined;
   readonly addresses: Addresses;
 }
 
 const path = '/invitations/accept';
-/** Where people see who invites them, who sign in. */
+/** The page that shows a signed-in person their invitations. */
 const signInPath = '/sign-in/invitations';
-/** A token and a name; there is no reason to read more from an unknown sender. */
+/** Enough for a token and a name. An unknown sender may send no more. */
 const bodyLimit = 16 * 1024;
 
 const factsOf = (request: FastifyRequest): AcceptanceFacts => ({
@@ -54,18 +54,18 @@ export function addInvitationRoutes(app: FastifyInstance, options: InvitationRou
   if (cookie !== undefined) addJoining(app, recordCall, { ...options, cookie });
 }
 
-/** The page that an invitation's e-mail leads to. */
+/** Adds the page that an invitation's e-mail links to. */
 function addForm(app: FastifyInstance, { cookie, addresses }: InvitationRoutes): void {
   const page = invitationPageOf(addresses);
   app.get(path, (request, reply) => {
     const { without } = queryOf(request);
-    // The browser takes along what stands behind the `#`, which no page of the other address reads.
+    // The browser keeps the fragment across the redirect; no script of the target page reads it.
     if (cookie !== undefined && without !== 'account') return reply.redirect(signInPath, 303);
     return reply.headers(page.headers).send(page.body);
   });
 }
 
-/** Accepting with a name: the answer has the new member's token. */
+/** Adds the route that accepts an invitation with a name. Its response contains the new member's token. */
 function addAcceptance(
   app: FastifyInstance,
   recordCall: RecordCall,
@@ -85,7 +85,10 @@ function addAcceptance(
   });
 }
 
-/** Accepting with an account: a form of a page of this origin, which needs no script; so its answers are pages. */
+/**
+ * Adds the route that accepts an invitation with an account. A form of the same origin posts to it without a
+ * script, so responses are redirects to pages.
+ */
 function addJoining(
   app: FastifyInstance,
   recordCall: RecordCall,

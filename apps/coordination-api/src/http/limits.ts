@@ -1,6 +1,6 @@
 /**
- * How often a token may call, and an organization with all its tokens. A renewal of a lease is counted by itself, per
- * token: a caller that calls too often loses no lease by it, and costs no colleague theirs.
+ * Rate limits per token and per organization. Lease renewals have a separate limit per token: a caller that
+ * exceeds its limit loses no lease and affects no colleague's.
  */
 import { tooMany } from '@muster/registry';
 import {
@@ -18,7 +18,10 @@ import { type FastifyReply } from 'fastify';
 import { type Logger } from 'pino';
 
 export interface CallLimits {
-  /** Counts a call. Throws 429 for one too many; waits for Redis only where it is near that, and not for long. */
+  /**
+   * Counts a call. Throws 429 above the limit. It waits for Redis only near the limit, and only for a short
+   * time.
+   */
   admit(caller: Identity, reply: FastifyReply, isRenewal: boolean): Promise<void> | undefined;
   close(): Promise<void>;
 }
@@ -26,19 +29,19 @@ export interface CallLimits {
 interface Options {
   readonly token: Rate;
   readonly organization: Rate;
-  /** Where all processes count together; without it each counts for itself. */
+  /** Redis, in which all processes count together; without it, each process counts separately. */
   readonly redisUrl: string | undefined;
   readonly timeoutMillis: number;
   readonly logger: Logger;
 }
 
-/** One slot of a cluster has all of an organization: a script may not reach over several. */
+/** The hash tag puts an organization's keys into one cluster slot, because a script must not span several. */
 const prefixOf = (orgId: string): string => `{calls:${orgId}}`;
 
-/** Its name is that of the reason, too. */
+/** A rate limit. Its name is part of the refusal's reason. */
 type CallLimit = Limit & { readonly name: 'token' | 'organization' | 'renewal' };
 
-/** Limits that count together, and what is said of them in every answer. */
+/** Limits that apply together, and the header that describes them in every response. */
 interface LimitGroup {
   readonly limits: readonly CallLimit[];
   readonly policies: string;

@@ -23,7 +23,7 @@ describe.each([
       ...{ placesAtOnce, connections: 6 },
     })(handlerOf(operation));
     let tokens = 0;
-    /** Each call has a token of its own. */
+    /** Enters the queue with a new token for each call. */
     const enter = async (memberId: string, orgId = 'acme') => {
       const identity = { tokenId: `token ${(tokens += 1)}`, memberId, orgId } as Identity;
       const leave = await enterLines({} as FastifyRequest, identity, {});

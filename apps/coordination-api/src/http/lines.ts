@@ -1,6 +1,6 @@
 /**
- * Lines in which calls wait for their turn, without a place: so a caller with many calls at once delays its own, and
- * calls that would only wait for one another in Postgres take no connection.
+ * Queues in which calls wait without occupying a place. A caller with many concurrent calls delays only its
+ * own. Calls that would block each other in Postgres hold no connection while they wait.
  */
 import { type Operation, unavailable } from '@muster/registry';
 import { type Handler } from '@muster/runtime';
@@ -18,22 +18,27 @@ interface Options {
   readonly connections: number;
 }
 
-/** Takes a call through its lines. Returns the function that ends its turns, which may be called twice. */
+/**
+ * Takes a call through its queues. Returns the function that releases its turns, which may be called twice.
+ */
 export type EnterLines = (
   request: FastifyRequest,
   identity: Identity,
   params: unknown,
 ) => Promise<() => void>;
 
-/** As many calls with the same key as there are turns are answered at once; further ones wait. */
+/** A queue that runs a limited number of calls with the same key at once; further calls wait. */
 interface Line {
   readonly turns: Turns;
   readonly keyOf: (identity: Identity, params: unknown) => string;
-  /** Lets a call wait, or throws where too many wait; what it answers gives the place in the line back. */
+  /** Lets a call wait, or throws if too many wait. Returns the function that ends the waiting. */
   readonly enter: (identity: Identity) => () => void;
 }
 
-/** The record that a call names first, as it names it: by key and by id it is in two lines, which Postgres puts in one. */
+/**
+ * Returns a key for the record that a call targets, as the call names it. Calls by key and by id use two
+ * queues; Postgres row locks serialize them.
+ */
 function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): string {
   const named =
     typeof params === 'object' && params !== null && target !== null
@@ -42,11 +47,14 @@ function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): 
   return `${orgId} ${typeof named === 'string' ? named.toLowerCase() : ''}`;
 }
 
-/** Returns what makes the lines of an operation's calls. */
+/** Returns a function that creates the queues for an operation's calls. */
 export function createLines({ aside, placesAtOnce, connections }: Options): (handler: Handler) => EnterLines {
   const shares = createShares(inLineAtOnce, 'wait for their turn', 'too_many_waiting');
   const inFairLines = createConcurrencyLimiter(placesAtOnce * 4);
-  /** As many calls of a member wait as are answered at once: further ones are refused, so that no answer comes late. */
+  /**
+   * Limits the waiting calls of a member to the number of concurrent requests. Further ones are refused, so
+   * that no response takes too long.
+   */
   const enterFairLine = ({ memberId, orgId }: Identity): (() => void) => {
     const admission = inFairLines.enter([
       { key: memberId, most: placesAtOnce },
@@ -56,18 +64,21 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
     throw unavailable('overload', 'Too many requests at once; try again.');
   };
   /**
-   * Lines of a member, with all its tokens and agents, and of an organization. Neither may have all there is, and a
-   * member can make many tokens.
+   * Creates the queues per member, for all its tokens and agents, and per organization. Neither may use the
+   * full capacity, and a member can create many tokens.
    */
   const fairLines = (ofMember: number, ofOrganization: number): readonly Line[] => [
     { turns: new Turns(Math.ceil(ofMember)), keyOf: ({ memberId }) => memberId, enter: enterFairLine },
     { turns: new Turns(Math.ceil(ofOrganization)), keyOf: ({ orgId }) => orgId, enter: enterFairLine },
   ];
-  // Reads are limited by places; a write has a connection, also while it waits for a lock.
+  // Reads are limited by concurrent requests. A write holds a connection, even while it waits for a lock.
   const reads = fairLines(placesAtOnce / 3, placesAtOnce / 2);
   const writes = fairLines(connections / 2, (connections * 5) / 6);
 
-  /** A renewal has no line, so that no lease is lost under load. A call in the line of a record holds no other turn. */
+  /**
+   * Selects the queues of an operation. Renewals have none, so that no lease expires under load. A call
+   * waiting in a record's queue holds no other turn.
+   */
   const linesOf = ({ operation, atOnce }: Handler): readonly Line[] => {
     if (operation.isRenewal) return [];
     const fair = operation.effect === 'write' ? writes : reads;

@@ -1,6 +1,6 @@
 /**
- * `/api/mcp`, where there is a gateway: each request goes on to it as it came. Everything that MCP asks of a request, the
- * gateway checks; but nothing is read of a body whose token is no good.
+ * `/api/mcp`, if a gateway is configured: forwards each request unchanged. The gateway checks the request,
+ * but the token is verified here before the body is read.
  */
 import { bulkBodyLimit } from '@muster/registry';
 import { nameIssuer, type Service } from '@muster/http';
@@ -10,22 +10,25 @@ import { createForward } from './forward.ts';
 import { createShares, forwardedAtOnce } from './shares.ts';
 
 interface Options {
-  /** Such as `http://127.0.0.1:4101`. */
+  /** URL of the gateway, such as `http://127.0.0.1:4101`. */
   readonly gatewayUrl: string;
   readonly authenticate: Authenticate;
   readonly leave: Service['leave'];
-  /** Who gives tokens to clients; null where people sign in nowhere. */
+  /** The OAuth issuer for clients; null without sign-in. */
   readonly issuer: string | null;
-  /** Throws 403 for a foreign Host, which the gateway cannot see: a forwarded request names the gateway's own. */
+  /**
+   * Throws 403 for a foreign Host. The gateway cannot check it, because a forwarded request has the gateway's
+   * own Host.
+   */
   readonly guard: (request: FastifyRequest) => void;
 }
 
-/** The gateway's own: what the path narrows, it knows. */
+/** The gateway's paths; it derives restrictions from them. */
 const urls = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [
   mcpPath + end,
   `${mcpPath}${end}/`,
 ]);
-/** What the gateway answers by saying that it takes POST alone. */
+/** Methods that the gateway answers with 405. */
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'];
 const otherBodyLimit = 1_024;
 

@@ -1,6 +1,6 @@
 /**
- * Namespaces that can be called as one path: the last word of the operation's name stands in the body, beside its
- * parameters. `POST /api/admin/platform {"operation": "metrics"}` is `POST /api/admin/platform/metrics {}`.
+ * Namespaces that can be called under a single path, with the last word of the operation's name in the body.
+ * `POST /api/admin/platform {"operation": "metrics"}` equals `POST /api/admin/platform/metrics {}`.
  */
 import { type Operation, pathOf } from '@muster/registry';
 
@@ -8,15 +8,15 @@ const calledAsOne = ['admin.platform', 'agents.catalog'] as const;
 
 export interface NamespacePath {
   readonly namespace: string;
-  /** In each spelling, the documented one first. */
+  /** Both spellings; the documented one is first. */
   readonly paths: readonly [string, string];
-  /** Its operations by the last word of their names. */
+  /** The namespace's operations by the last word of their names. */
   readonly words: ReadonlyMap<string, Operation>;
-  /** That of its operation that takes most. */
+  /** The largest body limit of its operations. */
   readonly bodyLimit: number;
 }
 
-/** The paths of those namespaces that have one of these operations. */
+/** Lists the paths of the namespaces that contain any of these operations. */
 export function namespacePaths(operations: ReadonlyMap<string, Operation>): NamespacePath[] {
   return calledAsOne.flatMap((namespace) => {
     const inside = [...operations.values()].filter((operation) => operation.namespace === namespace);

@@ -1,9 +1,9 @@
-/** The event streams of each member. A stream beyond the share ends the member's oldest one and takes its place. */
+/** Limits the event streams of each member. A stream beyond the limit replaces the member's oldest one. */
 import { type Identity } from '@muster/tenancy';
 import { byMember, createShares, streamsAtOnce } from './shares.ts';
 
 export interface StreamPlace {
-  /** Aborts when a newer stream takes the place. */
+  /** Aborts when a newer stream replaces this one. */
   readonly replaced: AbortSignal;
   readonly leave: () => void;
 }
@@ -13,10 +13,10 @@ interface Open {
   readonly leave: () => void;
 }
 
-/** Throws 429 where the organization has its share, and 503 where the process has. */
+/** Creates the limiter. It throws 429 at the organization's limit, and 503 at the limit of the process. */
 export function createNewestStreams(most = streamsAtOnce): (caller: Identity) => StreamPlace {
   const shares = createShares(most, 'stream', 'too_many_waiting', byMember);
-  /** Oldest first. */
+  /** Open streams by member, oldest first. */
   const streams = new Map<string, Set<Open>>();
   return (caller) => {
     const { memberId } = caller;

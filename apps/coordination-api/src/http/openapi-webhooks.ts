@@ -1,4 +1,7 @@
-/** The `webhooks` of OpenAPI 3.1: the messages that Muster sends to endpoints of others, so that generators make types of them. */
+/**
+ * The `webhooks` section of OpenAPI 3.1: messages that Muster sends to customers' endpoints, so that
+ * generators create types for them.
+ */
 import { type Json, schemaIn } from '@muster/reference';
 import {
   ActivityItem,
@@ -43,7 +46,7 @@ const header = (name: string, description: string): Json => ({
   ...{ name, in: 'header', required: true, description },
   schema: { type: 'string' },
 });
-/** The headers of Standard Webhooks. */
+/** The headers of the Standard Webhooks specification. */
 export const webhookParameters: Json = {
   WebhookId: header('webhook-id', 'The same in all tries'),
   WebhookTimestamp: header('webhook-timestamp', 'When this try was sent, in seconds since 1970'),

@@ -1,4 +1,4 @@
-/** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, when it is first asked for. */
+/** `/openapi.json`: OpenAPI 3.1.0, generated from the registry on the first request. */
 import { answerOf, type Json, paramsIn, schemaIn, whoMay } from '@muster/reference';
 import {
   type ErrorCode,
@@ -17,14 +17,14 @@ import { type Addresses } from './discovery/addresses.ts';
 import { type NamespacePath, namespacePaths } from './namespace-paths.ts';
 import { webhookItems, webhookParameters } from './openapi-webhooks.ts';
 
-/** What a status means, of all codes that have it. */
+/** Describes a status by the meanings of all error codes that use it. */
 const textOf = (status: number): string =>
   Object.values(errorCodes)
     .filter((code) => code.status === status)
     .map(({ meaning }) => meaning)
     .join('; ');
 
-/** What any call can meet, whatever the operation. */
+/** Errors that any operation may return. */
 const alwaysPossible: readonly ErrorCode[] = [
   'bad_request',
   'unauthorized',
@@ -40,7 +40,7 @@ const alwaysPossible: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/** Headers of answers, by name. */
+/** Response headers by name. */
 const headers: Readonly<Record<string, Json>> = {
   Allow: { description: 'The method that the path takes', schema: { type: 'string' }, example: 'POST' },
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
@@ -68,7 +68,7 @@ const errorResponse = (status: number, refusals: readonly string[]): Json => ({
   ...(status === 503 && { headers: headersNamed('Retry-After') }),
 });
 
-/** The answer of the operation's example. */
+/** Returns the response of the operation's example. */
 function exampleOf({ name }: Operation): Json {
   const answer = answerOf(name);
   return answer === null ? {} : { example: JSON.parse(answer) };
@@ -152,7 +152,7 @@ function pathItem(operation: Operation, components: Json): Json {
   };
 }
 
-/** Of a path that stands for several operations. */
+/** Responses of a path that serves several operations. */
 const anyResponses: Json = {
   200: {
     description: 'The result of the operation',
@@ -165,7 +165,7 @@ const anyResponses: Json = {
   ),
 };
 
-/** The dispatcher: every operation under one path. */
+/** Describes `/api/query`, which serves every operation. */
 const dispatcher = (names: readonly string[]): Json => ({
   post: {
     operationId: 'query',
@@ -194,7 +194,7 @@ const dispatcher = (names: readonly string[]): Json => ({
   },
 });
 
-/** A namespace under one path: its operations by the last word of their names. */
+/** Describes the single path of a namespace, which serves its operations by the last word of their names. */
 const namespaceItem = ({ namespace, words }: NamespacePath): Json => ({
   post: {
     operationId: namespace.replaceAll('.', '_'),

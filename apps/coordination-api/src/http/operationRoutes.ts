@@ -1,7 +1,7 @@
 /**
- * The ways in. Each operation has a path of its own, in every spelling that CONTRACT allows; `POST /api/query`
- * takes its name in the body, and a few namespaces have a path that takes its last word there. What happens to a call
- * is the pipeline's; here it only gets in and out of HTTP.
+ * HTTP routes of the operations. Each operation has its own path, in every accepted spelling. `POST
+ * /api/query` takes the operation's name in the body, and a few namespaces have a path that takes its last
+ * word there. The pipeline executes the call; this file only converts between HTTP and calls.
  */
 import { type Pool } from '@muster/driver';
 import {
@@ -44,12 +44,12 @@ import { createShares, type Shares, waitingAtOnce } from './shares.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; set before the body is read. */
+    /** The authenticated caller; set before the body is read. */
     caller: AuthenticatedToken | null;
   }
 }
 
-/** Resolves when the stream went on, the time is over, or the caller has left. */
+/** Resolves when the stream has new events, the time is up, or the caller has disconnected. */
 export type Wait = (waiter: Waiter, awaited: Awaited, left: AbortSignal) => Promise<void>;
 
 export interface RouteOptions {
@@ -68,7 +68,10 @@ export interface RouteOptions {
   readonly logger: Logger;
 }
 
-/** All paths of an operation: every dot of its name as a slash, or kept. The first is the documented one. */
+/**
+ * Lists all paths of an operation: each dot of its name becomes a slash or stays. The first path is the
+ * documented one.
+ */
 export function pathsOf(name: string): string[] {
   const [first = '', ...rest] = name.split('.');
   const spellings = rest.reduce<string[]>(
@@ -92,7 +95,7 @@ interface Waiting {
   readonly linesOf: (handler: Handler) => EnterLines;
 }
 
-/** A caller that waits for something to happen takes no place among those that are being served. */
+/** Waits for events. The caller occupies no place among concurrent requests in the meantime. */
 async function waitAside(
   { wait, aside, shares }: Waiting,
   request: FastifyRequest,
@@ -103,7 +106,9 @@ async function waitAside(
   await aside(request, (left) => wait(identity, awaited, left)).finally(leave);
 }
 
-/** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
+/**
+ * Creates the function that executes an operation for HTTP. As much as possible is prepared here, at startup.
+ */
 function runner(
   handler: Handler,
   { pool, environment, metrics, logger }: RouteOptions,
@@ -145,7 +150,7 @@ function runner(
         void reply
           .header('content-type', 'application/json; charset=utf-8')
           .header('cache-control', 'no-store');
-        // The size of a compressed secret would tell something about it (BREACH).
+        // The size of a compressed secret would reveal information about it (BREACH).
         if (operation.secret === null) reply.compress(answer.json);
         else void reply.send(answer.json);
         return await reply;
@@ -156,14 +161,14 @@ function runner(
   };
 }
 
-/** The body of an operation's own path: absent means no parameters. */
+/** Returns the parameters in the body of an operation's own path. A missing body means no parameters. */
 const paramsOf = (body: unknown): unknown => {
   if (body === undefined) return {};
   if (!isObject(body)) throw notAnObject();
   return body;
 };
 
-/** The routes see larger bodies than the operation takes where several operations share one. */
+/** Checks the operation's own body limit. A route that serves several operations accepts the largest one. */
 function checkSize(operation: Operation, request: FastifyRequest): void {
   if (request.bodyBytes > operation.bodyLimit) {
     const { name, bodyLimit: limit } = operation;
@@ -186,13 +191,19 @@ const reasonsBeforeDoor = new Set<unknown>([
   'no_such_path',
 ]);
 
-/** Whether a call was refused before the door could look at its token; what is no ApiError is Fastify's own. */
+/**
+ * Returns true if the call was refused before the authorization check verified its token. Errors other than
+ * ApiError come from Fastify.
+ */
 const isBeforeDoor = (error: unknown): boolean =>
   !(error instanceof ApiError) ||
   codesBeforeDoor.has(error.code) ||
   reasonsBeforeDoor.has(error.details.reason);
 
-/** A token that does not hold any more is the first thing to be said, though it may be remembered as one that does. */
+/**
+ * Sends an error. If the token has not been verified, verifies it first, because a revoked token takes
+ * precedence even if it is cached as valid.
+ */
 function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const confirmed = isBeforeDoor(error) ? request.caller?.confirm() : undefined;
   void Promise.resolve(confirmed).then(
@@ -201,7 +212,9 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): v
   );
 }
 
-/** Before the body is read: who calls, and whether they may call now. A renewal is counted by itself. */
+/**
+ * Authenticates the caller and applies rate limits before the body is read. Renewals are counted separately.
+ */
 const admission =
   ({ authenticate, limits }: RouteOptions, isRenewal: boolean) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -211,13 +224,13 @@ const admission =
   };
 type Admission = ReturnType<typeof admission>;
 
-/** What the ways in lead to. */
+/** The operations and functions that the routes share. */
 interface Served {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly names: readonly string[];
-  /** What executes each operation, by its name. */
+  /** The function that executes each operation, by the operation's name. */
   readonly runners: ReadonlyMap<string, Run>;
-  /** Of all calls but renewals. */
+  /** The admission of all calls except renewals. */
   readonly onRequest: Admission;
 }
 
@@ -241,7 +254,9 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
   addUnknownPaths(app, served);
 }
 
-/** The paths of each operation, in every spelling. A renewal is admitted by itself, and urgent. */
+/**
+ * Adds the paths of each operation, in every spelling. Renewals have their own rate limit, and are urgent.
+ */
 function addOwnPaths(
   app: FastifyInstance,
   { handlers, runners, onRequest }: Served,
@@ -261,7 +276,9 @@ function addOwnPaths(
   }
 }
 
-/** The paths of namespaces: the last word of the operation's name stands beside its parameters. */
+/**
+ * Adds the paths of namespaces, whose body contains the last word of the operation's name and its parameters.
+ */
 function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: Served): void {
   for (const { paths, words, bodyLimit } of namespacePaths(operations)) {
     for (const path of paths) {
@@ -282,7 +299,7 @@ function addNamespacePaths(app: FastifyInstance, { runners, onRequest }: Served)
   }
 }
 
-/** `POST /api/query`, whose body names the operation. */
+/** Adds `POST /api/query`, whose body names the operation. */
 function addQueryPath(app: FastifyInstance, { handlers, names, runners, onRequest }: Served): void {
   app.post('/api/query', { onRequest, errorHandler: refuse, bodyLimit: bulkBodyLimit }, (request, reply) => {
     if (!isObject(request.body)) throw notAnObject();
@@ -308,7 +325,9 @@ function addQueryPath(app: FastifyInstance, { handlers, names, runners, onReques
   });
 }
 
-/** A path below /api that is no operation: the caller mistyped a name, so say which ones are near. */
+/**
+ * Answers unknown paths below /api. The caller probably mistyped a name, so the error suggests similar ones.
+ */
 function addUnknownPaths(app: FastifyInstance, { names, onRequest }: Served): void {
   app.post('/api/*', { onRequest, errorHandler: refuse }, (request) => {
     const name = request.url

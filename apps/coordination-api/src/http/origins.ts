@@ -1,8 +1,11 @@
-/** Which pages of other origins a browser lets call this API. A token is needed all the same; cookies are not used. */
+/**
+ * Configures the origins whose pages may call this API from a browser. They still need a token; cookies are
+ * not used.
+ */
 import cors from '@fastify/cors';
 import { type FastifyInstance } from 'fastify';
 
-/** What a page may read of an answer besides its body. */
+/** Response headers that a page may read. */
 const exposedHeaders = [
   'x-request-id',
   'idempotency-replayed',
@@ -13,10 +16,10 @@ const exposedHeaders = [
 ];
 const allowedHeaders = [
   ...['authorization', 'content-type', 'idempotency-key', 'last-event-id', 'muster-position', 'x-request-id'],
-  // Of clients of MCP.
+  // Headers of MCP clients.
   ...['mcp-protocol-version', 'mcp-method', 'mcp-name'],
 ];
-/** A browser asks so seldom whether it may, in seconds; more than two hours none of them keeps it. */
+/** Seconds for which a browser caches a preflight response. No browser caches it for more than two hours. */
 const maxAge = 7200;
 
 export function allowOrigins(app: FastifyInstance, origins: '*' | readonly string[] | undefined): void {

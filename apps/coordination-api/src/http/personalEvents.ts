@@ -1,16 +1,18 @@
 /**
- * What a stream tells its member alone: each notification that comes, and how many are unread. Both are answers of
- * notifications.list and notifications.unreadCount, asked for when the inbox changed, so their rights hold here.
+ * Stream events for the member alone: each new notification, and the number of unread ones. Both come from
+ * calls of notifications.list and notifications.unreadCount, made when the inbox has changed, so their
+ * authorization checks apply.
  */
 import { ApiError, maxLimit, type Notification, registry } from '@muster/registry';
 
-/** Executes a read for the stream's caller; answers the result as JSON text. Throws an ApiError. */
+/** Executes a read for the stream's caller and returns its result as JSON text. Throws an ApiError. */
 export type AskFor = (operation: string, params: Readonly<Record<string, unknown>>) => Promise<string>;
 
 export interface PersonalEvents {
   /**
-   * What to send now that the inbox may have changed; empty where it did not change. The first time it is the unread
-   * count alone: what was there before is in the inbox. Null where this token may not read the inbox.
+   * Returns the events to send after a possible change of the inbox; empty if nothing changed. The first call
+   * returns only the unread count, because older notifications are in the inbox. Null if the token may not
+   * read the inbox.
    */
   readonly read: () => Promise<string | null>;
 }
@@ -20,12 +22,12 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** More of them than this in one go are counted and not sent. */
+/** Maximum number of notifications per read. More of them are counted but not sent. */
 const mostSent = maxLimit;
 const firstPage = 20;
 /**
- * Notifications are committed in another order than that of their ids: one that is this much older than the newest known
- * may still come. A transaction of the API is cut off long before.
+ * Notifications do not commit in the order of their ids. One that is this much older than the newest known
+ * one may still appear. The API's transactions time out much earlier.
  */
 const lateMillis = 60_000;
 
@@ -36,11 +38,11 @@ const said = (event: string, data: string): string => `event: ${event}\ndata: ${
 export function createPersonalEvents(ask: AskFor): PersonalEvents {
   const { list, unreadCount } = registry.notifications;
   let counted = '';
-  /** Those of the last page or pages; null before the first read. */
+  /** Ids from the last read; null before the first one. */
   let known: ReadonlySet<string> | null = null;
   let newest: number | null = null;
 
-  /** Newest first: as far back as one may have come since the last read. */
+  /** Reads notifications, newest first, as far back as a new one may have appeared since the last read. */
   async function walk(): Promise<Notification[]> {
     const found: Notification[] = [];
     for (let cursor: string | null = ''; cursor !== null && found.length < mostSent;) {
@@ -65,7 +67,7 @@ export function createPersonalEvents(ask: AskFor): PersonalEvents {
     read: async () => {
       try {
         const fresh = await readFresh();
-        // Counted afterwards: whatever the count has beyond these comes with the next change.
+        // Count after listing: a notification that was only counted is sent with the next change.
         const count = await ask(unreadCount.name, {});
         const isOther = count !== counted;
         counted = count;

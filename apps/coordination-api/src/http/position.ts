@@ -1,10 +1,10 @@
 import { badRequest } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 
-/** As Postgres writes a position in its log of writes. */
+/** The format of a Postgres write-ahead log position (LSN). */
 const position = /^[0-9A-Fa-f]{1,8}\/[0-9A-Fa-f]{1,8}$/;
 
-/** The `Muster-Position` header; null where there is none. Throws 400 for one that does not fit. */
+/** Returns the `Muster-Position` header; null if it is missing. Throws 400 if it is malformed. */
 export function positionOf(request: FastifyRequest): string | null {
   const told = request.headers['muster-position'];
   if (told === undefined) return null;

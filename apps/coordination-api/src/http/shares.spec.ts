@@ -10,7 +10,7 @@ describe.each([
     const shares = createShares(most, 'are there', 'too_many_waiting');
     const enter = (tokenId: string, orgId: string, memberId = tokenId) =>
       shares.enter({ tokenId, orgId, memberId } as Identity);
-    /** As many as fit, by tokens that each have their share. */
+    /** Enters this many calls, with as few tokens as their limit allows. */
     const fill = (orgId: string, count: number) =>
       Array.from({ length: count }, (_, nth) => enter(`${orgId} ${Math.floor(nth / most.each)}`, orgId));
     return { enter, fill };

@@ -1,43 +1,50 @@
 /**
- * A call that waits, for events or for the gateway, holds no place among those being answered; so there is a share for
- * each token, one for its member with all tokens and agents, one for its organization, and a sum for the process.
+ * Limits calls that wait for events or for the gateway. They occupy no place among concurrent requests, so
+ * they have limits of their own. There is a limit per token, per member with all tokens and agents, per
+ * organization, and for the process.
  */
 import { type ReasonOf, tooMany, unavailable } from '@muster/registry';
 import { createConcurrencyLimiter } from '@muster/http';
 import { type Identity } from '@muster/tenancy';
 
 export interface Shares {
-  /** Takes one; what it answers gives it back. Throws 429 where a share is used up, and 503 where the sum is. */
+  /**
+   * Reserves a place and returns the function that releases it. Throws 429 at a caller's limit, and 503 at
+   * the limit of the process.
+   */
   enter(caller: Identity): () => void;
 }
 
 interface Most {
-  /** Of a token; of a member with all its tokens. */
+  /** The limit of a token, or of a member with all its tokens. */
   readonly each: number;
   readonly organization: number;
   readonly all: number;
 }
 
-/** Calls that wait for events, in each process. An agent follows one execution or a few. */
+/** Limits of calls that wait for events, in each process. An agent follows one or a few executions. */
 export const waitingAtOnce: Most = {
   // guard: calls that one token lets wait
   each: 8,
   organization: 1_000,
   all: 5_000,
 };
-/** Calls of tools, while the gateway has them. */
+/** Limits of tool calls that the gateway is processing. */
 export const forwardedAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
-/** Calls that wait for their turn at one record. Many agents of one member may ask for work at once. */
+/**
+ * Limits of calls that wait for their turn at a record. Many agents of one member may request work at the
+ * same time.
+ */
 export const inLineAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
-/** Streams of events, of a member. A browser has six connections; its tabs share one of them. */
+/** Limits of event streams per member. A browser opens six connections; its tabs share a stream. */
 export const streamsAtOnce: Most = { each: 4, organization: 1_000, all: 5_000 };
 
 const retrySeconds = 1;
 
-/** Of a share that is used up, and of the sum. */
+/** A reason that exists for 429 as well as for 503. */
 type SharedReason = Extract<ReasonOf<'rate_limited'>, ReasonOf<'unavailable'>>;
 
-/** Whose share it is, and how that is said. */
+/** Returns the owner of a limit, and its description in error messages. */
 type OwnerOf = (caller: Identity) => { readonly key: string; readonly said: string };
 
 const byToken: OwnerOf = ({ tokenId }) => ({ key: `token ${tokenId}`, said: 'with this token' });

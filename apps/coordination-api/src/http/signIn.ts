@@ -1,13 +1,13 @@
 /**
- * The pages on which people sign in, and the addresses by which programs get their tokens, where there is a service for them:
- * requests go on to it as they came. Who sends them is a stranger, so an address has a share of those on their way.
+ * Forwards sign-in pages and OAuth endpoints to the sign-in service, if configured. Senders are not
+ * authenticated, so the number of concurrent requests per address is limited.
  */
 import { createConcurrencyLimiter, networkOf, type Service, tooMany, unavailable } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createForward } from './forward.ts';
 
 interface Options {
-  /** Such as `http://127.0.0.1:4105`. */
+  /** URL of the sign-in service, such as `http://127.0.0.1:4105`. */
   readonly signInUrl: string;
   readonly leave: Service['leave'];
 }
@@ -17,9 +17,9 @@ const paths = [
   ...['/sign-in', '/sign-in/*', '/auth/*', '/oauth/*'],
   ...wellKnown.flatMap((name) => [`/.well-known/${name}`, `/.well-known/${name}/*`]),
 ];
-/** Forms, and what a browser says of a passkey. */
+/** Enough for forms and for passkey responses. */
 const bodyLimit = 64 * 1024;
-/** On their way at once, of an address and of all. */
+/** Maximum numbers of concurrent requests per address and in total. */
 const most = { each: 64, all: 512 };
 const retrySeconds = 1;
 

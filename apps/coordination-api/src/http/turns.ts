@@ -1,18 +1,18 @@
 /**
- * Calls that would only wait for one another in Postgres wait here instead, in the order in which they came: so a board
- * that many agents ask for work at once costs the others no connection.
+ * Queues calls that would otherwise block each other in Postgres, in order of arrival. If many agents request
+ * work from the same board at once, they take no connections from other callers.
  */
 export class Turns {
   readonly #atOnce: number;
   readonly #running = new Map<string, number>();
   readonly #queues = new Map<string, (() => void)[]>();
 
-  /** @param atOnce how many of one key have their turn at once */
+  /** @param atOnce maximum number of concurrent turns per key */
   constructor(atOnce: number) {
     this.#atOnce = atOnce;
   }
 
-  /** Whether it has its turn right now; where not, `wait` for it. */
+  /** Takes a turn if one is free. Otherwise returns false; then call `wait`. */
   take(key: string): boolean {
     const running = this.#running.get(key) ?? 0;
     if (running >= this.#atOnce) return false;
@@ -20,7 +20,7 @@ export class Turns {
     return true;
   }
 
-  /** Resolves true with the turn, false where `left` was signalled before. */
+  /** Waits for a turn. Resolves to true with the turn, or to false if `left` aborts first. */
   wait(key: string, left: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const queue = this.#queues.get(key) ?? [];
@@ -39,7 +39,7 @@ export class Turns {
     return promise;
   }
 
-  /** Gives the turn to who came next, or back. */
+  /** Passes the turn to the next caller in the queue, or releases it. */
   leave(key: string): void {
     const next = this.#queues.get(key)?.shift();
     if (next !== undefined) {

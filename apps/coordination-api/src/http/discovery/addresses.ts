@@ -1,27 +1,27 @@
-/** Where callers find each part of Muster. */
+/** URLs of each part of the installation. */
 import { type Config } from '../../config.ts';
 
-/** What Muster is, in a sentence. */
+/** A one-sentence description of Muster. */
 export const about = 'Coordinates a team, people and coding agents alike, around a codebase.';
 
 export interface Addresses {
-  /** Of this API, without a slash at the end. */
+  /** URL of this API, without a trailing slash. */
   readonly baseUrl: string;
-  /** Of the guides; null where they are not served. */
+  /** URL of the guides; null if they are not served. */
   readonly docsUrl: string | null;
-  /** Of the license service; null where there is none. */
+  /** URL of the license service; null if there is none. */
   readonly licenseUrl: string | null;
-  /** Where weaknesses are to be reported; null where no one said. */
+  /** Contact for security reports; null if none is configured. */
   readonly securityContact: string | null;
-  /** Whether this API hands `/api/mcp` on to a gateway. */
+  /** True if this API forwards `/api/mcp` to a gateway. */
   readonly hasMcp: boolean;
-  /** Whether the console is under `/console/`. */
+  /** True if the console is available under `/console/`. */
   readonly hasConsole: boolean;
 }
 
 const bare = (url: string): string => url.replace(/\/+$/, '');
 
-/** As configured; an API that was told no address is where it listens. */
+/** Returns the configured URLs. Without BASE_URL, the API's URL is its listen address. */
 export const addressesOf = (config: Config): Addresses => ({
   baseUrl: bare(config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`),
   securityContact: config.SECURITY_CONTACT ?? null,

@@ -1,10 +1,10 @@
-/** What programs look for under names that are agreed on elsewhere. */
+/** Files with standardized names, which programs look for. */
 import { setImmediate } from 'node:timers/promises';
 import { interfaceVersion, productVersion, scopes } from '@muster/registry';
 import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 import { type SitePage } from './site.ts';
 
-/** https://llmstxt.org: a title, a summary, and lists of links that say what is behind them. */
+/** Writes llms.txt (https://llmstxt.org): a title, a summary, and lists of described links. */
 export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePage[]): string {
   const link = ({ path, title, summary }: SitePage): string => `- [${title}](${baseUrl}${path}): ${summary}`;
   const reference = pages.filter(({ path }) => path.startsWith('/reference'));
@@ -24,7 +24,10 @@ export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePa
   ].join('\n\n');
 }
 
-/** All pages in one, for readers that fetch only once. Other requests are served between one page and the next. */
+/**
+ * Concatenates all pages, for readers that fetch only once. It yields between pages, so that other requests
+ * are served.
+ */
 export async function llmsFullText(pages: readonly SitePage[]): Promise<string> {
   const parts: string[] = [];
   for (const { markdown } of pages) {
@@ -36,7 +39,7 @@ export async function llmsFullText(pages: readonly SitePage[]): Promise<string> 
 
 const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** https://www.sitemaps.org: a page's day is that of its last change. */
+/** Writes the sitemap (https://www.sitemaps.org); lastmod is the day of a page's last change. */
 export const sitemap = ({ baseUrl }: Addresses, pages: readonly SitePage[]): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -49,11 +52,11 @@ export const sitemap = ({ baseUrl }: Addresses, pages: readonly SitePage[]): str
     '',
   ].join('\n');
 
-/** RFC 9309. What needs a token is not to be crawled. */
+/** Writes robots.txt (RFC 9309). Paths that require a token are not to be crawled. */
 export const robots = ({ baseUrl }: Addresses): string =>
   ['User-agent: *', 'Disallow: /api/', 'Allow: /', `Sitemap: ${baseUrl}/sitemap.xml`, ''].join('\n');
 
-/** The MCP endpoint. The plain address lists few tools and takes calls of all. */
+/** Describes the MCP endpoint. Without a mode, it lists the core tools and accepts calls of all. */
 const toolsOf = (url: string | null): unknown => ({
   ...{ protocol: 'mcp', transport: 'streamable-http', url },
   ...(url !== null && {
@@ -63,7 +66,7 @@ const toolsOf = (url: string | null): unknown => ({
   }),
 });
 
-/** Where everything is, for a program that knows nothing but the address. */
+/** Lists the URLs of everything, for a program that knows only the API's address. */
 export function agentsJson(addresses: Addresses): unknown {
   const { baseUrl, docsUrl, licenseUrl } = addresses;
   return {
@@ -104,7 +107,7 @@ export function agentsJson(addresses: Addresses): unknown {
 
 const dayMillis = 86_400_000;
 
-/** RFC 9116, by which it must not be valid for more than a year. */
+/** Writes security.txt (RFC 9116), which must not be valid for more than a year. */
 export const securityText = (baseUrl: string, contact: string, now = new Date()): string =>
   [
     `Contact: ${contact}`,

@@ -2,7 +2,7 @@ import { type Page } from '@muster/reference';
 import { interfaceVersion, operations } from '@muster/registry';
 import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 
-/** `/`: what this is, and where to go on. */
+/** The page at `/`: a description of the product with links. */
 export function homePage(addresses: Addresses, reference: readonly Page[]): Page {
   const { baseUrl, docsUrl, licenseUrl, hasConsole } = addresses;
   const mcpUrl = mcpUrlOf(addresses);

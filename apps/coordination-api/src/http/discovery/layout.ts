@@ -1,4 +1,4 @@
-/** A page of Markdown as HTML that stands alone: no script, no font, nothing fetched. */
+/** Renders Markdown as a self-contained HTML page, without scripts, fonts or other requests. */
 import { createPageFrame, Html, html, type RenderedPage } from '@muster/http';
 import { anchorOf } from '@muster/reference';
 import { Marked } from 'marked';
@@ -24,7 +24,7 @@ const marked = new Marked({
       const place = depth === 2 ? ` id="${escape(anchorOf(text))}"` : '';
       return `<h${depth}${place}>${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    // The language may be followed by a title in brackets.
+    // A title in brackets may follow the language.
     code({ text, lang = '' }) {
       const [, title = ''] = /\[(.+)\]/.exec(lang) ?? [];
       return `${title === '' ? '' : `<p>${escape(title)}</p>`}<pre><code>${escape(text)}</code></pre>\n`;

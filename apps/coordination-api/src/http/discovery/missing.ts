@@ -1,10 +1,10 @@
-/** What a browser shows at a path that is not there. Programs get the error as JSON, whatever the path. */
+/** The page that a browser shows for an unknown path. Programs always get the error as JSON. */
 import { acceptsPages, type ErrorPage } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 import { type Addresses } from './addresses.ts';
 import { htmlPage } from './layout.ts';
 
-/** True for a browser that opens a page. Operations are below /api and /hooks. */
+/** Returns true if a browser opens a page. Operations are below /api and /hooks. */
 const isNavigation = (request: FastifyRequest): boolean =>
   (request.method === 'GET' || request.method === 'HEAD') &&
   acceptsPages(request) &&

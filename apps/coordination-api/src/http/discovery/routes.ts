@@ -1,4 +1,4 @@
-/** Discovery: pages and files by which people, models and programs find out what this API can do. */
+/** Serves the pages and files by which people, models and programs discover what this API can do. */
 import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { openApi } from '../openapi.ts';
@@ -6,7 +6,7 @@ import { type Addresses } from './addresses.ts';
 import { agentsJson, llmsFullText, llmsText, robots, securityText, sitemap } from './files.ts';
 import { buildSite, type Form, forms, once, plain, type Rendering } from './site.ts';
 
-/** Browsers and proxies may keep it so long; then they ask whether it is still the same. */
+/** Browsers and proxies may cache a response for this long before they revalidate it. */
 const cacheControl = 'public, max-age=300';
 
 async function send(
@@ -27,7 +27,7 @@ async function send(
   return isGzipped ? reply.header('content-encoding', 'gzip').send(await gzipped()) : reply.send(body);
 }
 
-/** A browser's `*​/*` and no Accept at all get HTML, the first of the forms. */
+/** Negotiates the form. `*​/*` and a missing Accept header give HTML, the first form. */
 const formFor = (request: FastifyRequest): Form => {
   const wanted = request.accepts().type([...forms]);
   return forms.find((form) => form === wanted) ?? 'text/html';

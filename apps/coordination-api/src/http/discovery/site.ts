@@ -1,4 +1,4 @@
-/** The pages that the API has of itself: what it is, and the reference of every operation, each in three forms. */
+/** The API's own pages: the home page and the reference of every operation, each in three forms. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -12,11 +12,11 @@ export const forms = ['text/html', 'text/markdown', 'application/json'] as const
 export type Form = (typeof forms)[number];
 
 export interface Rendering {
-  /** Of this form alone. */
+  /** Headers specific to this form. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly etag: string;
-  /** The same in a seventh of the bytes, made when it is first wanted. */
+  /** Compresses the body with gzip on first use, to about a seventh of its size. */
   readonly gzipped: () => Promise<Buffer>;
 }
 
@@ -24,12 +24,12 @@ const compress = promisify(gzip);
 
 /** A page as it is served. */
 export interface SitePage {
-  /** Such as `/reference/stories`. */
+  /** The path, such as `/reference/stories`. */
   readonly path: string;
   readonly title: string;
   readonly summary: string;
   readonly markdown: () => string;
-  /** A day, such as 2026-11-21: since then it says the same. */
+  /** The day of the last change, such as 2026-11-21. */
   readonly lastModified: string;
   readonly render: (form: Form) => Rendering;
 }
@@ -43,13 +43,16 @@ const rendering = ({ headers, body }: RenderedPage): Rendering => ({
 export const plain = (type: string, body: string): Rendering =>
   rendering({ headers: { 'content-type': `${type}; charset=utf-8` }, body });
 
-/** The same answer from the second time on. */
+/** Caches the result of the first call. */
 export function once<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** Each page is rendered once, when it is first wanted: all of them take longer than the whole start may. */
+/**
+ * Builds all pages. Each is rendered on first use, because rendering all of them would take too long at
+ * startup.
+ */
 export function buildSite(addresses: Addresses): readonly SitePage[] {
   const reference = referencePages();
   const toSitePage = (page: Page): SitePage => {
