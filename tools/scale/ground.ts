@@ -141,9 +141,9 @@ export function useGround(
   }, 5 * minutes);
   afterAll(() => stopAll(running), minutes);
 
-  const home = (): Node => running.servers.nodes.home;
+  const home = (): Node => running.servers.nodes[0];
   const east = (): Node => {
-    const found = running.servers.nodes.all.find(({ name }) => name === nodeName);
+    const found = running.servers.nodes.find(({ name }) => name === nodeName);
     if (found === undefined) throw new Error('there is no second server');
     return found;
   };

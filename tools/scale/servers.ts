@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { createPool } from '@muster/driver';
 import { migrate } from '@muster/migrations';
-import { joinNodes, type Nodes } from '@muster/placement';
+import { type AllNodes, joinNodes } from '@muster/placement';
 import { startPostgres } from '@muster/tools';
 
 export interface Servers {
   /** As their owner. */
-  readonly nodes: Nodes;
+  readonly nodes: AllNodes;
   /** For services. */
   readonly environment: { readonly DATABASE_URL: string; readonly DATABASE_NODES: string };
   /** Of the second server's database, as its owner. */
@@ -30,7 +30,7 @@ async function serversAt(
     environment: { DATABASE_URL: home, DATABASE_NODES: `${nodeName}=${east}` },
     eastUrl: east,
     stop: async () => {
-      await Promise.all(nodes.all.map(({ pool }) => pool.end()));
+      await Promise.all(nodes.map(({ pool }) => pool.end()));
       await stop();
     },
   };

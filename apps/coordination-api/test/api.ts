@@ -2,7 +2,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { handlers, performable, reactions } from '@muster/operations';
-import { everyNode } from '@muster/placement';
+import { allNodes } from '@muster/placement';
 import { type ErrorBody, pathOf } from '@muster/registry';
 import { patient, type People, type World, useWorld } from '@muster/testing';
 import { pino } from 'pino';
@@ -62,7 +62,7 @@ export function useApi(environment: Record<string, string> = {}): Api {
       ...more,
     });
     const one = createApp(config, pino({ level: 'silent' }));
-    for (const node of everyNode(one.pool)) patient(node.pool);
+    for (const node of allNodes(one.pool)) patient(node.pool);
     running.add(one);
     const at = await one.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
     return { at, stop: () => stop(one) };

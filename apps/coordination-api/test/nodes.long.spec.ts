@@ -7,7 +7,7 @@ import { type Client } from '@muster/client';
 import { createPool, type Pool } from '@muster/driver';
 import { handlers, performable, reactions } from '@muster/operations';
 import { createOrganization, grantPlatform, revokeToken, sharePlatformTokens } from '@muster/organizations';
-import { everyNode, joinNodes } from '@muster/placement';
+import { allNodes, joinNodes } from '@muster/placement';
 import { freePort, type People, useWorld, type World } from '@muster/testing';
 import { type Copy, useApi } from './api.ts';
 
@@ -142,7 +142,7 @@ describe('an operator of the installation', () => {
     const pool = asOwner();
     const { slug: org } = there;
     const { token } = await grantPlatform(pool, { org, member: 'ana@example.com' });
-    await Promise.all(everyNode(pool).map((node) => node.pool.end()));
+    await Promise.all(allNodes(pool).map((node) => node.pool.end()));
     const operator = over.client(token);
     const all: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -186,7 +186,7 @@ describe('a token of an operator', () => {
       await revokeToken(pool, { org, tokenId: id });
       expect([await knownAt(east, id), await knownAt(api.world, id)]).toEqual([[], []]);
     } finally {
-      await Promise.all(everyNode(pool).map((node) => node.pool.end()));
+      await Promise.all(allNodes(pool).map((node) => node.pool.end()));
     }
   });
 
@@ -200,7 +200,7 @@ describe('a token of an operator', () => {
       expect(shown.without).toEqual(['west']);
       expect(await knownAt(api.world, shown.id)).toHaveLength(1);
     } finally {
-      await Promise.all(everyNode(pool).map((node) => node.pool.end()));
+      await Promise.all(allNodes(pool).map((node) => node.pool.end()));
     }
   });
 });
@@ -224,7 +224,7 @@ describe('a new organization', () => {
       expect(await east.rows('select from orgs where id = $1', other.id)).toHaveLength(1);
       await api.world.rows('delete from app.closed_nodes');
     } finally {
-      await Promise.all(everyNode(pool).map((node) => node.pool.end()));
+      await Promise.all(allNodes(pool).map((node) => node.pool.end()));
     }
   });
 });

@@ -1,6 +1,6 @@
 /** The job of the queue `leases`: what has expired is noted, and the next sweep is set for the next expiry. */
 import { type Pool } from '@muster/driver';
-import { atEachNode } from '@muster/placement';
+import { forEachNode } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
 import { type Count } from './counters.ts';
 import { purge } from './purge.ts';
@@ -18,7 +18,7 @@ export async function noteExpired(
   { pool, queues, count, retentionDays }: ExpiryContext,
   signal: AbortSignal,
 ): Promise<void> {
-  await atEachNode(pool, async (at) => {
+  await forEachNode(pool, async (at) => {
     const nextMs = await sweep(at.pool, (expiries) => {
       count('expiredLeases', expiries);
     });

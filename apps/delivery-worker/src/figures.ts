@@ -1,6 +1,6 @@
 /** What operators look at: how much waits, how late it is, what died; how much is worked on, and how much of it stalls. */
 import { type Pool, type Query, sql } from '@muster/driver';
-import { everyNode } from '@muster/placement';
+import { allNodes } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
 import { type ExecutionState, executionStates } from '@muster/registry';
 import { type Figure, type Metrics } from '@muster/http';
@@ -79,7 +79,7 @@ function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
 
 /** What each server says, where there are several; one that does not answer is left out while another one does. */
 async function ofEachNode<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
-  const looks = everyNode(pool).map((at) => acrossOrganizations(at.pool, (db) => db.all(query)));
+  const looks = allNodes(pool).map((at) => acrossOrganizations(at.pool, (db) => db.all(query)));
   const settled = await Promise.allSettled(looks);
   const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const [failed] = settled;

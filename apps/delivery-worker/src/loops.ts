@@ -1,7 +1,7 @@
 /** What this process does again and again, until it stops. */
 import { type Pool } from '@muster/driver';
 import { type After, type Loop, startLoop } from '@muster/http';
-import { everyNode, type Node } from '@muster/placement';
+import { allNodes, type Node } from '@muster/placement';
 import { type Queues, silentQueues, type Working } from '@muster/redis/queues';
 import { type Logger } from 'pino';
 import { type Count } from './counters.ts';
@@ -51,11 +51,11 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
     begun.push(startLoop(pauseMillis, turn, tell));
   };
   /** Of which server, where there are several. */
-  const of = ({ name }: Node): string => (everyNode(pool).length > 1 ? ` of ${name}` : '');
+  const of = ({ name }: Node): string => (allNodes(pool).length > 1 ? ` of ${name}` : '');
 
   return {
     beginAlone: () => {
-      for (const at of everyNode(pool)) {
+      for (const at of allNodes(pool)) {
         // The queue `leases` does this while Redis is there; without it nothing but this loop can.
         begin(`the sweep of leases${of(at)}`, longestPauseMillis, async () => {
           if (hasQueues && (await isReachable(queues))) return 'rest';
@@ -71,7 +71,7 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
       const onDead = (row: DeadRow): void => {
         logger.error(row, 'a job was given up: muster outbox list');
       };
-      for (const at of everyNode(pool))
+      for (const at of allNodes(pool))
         begin(`the relay${of(at)}`, relayPauseMillis, () => relay({ pool: at.pool, queues, onDead }));
       begin('the schedule', schedulePauseMillis, async () => {
         await queues.keepSchedule(schedule);

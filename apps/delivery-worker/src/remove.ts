@@ -1,6 +1,6 @@
 /** What a caller deleted is removed, in portions short enough that no caller waits for them. */
 import { type Pool, sql } from '@muster/driver';
-import { eachInTurn, forgetPlace, type Node } from '@muster/placement';
+import { eachInTurn, type Node, removePlacement } from '@muster/placement';
 import { acrossOrganizations, isSettled, type Removal, removeInPortions } from '@muster/tenancy';
 
 /** The listeners of a removal. */
@@ -77,7 +77,7 @@ export async function removeOrganizations(
   let gone = 0;
   await eachInTurn(past, async ({ id }) => {
     if (!(await remove(pool, progress, { table: 'orgs', key: { id }, signal }))) return;
-    await forgetPlace(at, id);
+    await removePlacement(at, id);
     gone += 1;
   });
   return gone;

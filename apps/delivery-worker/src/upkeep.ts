@@ -1,6 +1,6 @@
 /** The jobs by which tables stay as small as they may be. What fails of one table or record holds up no other. */
 import { type Pool } from '@muster/driver';
-import { atEachNode, eachInTurn } from '@muster/placement';
+import { eachInTurn, forEachNode } from '@muster/placement';
 import { type Logger } from 'pino';
 import { endAbandoned } from './abandoned-runs.ts';
 import { keepMonths } from './months.ts';
@@ -43,9 +43,9 @@ export function createUpkeep({
     },
   };
   return {
-    'retention.purge': (signal) => atEachNode(pool, (at) => purgeAt(at.pool, signal)),
+    'retention.purge': (signal) => forEachNode(pool, (at) => purgeAt(at.pool, signal)),
     'deletions.remove': (signal) =>
-      atEachNode(pool, (at) =>
+      forEachNode(pool, (at) =>
         eachInTurn(
           [
             () => removeProjects(at.pool, signal, progress),

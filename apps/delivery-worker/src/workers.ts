@@ -13,7 +13,7 @@ import {
 import { syncPoints } from '@muster/gamification';
 import { handlers, performable, reactions } from '@muster/operations';
 import { linkTo, type WebhooksSetUp } from '@muster/notifications';
-import { atEachNode } from '@muster/placement';
+import { forEachNode } from '@muster/placement';
 import {
   deliverInvitation,
   deliverNotification,
@@ -68,8 +68,8 @@ export function createWorkers(context: WorkerContext): Workers {
     'passkey.mail': mailPasskey(context),
     'identityProvider.check': checkIdentityProvider(context.issuers),
     'domain.mail': mailMissingDomain(context),
-    'identityProviders.check': (signal) => atEachNode(pool, (at) => askForAllChecks(at.pool, signal)),
-    'tokens.warn': (signal) => atEachNode(pool, (at) => warnOfEnds(at.pool, signal)),
+    'identityProviders.check': (signal) => forEachNode(pool, (at) => askForAllChecks(at.pool, signal)),
+    'tokens.warn': (signal) => forEachNode(pool, (at) => warnOfEnds(at.pool, signal)),
     'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
       await translateDelivery({ db, orgId, environment }, deliveryId);
       return undefined;
@@ -82,14 +82,14 @@ export function createWorkers(context: WorkerContext): Workers {
     'forge.statuses': (work) => lookAtHeads(forges, work),
     'forge.ask': ({ payload, ...job }) => askForge(forges, job, payload),
     'forge.app': ({ payload, ...job }) => makeApp(forges, job, payload),
-    'forge.reconcile': (signal) => atEachNode(pool, (at) => reconcile(at.pool, signal)),
+    'forge.reconcile': (signal) => forEachNode(pool, (at) => reconcile(at.pool, signal)),
 
     ...createUpkeep(context),
 
     'leases.sweep': (signal) => noteExpired(context, signal),
     'seats.recalculate': recalculateSeatsOf,
     'seats.reconcile': (signal) =>
-      atEachNode(pool, async (at) => {
+      forEachNode(pool, async (at) => {
         const { drifted, overdrawn } = await reconcileSeats(at.pool, signal);
         for (const seats of drifted)
           logger.warn(seats, 'the stored count of seats had drifted; it is corrected');

@@ -1,7 +1,7 @@
 /** Keeps the copies of accounts at nodes as they are at home, and home as nodes changed them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/driver';
-import { exchangeCopies, nodesOf } from '@muster/placement';
+import { exchangeCopies, hasNodes } from '@muster/placement';
 import { type Logger } from 'pino';
 
 const pauseMillis = 250;
@@ -12,13 +12,12 @@ export interface Exchange {
 
 /** Of faults in a row only the first is told. */
 export function startExchange(pool: Pool, logger: Logger): Exchange {
-  const nodes = nodesOf(pool);
   const stopping = new AbortController();
   const run = async (): Promise<void> => {
     let isFailing = false;
-    while (nodes !== undefined && !stopping.signal.aborted) {
+    while (hasNodes(pool) && !stopping.signal.aborted) {
       try {
-        await exchangeCopies(nodes);
+        await exchangeCopies(pool);
         isFailing = false;
       } catch (error) {
         if (!isFailing) logger.warn({ err: error }, 'copies of accounts reach a server later');

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { everyNode } from '@muster/placement';
+import { allNodes } from '@muster/placement';
 import { type AppProcess, freePort, patient, startApp, until, useWorld, type World } from '@muster/testing';
 import {
   createVisitor,
@@ -83,7 +83,7 @@ export function useInstallation(
       ...environment,
     });
     signIn = await createSignIn(config, pino({ level: 'silent' }), outbound);
-    for (const node of everyNode(signIn.pool)) patient(node.pool);
+    for (const node of allNodes(signIn.pool)) patient(node.pool);
     const { address } = await signIn.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
     own = address;
     if (hasGateway)

@@ -1,7 +1,7 @@
 /** People of organizations that are at a server of their own sign in as all others do; their accounts are at home. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, newId } from '@muster/driver';
-import { addPeer, joinNodes, moveOrganization } from '@muster/placement';
+import { joinNodes, moveOrganization, startCopies } from '@muster/placement';
 import { patient, type People, until, useWorld, type World } from '@muster/testing';
 import { type Browser, useInstallation } from './installation.ts';
 
@@ -13,7 +13,7 @@ const installation = useInstallation({
   },
 });
 const { world: home } = installation;
-beforeAll(() => addPeer(home.database.owner, { name: 'east', pool: east.database.owner }));
+beforeAll(() => startCopies(home.database.owner, { name: 'east', pool: east.database.owner }));
 
 const atEast = async (): Promise<People> => {
   const people = await east.org();
@@ -28,10 +28,10 @@ async function moveEast({ orgId }: People): Promise<void> {
     { name: 'east', pool: patient(createPool({ url: east.database.url, role: null, max: 2 })) },
   ]);
   try {
-    const [, to] = nodes.all;
+    const [, to] = nodes;
     if (to !== undefined) await moveOrganization(nodes, { orgId, to });
   } finally {
-    await Promise.all(nodes.all.map(({ pool }) => pool.end()));
+    await Promise.all(nodes.map(({ pool }) => pool.end()));
   }
 }
 

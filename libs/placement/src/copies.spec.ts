@@ -5,8 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
 import { patient, until, useWorld } from '@muster/testing';
-import { addPeer, exchangeCopies, settleCopies } from './copies.ts';
-import { joinNodes, type Nodes } from './nodes.ts';
+import { exchangeCopies, settleCopies, startCopies } from './copies.ts';
+import { connectNodes, type Nodes } from './nodes.ts';
 import { inSignIn } from './sign-in.ts';
 
 const [home, east] = [useWorld({}), useWorld({})];
@@ -15,11 +15,11 @@ let nodes: Nodes;
 beforeAll(async () => {
   // One connection to home: nobody who has one waits for another.
   const poolOf = (url: string, max: number) => patient(createPool({ url, role: 'muster_sign_in', max }));
-  nodes = joinNodes(poolOf(home.database.url, 1), [{ name: 'east', pool: poolOf(east.database.url, 2) }]);
-  await addPeer(home.database.owner, { name: 'east', pool: east.database.owner });
+  nodes = connectNodes(poolOf(home.database.url, 1), [{ name: 'east', pool: poolOf(east.database.url, 2) }]);
+  await startCopies(home.database.owner, { name: 'east', pool: east.database.owner });
 });
 afterAll(() => Promise.all(nodes.all.map(({ pool }) => pool.end())));
-beforeEach(() => exchangeCopies(nodes));
+beforeEach(() => exchangeCopies(nodes.home.pool));
 
 const addAccount = async (): Promise<string> => {
   const id = newId();
@@ -57,14 +57,14 @@ const unsent = () => home.rows<{ kind: string; id: string }>('select kind, id fr
 describe('what is sent to a node', () => {
   it('is read when its turn has come, so that nothing goes back to what it was', async () => {
     const session = await addSession(await addAccount());
-    await exchangeCopies(nodes);
+    await exchangeCopies(nodes.home.pool);
     await home.rows(`update sign_in.sessions set proofs = '{passkey}' where id = $1`, session);
     const other = await east.database.owner.connect();
     let sending: Promise<void>;
     try {
       await other.query('begin');
       await other.query(`select from sign_in.peers where name = 'home' for no key update`);
-      sending = exchangeCopies(nodes);
+      sending = exchangeCopies(nodes.home.pool);
       await until(
         async () =>
           (
@@ -88,7 +88,7 @@ describe('what is sent to a node', () => {
       (await home.rows<{ version: string }>('select version from sign_in.unsent where id = $1', session))[0]
         ?.version;
     const first = await version();
-    await exchangeCopies(nodes);
+    await exchangeCopies(nodes.home.pool);
     expect(await version()).toBeUndefined();
     await end(session);
     expect(await version()).not.toBe(first);
@@ -97,20 +97,20 @@ describe('what is sent to a node', () => {
   it('is all but what the node refuses, and what ends before anything else', async () => {
     const [account, refused] = [await addAccount(), await addAccount()];
     const session = await addSession(account);
-    await exchangeCopies(nodes);
+    await exchangeCopies(nodes.home.pool);
     await east.rows(`alter table sign_in.accounts add constraint refusing check (name <> 'Eve') not valid`);
     try {
       await home.rows(`update sign_in.accounts set name = 'Eve' where id = $1`, refused);
       await end(session);
       const late = await addAccount();
-      await expect(exchangeCopies(nodes)).rejects.toMatchObject({ sqlState: '23514' });
+      await expect(exchangeCopies(nodes.home.pool)).rejects.toMatchObject({ sqlState: '23514' });
       expect(await isOver(session)).toBe(true);
       expect(await east.rows('select from sign_in.accounts where id = $1', late)).toHaveLength(1);
       expect(await unsent()).toEqual([{ kind: 'accounts', id: refused }]);
     } finally {
       await east.rows('alter table sign_in.accounts drop constraint refusing');
     }
-    await exchangeCopies(nodes);
+    await exchangeCopies(nodes.home.pool);
     expect(await unsent()).toEqual([]);
   });
 
@@ -121,14 +121,14 @@ describe('what is sent to a node', () => {
       `insert into sign_in.passkeys (id, account_id, credential_id, public_key, name) values ($1, $2, $3, $3, 'Key')`,
       ...[passkey, account, randomBytes(32)],
     );
-    await exchangeCopies(nodes);
+    await exchangeCopies(nodes.home.pool);
     await home.rows('update sign_in.passkeys set counter = counter + 1 where id = $1', passkey);
     await east.rows('delete from sign_in.passkeys where id = $1', passkey);
     await inSignIn(nodes.home.pool, (db) =>
       db.all(sql`update sign_in.accounts set name = 'Ann' where id = ${account}`),
     );
     expect(await east.rows('select from sign_in.passkeys where id = $1', passkey)).toEqual([]);
-    await exchangeCopies(nodes);
+    await exchangeCopies(nodes.home.pool);
     expect(await home.rows('select from sign_in.passkeys where id = $1', passkey)).toEqual([]);
   });
 });
@@ -169,7 +169,7 @@ describe('a transaction of signing in', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const poolOf = (url: string) => patient(createPool({ url, role: 'muster_sign_in', max: 1 }));
-    const some = joinNodes(poolOf(home.database.url), [
+    const some = connectNodes(poolOf(home.database.url), [
       { name: 'west', pool: poolOf(`postgres://nobody@127.0.0.1:${port}/none`) },
     ]);
     const now = jest.spyOn(performance, 'now').mockReturnValue(1_000_000);

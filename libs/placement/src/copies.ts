@@ -4,7 +4,8 @@
  * the other nodes. What is to be sent is rows of sign_in.unsent, so that a server which is away hears of it when it is back.
  */
 import { BurstError, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
-import { everyOne, homeName, type Node, type Nodes } from './nodes.ts';
+import { everyOne } from './databases.ts';
+import { homeName, type Node, type Nodes, nodesOf } from './nodes.ts';
 
 interface Unsent {
   readonly kind: 'accounts' | 'passkeys' | 'sessions';
@@ -216,7 +217,9 @@ export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<
 }
 
 /** Sends both ways, with every node. Throws what the first threw that failed, when all had their turn. */
-export async function exchangeCopies(nodes: Nodes): Promise<void> {
+export async function exchangeCopies(pool: Pool): Promise<void> {
+  const nodes = nodesOf(pool);
+  if (nodes === undefined) return;
   await everyOne(
     others(nodes).map(async (node) => {
       await sendAll(node, nodes.home);
@@ -229,7 +232,7 @@ export async function exchangeCopies(nodes: Nodes): Promise<void> {
  * Makes a node one that copies go to, as the owner of the tables; the first time all that there is is to be sent. It is done once for a
  * node, and again where it was made anew.
  */
-export async function addPeer(home: Pool, { name, pool }: Node): Promise<void> {
+export async function startCopies(home: Pool, { name, pool }: Node): Promise<void> {
   await inSchema(pool, (db) =>
     db.all(sql`insert into sign_in.peers (name) values (${homeName}) on conflict do nothing`),
   );

@@ -6,7 +6,7 @@
  * that remembers wrongly asks home again: nothing is written to a place that is over.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ask, BurstError, DatabaseAway, DatabaseBusy, type Pool, type Query, sql } from '@muster/driver';
+import { ask, BurstError, DatabaseAway, type Pool, type Query, sql } from '@muster/driver';
 
 export const homeName = 'home';
 
@@ -15,10 +15,14 @@ export interface Node {
   readonly pool: Pool;
 }
 
+/** Every server of the installation, home first. */
+export type AllNodes = readonly [home: Node, ...others: Node[]];
+
+/** Where organizations are, and how to reach them; nothing outside of this library uses it. */
 export interface Nodes {
   readonly home: Node;
   /** Home first. */
-  readonly all: readonly Node[];
+  readonly all: AllNodes;
   /** Runs the work at the organization's node, again at another one where it has moved meanwhile. */
   readonly at: <Result>(
     orgId: string,
@@ -62,7 +66,7 @@ const elsewhere = 'MU421';
 const unknownToken = 'MU401';
 /** So long a call waits for an organization that is between two servers. */
 const waitsMillis = 4_000;
-const asksAgainMillis = 25;
+export const asksAgainMillis = 25;
 /** A server that gave no connection is not asked for one again for so long: its callers hold no place meanwhile. */
 const restMillis = 500;
 /** Longer than a connection may take. */
@@ -74,10 +78,7 @@ const registered = new WeakMap<Pool, Nodes>();
 /** The nodes that a pool is one of, home among them; undefined where there are none. */
 export const nodesOf = (pool: Pool): Nodes | undefined => registered.get(pool);
 
-/** Every server of the installation: home, and its nodes. */
-export const everyNode = (pool: Pool): readonly Node[] => nodesOf(pool)?.all ?? [{ name: homeName, pool }];
-
-const sqlStateOf = (error: unknown): string | undefined =>
+export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof BurstError ? error.sqlState : undefined;
 
 export const isElsewhere = (error: unknown): boolean => sqlStateOf(error) === elsewhere;
@@ -157,9 +158,9 @@ function letAwayNodesRest(): Nodes['visit'] {
 }
 
 /** Makes servers of one installation: from now on each of the pools finds the others. */
-export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
+export function connectNodes(home: Pool, others: readonly Node[]): Nodes {
   const homeNode: Node = { name: homeName, pool: home };
-  const all = [homeNode, ...others];
+  const all: AllNodes = [homeNode, ...others];
   const { askHome, look, find } = rememberPlaces(home, all);
   const visit = letAwayNodesRest();
 
@@ -197,161 +198,4 @@ export function joinNodes(home: Pool, others: readonly Node[]): Nodes {
   };
   for (const { pool } of all) registered.set(pool, nodes);
   return nodes;
-}
-
-/** Runs the work where the organization is; at the pool itself where there are no nodes. */
-export function atNode<Result>(
-  pool: Pool,
-  orgId: string,
-  work: (place: Place) => Promise<Result>,
-  asking?: Asking,
-): Promise<Result> {
-  const nodes = nodesOf(pool);
-  return nodes === undefined ? work({ pool, isGone: false }) : nodes.at(orgId, work, asking);
-}
-
-/** The same for work that is not refused at a server which knows nothing of the organization any more: home is asked first. */
-export async function atNodeOfNow<Result>(
-  pool: Pool,
-  orgId: string,
-  work: (place: Place) => Promise<Result>,
-  asking?: Asking,
-): Promise<Result> {
-  await nodesOf(pool)?.find([orgId], 0);
-  return atNode(pool, orgId, work, asking);
-}
-
-/** The items, by the server that their organization is at. */
-export async function byNode<Item>(
-  pool: Pool,
-  items: readonly Item[],
-  orgOf: (item: Item) => string,
-  maxAgeMillis: number,
-): Promise<ReadonlyMap<Pool, readonly Item[]>> {
-  const nodes = nodesOf(pool);
-  if (nodes === undefined) return new Map([[pool, items]]);
-  const places = await nodes.find(items.map(orgOf), maxAgeMillis);
-  const known = items.filter((item) => places.has(orgOf(item)));
-  return Map.groupBy(known, (item) => places.get(orgOf(item))?.pool ?? pool);
-}
-
-/** Resolves when all are settled; throws what the first threw that failed. */
-export async function everyOne(all: readonly Promise<unknown>[]): Promise<void> {
-  const failed = (await Promise.allSettled(all)).find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-}
-
-/** Does the work with each, one after the other. What fails with one holds up no other; it is thrown when all had their turn. */
-export async function eachInTurn<Item>(
-  items: Iterable<Item>,
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
-  const faults: unknown[] = [];
-  for (const item of items)
-    await work(item).catch((error: unknown) => {
-      faults.push(error);
-    });
-  if (faults.length === 1) throw faults[0];
-  if (faults.length > 1) throw new AggregateError(faults, `it failed ${faults.length} times`);
-}
-
-/** Does the work at every server in turn. */
-export const atEachNode = (pool: Pool, work: (at: Node) => Promise<void>): Promise<void> =>
-  eachInTurn(everyNode(pool), work);
-
-/**
- * Asks every server for what only one can know, and answers what the first says that has it: home, then all others at once.
- * Undefined where all say that they have nothing; where some did not answer, what those threw.
- */
-export async function askEvery<Found>(
-  pool: Pool,
-  find: (at: Pool) => Promise<Found | undefined>,
-  orgOf: (found: Found) => string,
-  atHome?: AskHome,
-): Promise<Found | undefined> {
-  const nodes = nodesOf(pool);
-  if (nodes === undefined) return find(pool);
-  /** What a server has of an organization that left it counts for nothing. */
-  const findAt = async (node: Node): Promise<Found | undefined> => {
-    const found = await nodes.visit(node, () => find(node.pool));
-    if (found === undefined) return undefined;
-    const orgId = orgOf(found);
-    const isHere = async (maxAge: number) => (await nodes.find([orgId], maxAge, atHome)).get(orgId) === node;
-    return (await isHere(Infinity)) || (await isHere(0)) ? found : undefined;
-  };
-  const faults: unknown[] = [];
-  const settled = (node: Node): Promise<Found | undefined> =>
-    findAt(node).catch((error: unknown) => {
-      faults.push(error);
-      return undefined;
-    });
-  const foundAtHome = await settled(nodes.home);
-  if (foundAtHome !== undefined) return foundAtHome;
-  const others = await Promise.all(nodes.all.filter((node) => node !== nodes.home).map(settled));
-  const found = others.find((one) => one !== undefined);
-  if (found === undefined && faults.length > 0) throw faults[0];
-  return found;
-}
-
-/** Says at home that an organization is no more that was removed from this server. */
-export async function forgetPlace(at: Node, orgId: string): Promise<void> {
-  const nodes = nodesOf(at.pool);
-  if (nodes === undefined) return;
-  await ask(nodes.home.pool, sql`select app.forget_place(${orgId}::uuid, ${at.name})`);
-}
-
-/** So often all servers are asked for an organization that is between two of them. */
-const mostLooks = 100;
-
-/**
- * Does the work at the server that knows what it names, where all others throw `unknown`. Where one did not answer, and none
- * of the others knows it, what that one threw.
- */
-export async function atItsNode<Result>(
-  pool: Pool,
-  unknown: string,
-  work: (at: Pool) => Promise<Result>,
-): Promise<Result> {
-  const nodes = nodesOf(pool);
-  if (nodes === undefined) return work(pool);
-  for (let looks = 1; ; looks += 1) {
-    const faults: unknown[] = [];
-    for (const node of nodes.all) {
-      try {
-        return await nodes.visit(node, () => work(node.pool));
-      } catch (error) {
-        const isUnknown = sqlStateOf(error) === unknown;
-        const isAway = error instanceof DatabaseAway || error instanceof DatabaseBusy;
-        if (!isUnknown && !isAway && !isElsewhere(error)) throw error;
-        // That there is none counts only where all say so.
-        if (isUnknown) faults.push(error);
-        else faults.unshift(error);
-      }
-    }
-    if (!faults.some(isElsewhere) || looks === mostLooks) throw faults[0];
-    await pause(asksAgainMillis);
-  }
-}
-
-/** `a=postgres://…,b=postgres://…`, as DATABASE_NODES has it. Throws a sentence that repeats no address. */
-export function parseNodes(text: string): readonly NodeAddress[] {
-  const nodes = text
-    .split(/[,\s]+(?=[a-z][a-z0-9-]*=)/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map((part, index): NodeAddress => {
-      const [, name = '', url = ''] = /^([a-z][a-z0-9-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/.exec(part) ?? [];
-      if (name === '' || name === homeName || !URL.canParse(url))
-        throw new Error(
-          `its part ${index + 1} is no name (a-z, 0-9, -; not ${homeName}) with = and postgres://…`,
-        );
-      return { name, url };
-    });
-  if (new Set(nodes.map(({ name }) => name)).size < nodes.length) throw new Error('it names a node twice');
-  return nodes;
-}
-
-export interface NodeAddress {
-  readonly name: string;
-  readonly url: string;
 }

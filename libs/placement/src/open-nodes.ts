@@ -1,7 +1,8 @@
 /** The connections of a service to all servers of the installation. */
 import { createPool, type Pool, type PoolConfig } from '@muster/driver';
 import { postgresCheck } from '@muster/migrations';
-import { everyNode, joinNodes, type Node, type NodeAddress } from './nodes.ts';
+import { allNodes, joinNodes } from './databases.ts';
+import { homeName, type Node } from './nodes.ts';
 
 export interface OpenNodes {
   /** Of home; who has it finds the others. */
@@ -21,7 +22,7 @@ export function openNodes(config: PoolConfig, addresses: readonly NodeAddress[])
   const pool = createPool(config);
   const others = addresses.map(({ name, url }): Node => ({ name, pool: createPool({ ...config, url }) }));
   if (others.length > 0) joinNodes(pool, others);
-  const all = everyNode(pool);
+  const all = allNodes(pool);
   const sum = (count: (of: Pool) => number): number => all.reduce((total, of) => total + count(of.pool), 0);
   return {
     pool,
@@ -52,7 +53,30 @@ export const nodeChecks = (
   url: string,
   addresses: readonly NodeAddress[],
 ) =>
-  everyNode(pool).map((node, nth) => {
+  allNodes(pool).map((node, nth) => {
     const check = postgresCheck(node.pool, nth === 0 ? url : (addresses[nth - 1]?.url ?? url));
     return nth === 0 ? check : { ...check, name: `postgres ${node.name}`, needed: false };
   });
+
+/** `a=postgres://…,b=postgres://…`, as DATABASE_NODES has it. Throws a sentence that repeats no address. */
+export function parseNodes(text: string): readonly NodeAddress[] {
+  const nodes = text
+    .split(/[,\s]+(?=[a-z][a-z0-9-]*=)/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part, index): NodeAddress => {
+      const [, name = '', url = ''] = /^([a-z][a-z0-9-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/.exec(part) ?? [];
+      if (name === '' || name === homeName || !URL.canParse(url))
+        throw new Error(
+          `its part ${index + 1} is no name (a-z, 0-9, -; not ${homeName}) with = and postgres://…`,
+        );
+      return { name, url };
+    });
+  if (new Set(nodes.map(({ name }) => name)).size < nodes.length) throw new Error('it names a node twice');
+  return nodes;
+}
+
+export interface NodeAddress {
+  readonly name: string;
+  readonly url: string;
+}

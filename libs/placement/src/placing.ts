@@ -1,18 +1,19 @@
 /** Where organizations come to be. */
 import { ask, DatabaseAway, OutcomeUnknown, type Pool, sql } from '@muster/driver';
-import { everyNode, homeName, type Node, nodesOf } from './nodes.ts';
+import { allNodes } from './databases.ts';
+import { type Node, nodesOf } from './nodes.ts';
 
 /** The least full of the servers that take new organizations, by the bytes of its database. */
-export async function nodeForNew(pool: Pool): Promise<Node> {
-  const all = everyNode(pool);
+export async function chooseNode(pool: Pool): Promise<Node> {
+  const all = allNodes(pool);
   const [home] = all;
-  if (home === undefined || all.length === 1) return { name: homeName, pool };
+  if (all.length === 1) return home;
   const closed = await ask(home.pool, sql<{ node: string }>`select node from app.nodes_closed() node`);
   const open = all.filter(({ name }) => closed.every(({ node }) => node !== name));
   const sizes = await Promise.all(
     open.map(async (node) => {
       // One that does not answer takes none.
-      const bytes = await bytesAt(node.pool).catch(() => Infinity);
+      const bytes = await databaseBytes(node.pool).catch(() => Infinity);
       return { node, bytes };
     }),
   );
@@ -21,7 +22,7 @@ export async function nodeForNew(pool: Pool): Promise<Node> {
   return least.node;
 }
 
-export async function bytesAt(pool: Pool): Promise<number> {
+export async function databaseBytes(pool: Pool): Promise<number> {
   const [row] = await ask(pool, sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`);
   return row?.bytes ?? 0;
 }
@@ -30,7 +31,7 @@ export async function bytesAt(pool: Pool): Promise<number> {
  * Makes an organization at a server: `make` is told which, and answers undefined where the slug is taken there. Undefined where it
  * is taken anywhere. What `make` throws leaves no place, unless it may have been done.
  */
-export async function makeAtNode<Made>(
+export async function createOnNode<Made>(
   node: Node,
   { orgId, slug }: { readonly orgId: string; readonly slug: string },
   make: (at: Pool) => Promise<Made | undefined>,
@@ -68,4 +69,11 @@ export async function claimSlug(
     sql<{ is_own: boolean }>`select app.claim_slug(${orgId}::uuid, ${wanted}, ${has}) as is_own`,
   );
   return row?.is_own === true;
+}
+
+/** Says at home that an organization is no more that was removed from this server. */
+export async function removePlacement(at: Node, orgId: string): Promise<void> {
+  const nodes = nodesOf(at.pool);
+  if (nodes === undefined) return;
+  await ask(nodes.home.pool, sql`select app.forget_place(${orgId}::uuid, ${at.name})`);
 }

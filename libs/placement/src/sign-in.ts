@@ -4,7 +4,8 @@
  */
 import { ask, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
 import { settleCopies } from './copies.ts';
-import { type AskHome, askEvery, nodesOf } from './nodes.ts';
+import { findOnNodes } from './databases.ts';
+import { type AskHome, nodesOf } from './nodes.ts';
 
 /** The transaction is at home; what is of organizations is asked where they are. */
 export interface SignInDb extends Db {
@@ -80,7 +81,7 @@ function signInDb(pool: Pool, db: Db): SignInDb {
       );
     },
     organizationOf: ({ connection = null, tokenHash = null }) =>
-      askEvery(
+      findOnNodes(
         pool,
         async (at) => {
           const query = sql<{

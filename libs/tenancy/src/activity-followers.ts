@@ -4,7 +4,7 @@
  * woken by nothing that it may not see, so that no answer tells when something hidden happens.
  */
 import { ask, type Pool, sql } from '@muster/driver';
-import { byNode, everyOne } from '@muster/placement';
+import { everyOne, groupByNode } from '@muster/placement';
 import {
   type ActivityPosition,
   type Follower,
@@ -112,7 +112,7 @@ export function createActivityFollowers(pool: Pool): ActivityFollowers {
     },
     look: async () => {
       const orgs = [...new Set([...waiting, ...inboxes].map(({ waiter }) => waiter.orgId))];
-      const servers = await byNode(pool, orgs, (orgId) => orgId, placesAgeMillis);
+      const servers = await groupByNode(pool, orgs, (orgId) => orgId, placesAgeMillis);
       await everyOne([...servers].map(([at, those]) => lookAt(at, those)));
     },
   };

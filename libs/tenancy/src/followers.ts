@@ -3,7 +3,7 @@
  * looks where the streams of all of them stand.
  */
 import { ask, type Pool, sql } from '@muster/driver';
-import { byNode, everyOne } from '@muster/placement';
+import { everyOne, groupByNode } from '@muster/placement';
 import { createActivityFollowers } from './activity-followers.ts';
 import {
   type ExecutionPosition,
@@ -94,7 +94,7 @@ function createExecutionFollowers(pool: Pool): Waiting<ExecutionPosition> {
       };
     },
     look: async () => {
-      const servers = await byNode(pool, [...waiting], ({ waiter }) => waiter.orgId, placesAgeMillis);
+      const servers = await groupByNode(pool, [...waiting], ({ waiter }) => waiter.orgId, placesAgeMillis);
       await everyOne([...servers].map(([at, asked]) => lookAt(at, asked)));
     },
   };

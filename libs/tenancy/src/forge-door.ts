@@ -1,6 +1,6 @@
 /** Of which organization a connection to a forge is, for a delivery, which has no token. */
 import { ask, type Pool, sql } from '@muster/driver';
-import { askEvery } from '@muster/placement';
+import { findOnNodes } from '@muster/placement';
 import { type ForgeKind } from '@muster/registry';
 
 export interface ForgeDoor {
@@ -14,7 +14,7 @@ export interface ForgeDoor {
 
 /** Undefined where there is none, or none any more. */
 export const findForgeDoor = (pool: Pool, connectionId: string): Promise<ForgeDoor | undefined> =>
-  askEvery(
+  findOnNodes(
     pool,
     async (at) =>
       (

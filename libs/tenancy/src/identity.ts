@@ -1,6 +1,6 @@
 /** Who a token is. Asked once per process and token for a while; the door asks again in every transaction. */
 import { ask, newId, type Pool, sql } from '@muster/driver';
-import { askEvery, atNodeOfNow, byNode, everyOne } from '@muster/placement';
+import { databaseFor, everyOne, findOnNodes, groupByNode } from '@muster/placement';
 import { type Scope } from '@muster/registry';
 
 export interface Identity {
@@ -43,7 +43,7 @@ const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id
 
 /** The identity behind a token's hash; undefined for one that is unknown, revoked or expired. */
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
-  const row = await askEvery(
+  const row = await findOnNodes(
     pool,
     async (at) =>
       (
@@ -75,14 +75,16 @@ export async function identifySession(
 ): Promise<Identity | undefined> {
   // No proof is taken for younger than it is: the answer needs time too.
   const askedAt = performance.now();
-  const [row] = await atNodeOfNow(pool, orgId, (at) =>
-    ask(
-      at.pool,
-      sql<
-        Found & { sessionId: string; proofAge: number }
-      >`select ${found}, i.session_id as "sessionId", extract(epoch from clock_timestamp() - i.proven_at)::float8 as "proofAge"
+  const [row] = await databaseFor(pool, orgId).run(
+    (at) =>
+      ask(
+        at.pool,
+        sql<
+          Found & { sessionId: string; proofAge: number }
+        >`select ${found}, i.session_id as "sessionId", extract(epoch from clock_timestamp() - i.proven_at)::float8 as "proofAge"
         from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid) i`,
-    ),
+      ),
+    { isLookedUp: true },
   );
   if (row === undefined) return undefined;
   const { sessionId: id, proofAge, ...identity } = row;
@@ -97,7 +99,7 @@ const placesAgeMillis = 60_000;
 
 /** Notes of the tokens that they were used, in this order: two processes that sort them lock rows in one order. */
 export const touchTokens = async (pool: Pool, used: readonly UsedToken[]): Promise<void> => {
-  const servers = await byNode(pool, used, ({ orgId }) => orgId, placesAgeMillis);
+  const servers = await groupByNode(pool, used, ({ orgId }) => orgId, placesAgeMillis);
   await everyOne(
     [...servers].map(([at, those]) =>
       ask(at, sql`select app.touch_tokens(${those.map(({ tokenHash }) => tokenHash)}::bytea[])`),

@@ -26,7 +26,7 @@ import {
   type StatementResult,
   traceStatements,
 } from '@muster/driver';
-import { atItsNode, atNode, atNodeOfNow } from '@muster/placement';
+import { databaseFor, runWhereKnown } from '@muster/placement';
 import { notFound, type OrgRole } from '@muster/registry';
 import { byInvitation, type InvitedAccount, type InvitedEntry, noSuchInvitation } from './invited.ts';
 import { RememberedRights, type RightsRow } from './remembered-rights.ts';
@@ -305,7 +305,9 @@ export const inOrganization = <Result>(
   visit: Visit,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> =>
-  atNode(pool, visit.orgId, (at) => inTransactionSpan(() => throughDoor(at.pool, byToken(visit), work)));
+  databaseFor(pool, visit.orgId).run((at) =>
+    inTransactionSpan(() => throughDoor(at.pool, byToken(visit), work)),
+  );
 
 /**
  * The same for a person with an invitation: `by` is SHA-256 of its secret, or the session of a person whose address is
@@ -319,8 +321,11 @@ export const inInvitingOrganization = <Result>(
   const enterAt = (at: Pool): Promise<Result> =>
     inTransactionSpan(() => throughDoor(at, byInvitation(by), work));
   if (!Buffer.isBuffer(by))
-    return atNodeOfNow(pool, by.orgId, (at) => enterAt(at.pool), { unknown: noSuchInvitation });
-  return atItsNode(pool, noSuchInvitation, enterAt);
+    return databaseFor(pool, by.orgId).run((at) => enterAt(at.pool), {
+      isLookedUp: true,
+      unknown: noSuchInvitation,
+    });
+  return runWhereKnown(pool, noSuchInvitation, enterAt);
 };
 
 async function throughDoor<Found, Result>(

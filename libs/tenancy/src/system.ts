@@ -4,7 +4,7 @@
  * security as a call. The login must be able to take both roles.
  */
 import { bind, type Db, inTransaction, type Part, type PlainDb, type Pool, sql } from '@muster/driver';
-import { atNode, nodesOf } from '@muster/placement';
+import { databaseFor, hasNodes } from '@muster/placement';
 
 const asWorkerRole = { sql: 'set local role muster_worker', parameters: [] };
 const asServiceRole = { sql: 'set local role muster_app', parameters: [] };
@@ -26,8 +26,8 @@ export const inOrganizationAsSystem = <Result>(
   orgId: string,
   work: (db: PlainDb) => Promise<Result>,
 ): Promise<Result> => {
-  const isAlone = nodesOf(pool) === undefined;
-  return atNode(pool, orgId, (at) => {
+  const isAlone = !hasNodes(pool);
+  return databaseFor(pool, orgId).run((at) => {
     const enter =
       isAlone || at.isGone
         ? sql`select set_config('muster.org_id', ${orgId}, true)`

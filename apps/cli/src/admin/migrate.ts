@@ -1,7 +1,7 @@
 /** muster admin migrate. */
 import { migrate } from '@muster/migrations';
 import { nodeNamed, sharePlatformTokens } from '@muster/organizations';
-import { addPeer } from '@muster/placement';
+import { startCopies } from '@muster/placement';
 import { type Command } from 'commander';
 import { databaseUrl, nodeAddresses, run, Unusable, withDatabase } from './command.ts';
 
@@ -16,7 +16,7 @@ export function makeMigrate(command: Command): void {
       const applied = await migrate(await databaseUrl()).catch(unusable);
       const nodes: Record<string, string[]> = {};
       const addPeerAt = (name: string): Promise<void> =>
-        withDatabase(async (pool) => addPeer(pool, nodeNamed(pool, name)));
+        withDatabase(async (pool) => startCopies(pool, nodeNamed(pool, name)));
       for (const { name, url } of nodeAddresses()) {
         const saying = (error: unknown): never =>
           unusable(new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`));

@@ -1,6 +1,6 @@
 /** An organization that a person begins who signed in. It is no operation: there is no organization to call it in. */
 import { type Db, newId, type Pool, sql } from '@muster/driver';
-import { inSignIn, makeAtNode, nodeForNew, nodesOf, type SignInDb } from '@muster/placement';
+import { chooseNode, createOnNode, hasNodes, inSignIn, type SignInDb } from '@muster/placement';
 import { OrgName } from '@muster/registry';
 import { parseWith } from '@muster/runtime';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ export async function beginOrganization(
   facts: BeginningFacts,
 ): Promise<Begun> {
   const { name } = parseWith(Beginning, input, 'This is no name of an organization.');
-  const node = await nodeForNew(pool);
+  const node = await chooseNode(pool);
   return oneByOne(pool, () =>
     inSignIn(pool, async (db) => {
       if (db.hasNodes && (await ownsOne(db, account.id))) return 'owner';
@@ -48,7 +48,7 @@ export async function beginOrganization(
       for (let tries = 0; tries < mostTries; tries += 1) {
         const orgId = newId();
         const make = (there: Db) => makeOrganization(there, account, { orgId, slug, name }, facts);
-        const outcome = await makeAtNode(node, { orgId, slug }, async (at) => {
+        const outcome = await createOnNode(node, { orgId, slug }, async (at) => {
           const made = await (at === pool ? make(db) : inSignIn(at, make));
           return made === 'taken' ? undefined : made;
         });
@@ -68,7 +68,7 @@ const beginnings = new WeakMap<Pool, Promise<unknown>>();
  * two connections, of which one alone, of all who begin at once, may be waited for.
  */
 function oneByOne<Result>(pool: Pool, work: () => Promise<Result>): Promise<Result> {
-  if (nodesOf(pool) === undefined) return work();
+  if (!hasNodes(pool)) return work();
   const before = beginnings.get(pool) ?? Promise.resolve();
   const own = before.then(work, work);
   beginnings.set(

@@ -1,5 +1,5 @@
 import { type Pool, sql } from '@muster/driver';
-import { everyNode } from '@muster/placement';
+import { allNodes } from '@muster/placement';
 import { operatorTrail } from '@muster/tenancy';
 import { z } from 'zod';
 import { noSuch, operate, parseInput } from './operate.ts';
@@ -22,7 +22,7 @@ const mostListed = 1_000;
 /** All of them, the latest first. */
 export async function listDeadJobs(pool: Pool): Promise<DeadJob[]> {
   const all: DeadJob[] = [];
-  for (const at of everyNode(pool))
+  for (const at of allNodes(pool))
     all.push(
       ...(await operate(at.pool, (db) =>
         db.all(
@@ -45,7 +45,7 @@ const Replay = z.union([
 export async function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<string[]> {
   const given = parseInput(Replay, input);
   const ids = 'ids' in given ? given.ids : null;
-  const servers = everyNode(pool);
+  const servers = allNodes(pool);
   if (servers.length > 1 && ids !== null) {
     const there = new Set((await listDeadJobs(pool)).map(({ id }) => id));
     const unknown = ids.find((id) => !there.has(id));

@@ -1,13 +1,13 @@
 /** The servers that organizations are at, as operators look after them. */
 import { type Pool, sql } from '@muster/driver';
 import {
-  bytesAt,
+  allNodes,
   CannotMove,
-  everyNode,
+  databaseBytes,
+  hasNodes,
   homeName,
   type Moved,
   moveOrganization,
-  nodesOf,
 } from '@muster/placement';
 import { findOrganization, noSuch, operate } from './operate.ts';
 import { nodeNamed } from './organizations.ts';
@@ -49,11 +49,11 @@ export async function listNodes(pool: Pool): Promise<NodesView> {
     await db.all(sql<{ node: string }>`select node from app.closed_nodes`),
   ]);
   const nodes = await Promise.all(
-    everyNode(pool).map(async ({ name, pool: at }): Promise<NodeLine> => {
+    allNodes(pool).map(async ({ name, pool: at }): Promise<NodeLine> => {
       const takesNew = closed.every(({ node }) => node !== name);
       try {
         const [bytes, there] = await Promise.all([
-          bytesAt(at),
+          databaseBytes(at),
           operate(at, (db) => db.all(sql<{ id: string }>`select id from orgs`)),
         ]);
         const placed = new Map(places.map((place) => [place.org_id, place.node]));
@@ -89,10 +89,9 @@ export async function moveTo(
   { org: slug, to, fromUrl }: { readonly org: string; readonly to: string; readonly fromUrl?: string },
   onStep: (step: string) => void,
 ): Promise<Moved | undefined> {
-  const nodes = nodesOf(pool);
-  if (nodes === undefined) throw new CannotMove('DATABASE_NODES is not set: there is one server');
+  if (!hasNodes(pool)) throw new CannotMove('DATABASE_NODES is not set: there is one server');
   const node = nodeNamed(pool, to);
   const found = await findOrganization(pool, slug);
   if (found === undefined) throw noSuch(`organization "${slug}"`);
-  return moveOrganization(nodes, { orgId: found.id, to: node, fromUrl }, { onStep });
+  return moveOrganization(allNodes(pool), { orgId: found.id, to: node, fromUrl }, { onStep });
 }

@@ -1,6 +1,6 @@
 /** What all of the operators' functions share: the transaction, the input, and how things are named. */
 import { BurstError, type Db, of, type Pool, sql, type Within } from '@muster/driver';
-import { everyNode, type Node, nodesOf } from '@muster/placement';
+import { allNodes, databaseFor, type Node } from '@muster/placement';
 import { type ApiError, forbidden, type Member, notFound, type Org, unavailable } from '@muster/registry';
 import { parseWith, toApiError } from '@muster/runtime';
 import { asOperator } from '@muster/tenancy';
@@ -49,16 +49,14 @@ export async function findOrganization(
   pool: Pool,
   slug: string,
 ): Promise<{ readonly id: string; readonly at: Node } | undefined> {
-  const nodes = nodesOf(pool);
   const faults: unknown[] = [];
-  for (const at of everyNode(pool)) {
+  for (const at of allNodes(pool)) {
     try {
       const found = await operate(at.pool, (db) =>
         db.find(sql<{ id: string }>`select id from orgs where slug = ${slug} and deleted_at is null`),
       );
       if (found === undefined) continue;
-      const isHere = nodes === undefined || (await nodes.find([found.id], 0)).get(found.id) === at;
-      if (isHere) return { id: found.id, at };
+      if (await databaseFor(pool, found.id).isOn(at)) return { id: found.id, at };
     } catch (error) {
       faults.push(error);
     }

@@ -1,5 +1,5 @@
 import { newId, organization, type Pool, sql } from '@muster/driver';
-import { everyNode, makeAtNode, type Node, nodeForNew, nodesOf } from '@muster/placement';
+import { allNodes, chooseNode, createOnNode, groupByNode, type Node } from '@muster/placement';
 import {
   EmailAddress,
   type Member,
@@ -40,8 +40,8 @@ export async function createOrganization(
   const { seats: mostSeats } = planLimits(plan);
   if (mostSeats !== null && seats > mostSeats) throw refusal('limit_exceeded', { plan, mostSeats });
   const orgId = newId();
-  const at = node === undefined ? await nodeForNew(pool) : nodeNamed(pool, node);
-  const made = await makeAtNode(at, { orgId, slug }, (there) =>
+  const at = node === undefined ? await chooseNode(pool) : nodeNamed(pool, node);
+  const made = await createOnNode(at, { orgId, slug }, (there) =>
     operate(there, async (_db, within) => {
       const own = within(orgId);
       const org = await own.one(
@@ -62,7 +62,7 @@ export async function createOrganization(
 
 /** The server of that name. */
 export function nodeNamed(pool: Pool, name: string): Node {
-  const node = everyNode(pool).find((one) => one.name === name);
+  const node = allNodes(pool).find((one) => one.name === name);
   if (node === undefined) throw noSuch(`node "${name}" in DATABASE_NODES`);
   return node;
 }
@@ -81,7 +81,7 @@ export interface OrganizationLine {
 /** All organizations, by slug. */
 export async function listOrganizations(pool: Pool): Promise<OrganizationLine[]> {
   const all: OrganizationLine[] = [];
-  for (const at of everyNode(pool)) {
+  for (const at of allNodes(pool)) {
     const rows = await operate(at.pool, (db) =>
       db.all(
         sql<
@@ -90,12 +90,8 @@ export async function listOrganizations(pool: Pool): Promise<OrganizationLine[]>
            from orgs o join subscriptions s on s.org_id = o.id where o.deleted_at is null order by o.slug`,
       ),
     );
-    const places = await nodesOf(pool)?.find(
-      rows.map(({ id }) => id),
-      0,
-    );
-    for (const row of rows)
-      if (places === undefined || places.get(row.id) === at) all.push({ ...row, node: at.name });
+    const here = (await groupByNode(pool, rows, ({ id }) => id, 0)).get(at.pool) ?? [];
+    all.push(...here.map((row) => ({ ...row, node: at.name })));
   }
   return all.sort((a, b) => (a.slug < b.slug ? -1 : 1));
 }

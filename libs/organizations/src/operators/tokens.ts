@@ -1,6 +1,6 @@
 import { type Selectable } from 'kysely';
 import { type Db, type DB, newId, of, organization, type Pool, sql } from '@muster/driver';
-import { nodesOf } from '@muster/placement';
+import { allNodes, hasNodes } from '@muster/placement';
 import {
   AgentName,
   EmailAddress,
@@ -101,12 +101,11 @@ export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGr
     own.later(operatorTrail('operators.grantPlatform', shown.id));
     return shown;
   });
-  const nodes = nodesOf(pool);
-  if (nodes === undefined) return shown;
+  if (!hasNodes(pool)) return shown;
   const { id, token, expiresAt } = shown;
   const pass = { hash: hashToken(token).toString('hex'), id, expiresAt };
   const without: string[] = [];
-  for (const at of nodes.all) await addPasses(at.pool, [pass]).catch(() => without.push(at.name));
+  for (const at of allNodes(pool)) await addPasses(at.pool, [pass]).catch(() => without.push(at.name));
   return { ...shown, ...(without.length > 0 && { without }) };
 }
 
@@ -131,7 +130,8 @@ const addPasses = (at: Pool, passes: readonly Pass[]): Promise<void> =>
 
 /** Lets every server know the operators' tokens of all: also one that was added, or was away, when they were made. */
 export async function sharePlatformTokens(pool: Pool): Promise<void> {
-  const all = nodesOf(pool)?.all ?? [];
+  if (!hasNodes(pool)) return;
+  const all = allNodes(pool);
   const passes: Pass[] = [];
   for (const at of all) {
     const good = await operate(at.pool, (db) =>
@@ -189,7 +189,8 @@ export async function revokeToken(
 ): Promise<{ id: string; revokedAt: string }> {
   const revoked = await endToken(pool, input);
   // Its own server refuses the token already, and the others are asked only after that one. So one that is away holds nothing up.
-  for (const at of nodesOf(pool)?.all ?? [])
+  if (!hasNodes(pool)) return revoked;
+  for (const at of allNodes(pool))
     await operate(at.pool, async (db) => {
       db.later(sql`delete from app.platform_passes where token_id = ${revoked.id}::uuid`);
     }).catch(() => undefined);

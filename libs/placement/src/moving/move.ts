@@ -9,7 +9,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { homeName, type Node, type Nodes } from '../nodes.ts';
+import { type AllNodes, homeName, type Node } from '../nodes.ts';
 import { CannotMove } from './cannot-move.ts';
 import { beginGuarding, endGuarding } from './guarding.ts';
 import {
@@ -58,14 +58,14 @@ interface Moving extends MoveSteps {
   /** Aborted when the connection to home is lost: from then on another move may begin. */
   readonly signal: AbortSignal;
   readonly orgId: string;
-  readonly nodes: Nodes;
+  readonly nodes: AllNodes;
   /** How the new server reaches the old one, where that is not the address that this process uses. */
   readonly fromUrl?: string | undefined;
 }
 
 /** Moves it. Throws CannotMove, or what a server threw: then it is where home says, and the same call goes on. */
 export async function moveOrganization(
-  nodes: Nodes,
+  nodes: AllNodes,
   {
     orgId,
     to,
@@ -73,7 +73,7 @@ export async function moveOrganization(
   }: { readonly orgId: string; readonly to: Node; readonly fromUrl?: string | undefined },
   steps: MoveSteps = {},
 ): Promise<Moved | undefined> {
-  const home = await connect(nodes.home);
+  const home = await connect(nodes[0]);
   const lost = new AbortController();
   home.on('error', () => {
     lost.abort(new CannotMove('the connection to home is lost'));
@@ -127,8 +127,8 @@ async function placeOf({ home, orgId }: Moving): Promise<Place> {
   return rows[0] ?? { node: homeName, moving_to: null, left_from: null };
 }
 
-function nodeNamed(nodes: Nodes, name: string): Node {
-  const node = nodes.all.find((one) => one.name === name);
+function nodeNamed(nodes: AllNodes, name: string): Node {
+  const node = nodes.find((one) => one.name === name);
   if (node === undefined) throw new CannotMove(`DATABASE_NODES has no ${name}`);
   return node;
 }
