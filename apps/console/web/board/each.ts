@@ -21,15 +21,7 @@ export function toColumn(board: Board, columnId: string): EachChange {
   const nameOf = (id: string | null): string =>
     board.view().lanes.find(({ column }) => column.id === id)?.column.name ?? t.status.canceled;
   return {
-    act: async (card) => {
-      const outcome = await board.move(card.id, { columnId, beforeId: null }, card);
-      if (outcome.type === 'moved') return { type: 'changed' };
-      const theirs = board.view().conflict?.theirs;
-      if (outcome.type === 'refused' || theirs === undefined)
-        return { error: undefined, ...outcome, type: 'refused' };
-      board.settle();
-      return { type: 'met', theirs };
-    },
+    act: (card) => board.move(card.id, { columnId, beforeId: null }, card),
     valueOf: (card) => nameOf(card.columnId),
     mine: nameOf(columnId),
   };

@@ -30,24 +30,22 @@ export function useMoving(board: Board) {
       const { lanes } = board.view();
       const nameOf = (columnId: string | null): string =>
         lanes.find(({ column }) => column.id === columnId)?.column.name ?? t.status.canceled;
-      if (outcome.type === 'moved') {
+      if (outcome.type === 'changed') {
         const now = placeOf(lanes, card.id);
         if (now !== undefined) announce(t.move.dropped(card.key, now.name, now.at, now.of));
-        const [warning] = outcome.warnings;
+        const [warning] = outcome.warnings ?? [];
         if (warning !== undefined) notify({ tone: 'warn', title: t.move.warned(card.key), body: warning });
       } else if (outcome.type === 'refused') {
         notify({ tone: 'bad', title: t.move.refused(card.key), body: reasonFor(outcome.error) });
       } else {
-        const { conflict } = board.view();
-        if (conflict === null) return;
-        const { theirs, mine } = conflict;
+        const { theirs } = outcome;
         notify({
           tone: 'warn',
           title: t.move.conflict(card.key),
-          body: `${t.move.theirs(nameOf(theirs.columnId), t.priority[theirs.priority])} · ${t.move.mine(nameOf(mine.columnId))}`,
+          body: `${t.move.theirs(nameOf(theirs.columnId), t.priority[theirs.priority])} · ${t.move.mine(nameOf(place.columnId))}`,
           acts: [
-            { name: t.move.keepTheirs, run: () => board.settle(), isMain: true },
-            { name: t.move.moveAnyway, run: () => void move(theirs, mine) },
+            { name: t.move.keepTheirs, run: () => undefined, isMain: true },
+            { name: t.move.moveAnyway, run: () => void move(theirs, place) },
           ],
         });
       }

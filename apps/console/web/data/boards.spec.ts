@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Client, NotFoundError } from '@muster/client';
-import { type Event } from '@muster/registry';
+import { type Client, MusterError, NotFoundError } from '@muster/client';
+import { type Event, type StoryCard } from '@muster/registry';
 import { Board, Boards } from './boards.ts';
 import { staleBy } from './stale.ts';
 
@@ -87,5 +87,49 @@ describe('a board that is read anew', () => {
     const board = await open(new Error('no answer'));
     await pass(10_000);
     expect([shown(board)[0], asked]).toEqual(['failed', 1]);
+  });
+});
+
+describe('a write that meets a newer version', () => {
+  const mismatch = new MusterError({
+    ...{ code: 'conflict', message: 'Newer.', status: 409, requestId: 'r' },
+    details: { reason: 'version_mismatch' },
+  });
+  /** Opens a board whose card someone else has changed since it was loaded. */
+  async function openAgainst(theirs: Partial<StoryCard>) {
+    const current = { ...card('1'), ...theirs, version: 2 };
+    const versions: number[] = [];
+    const write = ({ expectedVersion, ...fields }: { expectedVersion: number }) => {
+      versions.push(expectedVersion);
+      return expectedVersion === 2
+        ? Promise.resolve({ story: { ...current, ...fields, version: 3 }, warnings: [] })
+        : Promise.reject(mismatch);
+    };
+    let reads = 0;
+    const list = () => {
+      // The board loads when it is made and when it is told to; the write fetches the card once more.
+      reads += 1;
+      const items = [reads > 2 ? current : { ...card('1'), priority: 'none' }];
+      return Promise.resolve({ items, nextCursor: null });
+    };
+    const get = () => Promise.resolve({ project: { id: 'p' }, columns: [{ id: 'c', archivedAt: null }] });
+    const client = { projects: { get }, stories: { list, update: write, reorder: write } };
+    const board = new Board(client as unknown as Client, 'WEB');
+    await board.read();
+    return { board, versions, known: board.card('1') as StoryCard };
+  }
+
+  it('is sent again if someone else changed something else', async () => {
+    const { board, versions, known } = await openAgainst({ title: 'Theirs', priority: 'none' });
+    expect(await board.setPriority(known, 'high')).toMatchObject({ type: 'changed' });
+    expect([versions, board.card('1')]).toEqual([[1, 2], expect.objectContaining({ priority: 'high' })]);
+  });
+
+  it('shows their version if they changed the same', async () => {
+    const { board, versions, known } = await openAgainst({ priority: 'low', rank: '5' });
+    const met = { type: 'met', theirs: { priority: 'low' } };
+    expect(await board.setPriority(known, 'high')).toMatchObject(met);
+    expect(await board.move('1', { columnId: 'c', beforeId: null }, known)).toMatchObject(met);
+    expect([versions, board.card('1')?.priority]).toEqual([[1, 1], 'low']);
   });
 });

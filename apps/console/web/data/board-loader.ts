@@ -1,0 +1,113 @@
+/** Loads the cards of one board, and those that are said to have changed. */
+import { type Client, ForbiddenError, NotFoundError } from '@muster/client';
+import { type InputOf, type Registry, type StoryCard } from '@muster/registry';
+import { type CardStore } from './card-store.ts';
+
+/** Changes announced within this window are fetched in one request. */
+const batchWindowMs = 100;
+const retryDelayMs = 1_000;
+/** If more cards changed, the whole board is reloaded. */
+const maxBatch = 200;
+const pageSize = 1_000;
+/** The first page fills a screen, and arrives soon. */
+const firstPageSize = 200;
+/** Time between reloads during an import or after a failed reload. */
+const reloadDelayMs = 2_000;
+
+/** The answer to someone who may not see the project. */
+const isHidden = (failure: unknown): boolean =>
+  failure instanceof ForbiddenError || failure instanceof NotFoundError;
+
+export type BoardLoader = ReturnType<typeof createBoardLoader>;
+
+export function createBoardLoader(client: Client, projectId: string, store: CardStore) {
+  const { cards } = store;
+  const changed = new Set<string>();
+  let batchTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Time of the last batch, by the page's clock. */
+  let lastBatchMs = Number.NEGATIVE_INFINITY;
+  let reloadTimer: ReturnType<typeof setTimeout> | undefined;
+  let latestReload = 0;
+
+  async function list(params: Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>) {
+    const question = cards.ask();
+    return { question, ...(await client.stories.list({ ...params, projectId, view: 'card' })) };
+  }
+
+  /** Reloads the board. Current cards stay visible until the new ones arrive. */
+  async function reload(): Promise<void> {
+    latestReload += 1;
+    const reloadId = latestReload;
+    const isSuperseded = (): boolean => reloadId !== latestReload;
+    try {
+      const [{ project, columns }, first] = await Promise.all([
+        client.projects.get({ projectId }),
+        list({ sort: 'board', limit: firstPageSize }),
+      ]);
+      if (isSuperseded()) return;
+      store.setColumns(columns);
+      const missing = new Set(cards.all().keys());
+      let page = first;
+      for (;;) {
+        for (const { id } of page.items) missing.delete(id);
+        cards.keep(page.items, page.question);
+        store.show({ state: 'ready', failure: null, project, isWhole: page.nextCursor === null });
+        if (page.nextCursor === null) break;
+        page = await list({ sort: 'board', limit: pageSize, cursor: page.nextCursor });
+        if (isSuperseded()) return;
+      }
+      for (const id of missing) if (!store.pending.has(id)) cards.drop(id, first.question);
+      store.show();
+    } catch (failure) {
+      if (isSuperseded()) return;
+      if (store.view().state !== 'ready' || isHidden(failure)) store.show({ state: 'failed', failure });
+      else reloadSoon();
+    }
+  }
+
+  /** An import announces its stories call by call, so announced reloads are combined. */
+  function reloadSoon(): void {
+    reloadTimer ??= setTimeout(() => {
+      reloadTimer = undefined;
+      void reload();
+    }, reloadDelayMs);
+  }
+
+  /** Fetches cards in the next batch. */
+  function refresh(ids: Iterable<string>): void {
+    for (const id of ids) changed.add(id);
+    if (changed.size === 0) return;
+    batchTimer ??= setTimeout(
+      () => void fetchBatch(),
+      Math.max(0, lastBatchMs + batchWindowMs - performance.now()),
+    );
+  }
+
+  async function fetchCards(ids: readonly string[]): Promise<readonly StoryCard[]> {
+    const { question, items } = await list({ storyIds: [...ids], limit: maxBatch });
+    const found = new Set(items.map(({ id }) => id));
+    for (const id of ids) if (!found.has(id)) cards.drop(id, question);
+    store.keepAndHighlight(items, question);
+    return items;
+  }
+
+  async function fetchBatch(): Promise<void> {
+    const ids = [...changed];
+    changed.clear();
+    batchTimer = undefined;
+    lastBatchMs = performance.now();
+    if (ids.length > maxBatch) return reload();
+    try {
+      await fetchCards(ids);
+    } catch (failure) {
+      if (isHidden(failure)) {
+        store.show({ state: 'failed', failure });
+        return;
+      }
+      lastBatchMs += retryDelayMs;
+      refresh(ids);
+    }
+  }
+
+  return { reload, reloadSoon, refresh, fetchCards };
+}

@@ -1,0 +1,102 @@
+/** What a board shows: the server's cards, with moves that it has not answered yet. */
+import { type BoardColumn, type Project, type Story, type StoryCard } from '@muster/registry';
+import { Cards } from './cards.ts';
+import { type Lane, movedLanes, type Place, standingLanes } from './lanes.ts';
+
+export interface BoardView {
+  readonly state: 'loading' | 'ready' | 'failed';
+  readonly failure: unknown;
+  readonly project: Project | null;
+  readonly lanes: readonly Lane[];
+  /** The lanes without unanswered moves. */
+  readonly standing: readonly Lane[];
+  /** All cards are loaded; until then a column's count is the project's. */
+  readonly isWhole: boolean;
+  /** Cards that someone else has just changed. */
+  readonly fresh: ReadonlySet<string>;
+}
+
+const highlightMs = 1_600;
+
+/** Parts of a card that its story does not have. */
+const emptyCard = {
+  assignees: { member: null, agent: null },
+  counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
+  execution: null,
+};
+
+export class CardStore {
+  /** Writes of these cards are not answered yet. */
+  readonly pending = new Set<string>();
+  readonly cards = new Cards(() => (this.#isDirty = true));
+  readonly #moves = new Map<string, Place>();
+  readonly #watchers = new Set<() => void>();
+  #columns: readonly BoardColumn[] = [];
+  /** Cards or columns changed since they were last sorted into lanes. */
+  #isDirty = true;
+  #view: BoardView = {
+    ...{ state: 'loading', failure: null, project: null, lanes: [], standing: [], isWhole: false },
+    fresh: new Set(),
+  };
+
+  readonly view = (): BoardView => this.#view;
+
+  readonly subscribe = (onChange: () => void): (() => void) => {
+    this.#watchers.add(onChange);
+    return () => this.#watchers.delete(onChange);
+  };
+
+  show(changes: Partial<BoardView> = {}): void {
+    const { standing: before, lanes: shown } = this.#view;
+    const standing = this.#isDirty ? standingLanes(this.#columns, this.cards.all(), before) : before;
+    this.#isDirty = false;
+    const lanes = movedLanes(standing, this.cards.all(), this.#moves, shown);
+    this.#view = { ...this.#view, ...changes, standing, lanes };
+    for (const onChange of this.#watchers) onChange();
+  }
+
+  setColumns(columns: readonly BoardColumn[]): void {
+    this.#columns = columns.filter(({ archivedAt }) => archivedAt === null);
+    this.#isDirty = true;
+  }
+
+  /** Keeps the cards and highlights for a moment those that someone else changed. */
+  keepAndHighlight(cards: readonly StoryCard[], question: number): void {
+    const changed = cards.filter(
+      ({ id, version }) => version !== this.cards.get(id)?.version && !this.pending.has(id),
+    );
+    this.cards.keep(cards, question);
+    this.show({ fresh: new Set([...this.#view.fresh, ...changed.map(({ id }) => id)]) });
+    if (changed.length === 0) return;
+    setTimeout(() => {
+      const fresh = new Set(this.#view.fresh);
+      for (const { id } of changed) fresh.delete(id);
+      this.show({ fresh });
+    }, highlightMs);
+  }
+
+  /** Shows a card in another place; null takes that back. */
+  readonly preview = (id: string, place: Place | null): void => {
+    if (place === null) this.#moves.delete(id);
+    else this.#moves.set(id, place);
+    this.show();
+  };
+
+  /** Shows a change before the server has answered. */
+  patch(id: string, patch: Partial<StoryCard>): void {
+    this.cards.patch(id, patch);
+    this.show();
+  }
+
+  /** Takes over the answer of a write, before its event arrives. */
+  adopt(story: Story): void {
+    const { id, key, title, rank, columnId, status, priority, labels } = story;
+    const { estimate, epicId, blocked, updatedAt, version } = story;
+    this.cards.adopt({
+      ...(this.cards.get(id) ?? emptyCard),
+      ...{ id, key, title, rank, columnId, status, priority, labels },
+      ...{ estimate, epicId, blocked, updatedAt, version },
+    });
+    this.show();
+  }
+}
