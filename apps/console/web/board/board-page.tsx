@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import {
   type KeyboardEvent,
+  type RefObject,
   Suspense,
   useEffect,
   useMemo,
@@ -102,13 +103,68 @@ function useEpics(projectKey: string): ReadonlyMap<string, Epic> | undefined {
   return useMemo(() => data && new Map(data.map((epic) => [epic.id, epic])), [data]);
 }
 
-function BoardView({ board }: { readonly board: Board }) {
+/** What the board shows, kept current and announced while its page is open. */
+function useBoard(board: Board) {
   const view = useSyncExternalStore(board.subscribe, board.view);
+  const { mayWrite: canWrite } = useRoleIn(view.project);
+  useTitle(view.project?.name ?? t.board.title);
+  useLeasesKept(board);
+  useSaidFresh(board, view);
+  const epics = useEpics(board.projectId);
+  const allCards = useMemo(() => view.standing.flatMap(({ cards }) => cards), [view.standing]);
+  const counts = new Map(view.lanes.map(({ column, cards }) => [column.id, cards.length]));
+  return { view, canWrite, epics, allCards, counts };
+}
+
+interface BoardNotesProps {
+  readonly board: Board;
+  readonly isArchived: boolean;
+  readonly isEmpty: boolean;
+  readonly onAdd: () => void;
+}
+
+const BoardNotes = ({ board, isArchived, isEmpty, onAdd }: BoardNotesProps) => (
+  <>
+    {isArchived && <p className="banner">{t.board.archived}</p>}
+    {isEmpty && (
+      <Suspense fallback={null}>
+        <BoardStart projectKey={board.projectId} onAdd={onAdd} />
+      </Suspense>
+    )}
+  </>
+);
+
+/** Returns all selected cards if the card is one of them and its status or priority is chosen, else the card alone. */
+function chosenWith(
+  card: StoryCard,
+  what: Choosing,
+  lanes: BoardState['lanes'],
+  selected: ReadonlySet<string>,
+): readonly StoryCard[] {
+  if (!selected.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
+  return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
+}
+
+function useBoardKeys(field: RefObject<HTMLInputElement | null>, walkIn: () => void, add: () => void): void {
+  usePageKeys({
+    ...{ '/': () => field.current?.focus(), c: add },
+    ...{ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn },
+  });
+}
+
+/** Keys that are typed while a menu loads are meant for the menu and do nothing to the card. */
+function holdForMenu(giveUp: () => void, event: KeyboardEvent): void {
+  if (event.key === 'Escape') giveUp();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function BoardView({ board }: { readonly board: Board }) {
+  const { view, canWrite, epics, allCards, counts } = useBoard(board);
   const search = route.useSearch();
   const area = useRef<HTMLDivElement>(null);
   const filterField = useRef<HTMLInputElement>(null);
   const { project, isWhole } = view;
-  const { mayWrite: canWrite } = useRoleIn(project);
   const { selected, setSelected, toggle } = useSelection();
   const { addingIn, setAddingIn, add } = useAdding(board);
   const moves = useMoving(board);
@@ -117,23 +173,12 @@ function BoardView({ board }: { readonly board: Board }) {
   const walking = useWalking(lanes, area, moving !== null);
   const { activeId, activeLane, reachedId, focusCard, walkIn } = walking;
   const choosing = useChoosing(board, move, focusCard, setSelected);
-  const epics = useEpics(board.projectId);
-  useTitle(project?.name ?? t.board.title);
-  useLeasesKept(board);
-  useSaidFresh(board, view);
-
-  const allCards = useMemo(() => view.standing.flatMap(({ cards }) => cards), [view.standing]);
-  const counts = new Map(view.lanes.map(({ column, cards }) => [column.id, cards.length]));
   const over = useDragging(area, (cardId, place) => {
     const card = board.card(cardId);
     if (card !== undefined && place.beforeId !== cardId) void move(card, place);
   });
-  /** Of a card that is selected with others, its status and priority are chosen for all of them. */
-  const choose = (what: Choosing, card: StoryCard): void => {
-    const isForAll = selected.has(card.id) && (what === 'status' || what === 'priority');
-    const all = view.lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
-    choosing.choose(what, card, isForAll ? all : [card]);
-  };
+  const choose = (what: Choosing, card: StoryCard): void =>
+    choosing.choose(what, card, chosenWith(card, what, view.lanes, selected));
   const menuOf = useCardMenu(view.lanes, canWrite, {
     ...{ move, choose, toggle, isSelected: (id) => selected.has(id) },
   });
@@ -141,22 +186,12 @@ function BoardView({ board }: { readonly board: Board }) {
   const onKeyDown = (event: KeyboardEvent): void => {
     const card = board.card(cardOf(event) ?? '');
     if (card === undefined) return;
-    if (!choosing.isChoosing) {
-      const clearSelection = selected.size > 0 ? () => setSelected(new Set()) : undefined;
-      pressAt({ lanes, canWrite, moves, focusCard, toggle, choose, clearSelection }, card, event);
-      return;
-    }
-    // The menu is on its way: what is typed meanwhile is for it, and does nothing to the card.
-    if (event.key === 'Escape') choosing.giveUp();
-    event.preventDefault();
-    event.stopPropagation();
+    const clearSelection = selected.size > 0 ? () => setSelected(new Set()) : undefined;
+    if (choosing.isChoosing) holdForMenu(choosing.giveUp, event);
+    else pressAt({ lanes, canWrite, moves, focusCard, toggle, choose, clearSelection }, card, event);
   };
-  usePageKeys({
-    '/': () => filterField.current?.focus(),
-    c: () => {
-      if (canWrite) setAddingIn((activeLane ?? lanes[0])?.column.id ?? null);
-    },
-    ...{ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn },
+  useBoardKeys(filterField, walkIn, () => {
+    if (canWrite) setAddingIn((activeLane ?? lanes[0])?.column.id ?? null);
   });
 
   const isEmpty =
@@ -170,12 +205,10 @@ function BoardView({ board }: { readonly board: Board }) {
           <SelectionBar board={board} lanes={view.lanes} selected={selected} onSelect={setSelected} />
         </Suspense>
       )}
-      {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}
-      {isEmpty && (
-        <Suspense fallback={null}>
-          <BoardStart projectKey={board.projectId} onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)} />
-        </Suspense>
-      )}
+      <BoardNotes
+        {...{ board, isEmpty, isArchived: project?.archivedAt != null }}
+        onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)}
+      />
       {view.state === 'loading' ? (
         <Placeholders />
       ) : (

@@ -128,6 +128,11 @@ function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: Re
   return { virtualizer, items, stop };
 }
 
+/** Places the line above the card that the dragged one would precede, or below all cards. */
+const dropLineAt = (virtualizer: ReturnType<typeof useCardsInView>['virtualizer'], index: number): number =>
+  (index < 0 ? virtualizer.getTotalSize() + gap : (virtualizer.measurementsCache[index]?.start ?? 0)) -
+  gap / 2;
+
 /** Drawn again where something of its own changed: what it is given stays the same otherwise. */
 export const Column = memo(function Column(props: ColumnProps) {
   const { lane, isWhole, isFiltered, canWrite, movingId, selected, fresh, epics, over, menuOf } = props;
@@ -140,11 +145,10 @@ export const Column = memo(function Column(props: ColumnProps) {
     return cards[last + 1]?.id ?? null;
   });
   const isOver = over?.columnId === column.id;
-  const overIndex = isOver && over.beforeId !== null ? cards.findIndex(({ id }) => id === over.beforeId) : -1;
-  const lineAt =
-    overIndex < 0
-      ? virtualizer.getTotalSize() + gap / 2
-      : (virtualizer.measurementsCache[overIndex]?.start ?? 0) - gap / 2;
+  const lineAt = dropLineAt(
+    virtualizer,
+    cards.findIndex(({ id }) => id === over?.beforeId),
+  );
 
   return (
     <section

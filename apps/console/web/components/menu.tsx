@@ -75,6 +75,31 @@ function walk(menu: HTMLElement, key: string): boolean {
   return true;
 }
 
+interface MenuEntryProps {
+  readonly item: MenuListProps['items'][number];
+  readonly role: 'menuitem' | 'menuitemradio' | 'menuitemcheckbox';
+  readonly onChoose: () => void;
+}
+
+const MenuEntry = ({ item: { icon, name, isChosen }, role, onChoose }: MenuEntryProps) => (
+  <button
+    type="button"
+    className="menu-item"
+    role={role}
+    aria-checked={isChosen}
+    tabIndex={-1}
+    onClick={onChoose}
+  >
+    {icon}
+    <span className="grow cut">{name}</span>
+    {isChosen !== undefined && (
+      <span className="tick">
+        <Icon name="tick" size={14} />
+      </span>
+    )}
+  </button>
+);
+
 /** The list of a menu, open as long as it is there. */
 export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onClose }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null);
@@ -139,26 +164,15 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
       onKeyDown={press}
     >
       {items.map((item) => (
-        <button
+        <MenuEntry
           key={item.id}
-          type="button"
-          className="menu-item"
+          item={item}
           role={item.isChosen === undefined ? 'menuitem' : role}
-          aria-checked={item.isChosen}
-          tabIndex={-1}
-          onClick={() => {
+          onChoose={() => {
             if (staysOpen !== true) onClose(true);
             item.run();
           }}
-        >
-          {item.icon}
-          <span className="grow cut">{item.name}</span>
-          {item.isChosen !== undefined && (
-            <span className="tick">
-              <Icon name="tick" size={14} />
-            </span>
-          )}
-        </button>
+        />
       ))}
     </div>
   );

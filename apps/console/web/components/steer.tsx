@@ -20,6 +20,21 @@ interface SteerProps {
 
 type Doing = 'handOff' | 'takeOver';
 
+interface HoldersProps {
+  readonly label: string;
+  readonly of: readonly { readonly id: string; readonly name: string }[];
+}
+
+const Holders = ({ label, of }: HoldersProps) => (
+  <optgroup label={label}>
+    {of.map(({ id, name }) => (
+      <option key={id} value={id}>
+        {name}
+      </option>
+    ))}
+  </optgroup>
+);
+
 function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: Write }) {
   const client = useClient();
   const { member } = useIdentity();
@@ -66,20 +81,8 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
           onChange={({ target }) => setTo(target.value)}
         >
           <option value="">…</option>
-          <optgroup label={w.members}>
-            {people.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name}
-              </option>
-            ))}
-          </optgroup>
-          <optgroup label={w.agentsOf}>
-            {agents.data?.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name}
-              </option>
-            ))}
-          </optgroup>
+          <Holders label={w.members} of={people} />
+          <Holders label={w.agentsOf} of={agents.data ?? []} />
         </select>
       </div>
       <div className="label">

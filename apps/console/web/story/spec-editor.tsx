@@ -89,6 +89,13 @@ function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => v
   return { theirs, isBusy, save };
 }
 
+const NewerVersion = ({ author, version }: Spec) => (
+  <div className="conflict" role="alert">
+    <strong>{w.meanwhile(author === null ? t.people.system : nameOf(author), version)}</strong>
+    <p className="muted">{w.meanwhileWhy}</p>
+  </div>
+);
+
 export function SpecEditor({
   storyId,
   storyKey,
@@ -127,14 +134,7 @@ export function SpecEditor({
       }}
     >
       {found !== undefined && isDirty && <Restored draft={found} onDiscard={discard} />}
-      {theirs !== null && (
-        <div className="conflict" role="alert">
-          <strong>
-            {w.meanwhile(theirs.author === null ? t.people.system : nameOf(theirs.author), theirs.version)}
-          </strong>
-          <p className="muted">{w.meanwhileWhy}</p>
-        </div>
-      )}
+      {theirs !== null && <NewerVersion {...theirs} />}
       <div className="sides" data-two={theirs !== null || undefined}>
         {theirs !== null && <Theirs base={edited.base.content} theirs={theirs} />}
         <div className="beside">

@@ -164,8 +164,8 @@ const Change = ({ before, after }: { readonly before: string | null; readonly af
   </Suspense>
 );
 
-export function Description({ edits, canWrite }: Props) {
-  const { shown, meetings, save, keepTheirs } = edits;
+/** The text that is being written, if any, and what happens to it. */
+function useDescription({ shown, meetings, save, keepTheirs }: Props['edits']) {
   const { id } = shown;
   const { found, keep, clear } = useDraft(`description.${id}`);
   const [draft, setDraft] = useState<Edited | null>(() =>
@@ -178,10 +178,8 @@ export function Description({ edits, canWrite }: Props) {
   );
   /** The newest text, for a save that was begun before it was typed. */
   const latest = useRef(draft);
-  const opener = useFocusBack(draft !== null);
   const met = meetings.description;
   const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');
-  const askFirst = useAskBeforeLeaving(isDirty);
   const change = (next: Edited | null): void => {
     latest.current = next;
     setDraft(next);
@@ -206,6 +204,14 @@ export function Description({ edits, canWrite }: Props) {
       );
     }
   };
+  return { draft, found, isDirty, met, change, close, send };
+}
+
+export function Description({ edits, canWrite }: Props) {
+  const { shown, save } = edits;
+  const { draft, found, isDirty, met, change, close, send } = useDescription(edits);
+  const opener = useFocusBack(draft !== null);
+  const askFirst = useAskBeforeLeaving(isDirty);
   if (draft === null)
     return (
       <DescriptionRead

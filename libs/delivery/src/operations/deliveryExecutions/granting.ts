@@ -135,6 +135,20 @@ function refusalOf(
   });
 }
 
+function emitGrant(
+  { emit }: Granting,
+  target: Acquiring['target'],
+  { id: executionId, attempt }: ExecutionRow,
+  { superseded, takenOverLive: live }: Decided<'grant'>,
+  resumed: boolean,
+): void {
+  const about = aboutTarget(target);
+  emit('execution.acquired', about, { executionId, attempt, resumed });
+  if (superseded === null) return;
+  const { memberId: fromMemberId, agentId: fromAgentId } = superseded.holder;
+  emit('execution.superseded', about, { executionId, fromMemberId, fromAgentId, live, joining: false });
+}
+
 /** Writes a decision that is no refusal, and answers the execution with its token. */
 export async function grant(
   context: Granting,
@@ -206,20 +220,7 @@ export async function grant(
     if (decision.offered) {
       await passLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);
     }
-    emit('execution.acquired', aboutTarget(target), {
-      executionId: changed.id,
-      attempt: changed.attempt,
-      resumed: !isNew,
-    });
-    if (taken !== null) {
-      emit('execution.superseded', aboutTarget(target), {
-        executionId: changed.id,
-        fromMemberId: taken.holder.memberId,
-        fromAgentId: taken.holder.agentId,
-        live: takenOverLive,
-        joining: false,
-      });
-    }
+    emitGrant(context, target, changed, decision, !isNew);
   }
   return {
     execution: toExecution(changed, grantedRow(lease, granted), now),
