@@ -11,7 +11,7 @@ import { sessions } from './operations/sessions/handlers.ts';
 import { teams } from './operations/teams/handlers.ts';
 import { tokens } from './operations/tokens/handlers.ts';
 
-/** What this lib answers, by namespace. */
+/** The handlers of this library, by namespace. */
 export const organizationsHandlers = {
   ...{ session, sessions, orgs, members, invitations, policy, teams, devices, tokens },
   ...{ agents, connections, passkeys },
@@ -55,7 +55,7 @@ export {
 export { prepareInvitationMail } from './invitations/mail.ts';
 export { type Mail } from './rules/invitation-mail.ts';
 export { noteTokenEnds, prepareTokenMail, tokensToWarnOf, tokenWarningDays } from './tokens/ending.ts';
-/** The life of an invitation, as the table that the code goes by. */
+/** The state machine of an invitation, as a table. */
 export { invitationActions, invitationDays, invitationLife } from './rules/invitation-states.ts';
 export { type Period, rollForward } from './rules/periods.ts';
 export { planLimits } from './rules/entitlement.ts';

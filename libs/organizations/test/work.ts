@@ -1,7 +1,10 @@
-/** For specs: projects with work in them, written straight into the tables, since people knows no board. */
+/**
+ * Test helpers that write projects with work directly into the tables, because this library cannot call board
+ * operations.
+ */
 import { newId } from '@muster/driver';
 
-/** The world's way to write rows. */
+/** The part of the test world that runs SQL. */
 interface Rows {
   readonly rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]>;
 }
@@ -16,7 +19,7 @@ const authorOf = ({ me }: Person) => ({
   name: me.name,
 });
 
-/** A project with one column; its id. */
+/** Creates a project with one column and answers its id. */
 export async function arrangeProject(
   { rows }: Rows,
   orgId: string,
@@ -58,7 +61,7 @@ export async function arrangeProjectMember(
   );
 }
 
-/** A story that is done; its id. */
+/** Creates a story that is done and answers its id. */
 export async function arrangeStory({ rows }: Rows, orgId: string, projectId: string): Promise<string> {
   const id = newId();
   await rows(
@@ -88,7 +91,7 @@ export async function arrangeAssignment(
   );
 }
 
-/** Asks a member, or their agent, for a review; with a verdict it was given. */
+/** Requests a review from a member or their agent. With a verdict, the review is already decided. */
 export async function arrangeReview(
   { rows }: Rows,
   orgId: string,

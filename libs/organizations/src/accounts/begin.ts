@@ -1,4 +1,7 @@
-/** An organization that a person begins who signed in. It is no operation: there is no organization to call it in. */
+/**
+ * Creation of an organization by a signed-in person. It is not an operation, because there is no organization
+ * in which to call it yet.
+ */
 import { type Db, newId, type Pool, sql } from '@muster/driver';
 import { chooseNode, createOnNode, hasNodes, inSignIn, type SignInDb } from '@muster/placement';
 import { OrgName } from '@muster/registry';
@@ -15,22 +18,23 @@ export interface Founder {
   readonly name: string;
 }
 
-/** What a transport knows of the request. */
+/** The facts about the request that the transport knows. */
 export interface BeginningFacts {
   readonly requestId: string;
   readonly ip: string;
   readonly userAgent: string | null;
 }
 
-/** `owner`: the account owns an organization already. */
+/** The result of the creation. `owner` means that the account already owns an organization. */
 export type Begun = { readonly slug: string } | 'owner';
 
-/** A slug of six random digits more is free, or something is wrong. */
+/** The maximum number of slugs to try. A slug with six random digits is practically always free. */
 const mostTries = 5;
 
 /**
- * Makes a free organization with the account as its owner, under a slug made of its name, at the least full server. An account owns one
- * at most that it made. Throws 400 for a name that does not fit.
+ * Creates a free organization with the account as its owner, on the server with the fewest organizations. The
+ * slug is derived from the name. An account can own at most one organization that it created. Throws 400 for
+ * an invalid name.
  */
 export async function beginOrganization(
   pool: Pool,
@@ -64,8 +68,9 @@ export async function beginOrganization(
 const beginnings = new WeakMap<Pool, Promise<unknown>>();
 
 /**
- * Where there are nodes, a place is reserved at home while another transaction there keeps the account from beginning two: that is
- * two connections, of which one alone, of all who begin at once, may be waited for.
+ * Runs the creations of this process one after the other if there are several database servers. Reserving the
+ * id on the primary server needs a second connection while another transaction there holds the account's
+ * lock. With this queue only one caller at a time can wait for a second connection.
  */
 function oneByOne<Result>(pool: Pool, work: () => Promise<Result>): Promise<Result> {
   if (!hasNodes(pool)) return work();
@@ -78,7 +83,10 @@ function oneByOne<Result>(pool: Pool, work: () => Promise<Result>): Promise<Resu
   return own;
 }
 
-/** Of two calls of one account at once, one looks after the other is done: each server looks at itself alone. */
+/**
+ * Answers whether the account owns an organization. The advisory lock serializes concurrent calls of one
+ * account, because each server knows only its own organizations.
+ */
 async function ownsOne(db: SignInDb, accountId: string): Promise<boolean> {
   await db.all(
     sql`select pg_advisory_xact_lock(hashtextextended('organization of ' || ${accountId}::text, 0))`,

@@ -28,10 +28,10 @@ export const toAgent: (row: AgentRow) => Agent = agents.shown;
 
 export type AgentNamed = Pick<AgentRow, 'id' | 'name' | 'slug'>;
 
-/** The agent as the subject of what happened to it. */
+/** Answers the agent as the subject of an event. */
 export const aboutAgent = (agent: AgentRow): Subject => subjectOf('agent', agent, agent.name, agent.slug);
 
-/** How many agents of a member are not retired. */
+/** Counts the active agents of a member. */
 export const countAgents = async (db: Db, memberId: string): Promise<number> =>
   (
     await db.one(
@@ -41,7 +41,9 @@ export const countAgents = async (db: Db, memberId: string): Promise<number> =>
     )
   ).count;
 
-/** Writes an agent; without a slug the database gives it one. 409 where the name or the slug is taken. */
+/**
+ * Inserts an agent. Without a slug the database generates one. Throws 409 if the name or the slug is taken.
+ */
 export const insertAgent = (
   db: Db,
   {
@@ -63,8 +65,8 @@ export interface HeldAgent {
 }
 
 /**
- * Locks an agent against its retirement, and its member's row against calls that make tokens of the member's, until this
- * transaction ends; 404 where there is no such agent of an active member.
+ * Locks an agent against retirement, and its member's row against other calls that create tokens of the
+ * member, until this transaction ends. Throws 404 if no active member has such an agent.
  */
 export async function lockAgent(db: Db, agentId: string): Promise<HeldAgent> {
   const { role, ...agent } = await db.get(
@@ -75,20 +77,23 @@ export async function lockAgent(db: Db, agentId: string): Promise<HeldAgent> {
   return { agent, role };
 }
 
-/** Locks an agent to be retired: who claims work for it waits, and then finds it retired. */
+/**
+ * Locks an agent for retirement. A call that claims work for the agent waits for the lock and then finds the
+ * agent retired.
+ */
 export const lockAgentToRetire = (db: Db, agentId: string): Promise<AgentRow> =>
   db.get(
     sql<AgentRow>`select ${agents.list} from agents a join members m on m.org_id = a.org_id and m.id = a.member_id
        where ${of('a')} and a.id = ${agentId} for share of m for no key update of a`,
   );
 
-/** Retires a locked agent; app.release_agent says what goes with that. */
+/** Retires a locked agent. The function app.release_agent releases the work that it holds. */
 export const retireAgent = (db: Db, { id }: AgentRow): Promise<AgentRow> =>
   db.one(
     sql<AgentRow>`update agents a set retired_at = now() where ${of('a')} and a.id = ${id} returning ${agents.list}`,
   );
 
-/** Those that are not retired, of which there are few; in the order of their names. */
+/** Lists the active agents of a member, which are few, by name. */
 export const listAgentsOfMember = (db: Db, memberId: string): Promise<AgentNamed[]> =>
   db.all(
     sql<AgentNamed>`select id, name, slug from agents where ${of()} and member_id = ${memberId} and retired_at is null
@@ -97,7 +102,7 @@ export const listAgentsOfMember = (db: Db, memberId: string): Promise<AgentNamed
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the agents that the caller reaches, newest first. */
+/** Lists the agents that the caller may manage, newest first, in pages. */
 export async function listAgents(
   db: Db,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** Connections of programs, which sign-in makes (functions/connections.sql), as their members see them. */
+/** Connections of programs, as their members see them. Sign-in creates them (functions/connections.sql). */
 import { CursorId, type Db, decodeCursor, of, pageOfRows, type Part, sql } from '@muster/driver';
 import { type Connection, type GivenScope, type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -40,7 +40,10 @@ export const toConnection = (row: Row): Connection => ({
   revokedAt: row.revoked_at,
 });
 
-/** The connections that the caller reaches; by a token that is bound to projects, those that are bound to no others. */
+/**
+ * Limits to the connections that the caller may manage. A token bound to projects reaches only connections
+ * bound to the same or fewer projects.
+ */
 function reached(caller: Caller): Part {
   const own = reachedBy(caller, 'c');
   if (caller.projectIds === null) return own;
@@ -49,7 +52,7 @@ function reached(caller: Caller): Part {
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of them, newest first. */
+/** Lists connections in pages, newest first. */
 export async function listConnections(
   db: Db,
   caller: Caller,
@@ -67,13 +70,19 @@ export async function listConnections(
   return pageOfRows(rows, limit, (row) => [row.id], toConnection);
 }
 
-/** Locks one that the caller reaches, so that it gets no token meanwhile; 404 for any other. */
+/**
+ * Locks a connection that the caller may manage, so that it gets no token until this transaction ends. Throws
+ * 404 for any other.
+ */
 export const lockConnection = (db: Db, caller: Caller, id: string): Promise<Row> =>
   db.get(
     sql<Row>`select ${columns} from ${tables} where ${of('c')} and c.id = ${id} and ${reached(caller)} for no key update of c`,
   );
 
-/** Ends a locked connection, and its tokens with it: the door refuses them from the COMMIT on. Answers when. */
+/**
+ * Ends a locked connection together with its tokens. The authorization check refuses them after COMMIT.
+ * Answers the time.
+ */
 export const endConnection = (db: Db, { id }: Row): Promise<{ revoked_at: string | null }> =>
   db.one(
     sql<{

@@ -1,4 +1,7 @@
-/** Devices of members, by the ids that their clients gave them. A push token is written, and never read out. */
+/**
+ * Devices of members, by the ids that their clients assigned. A push token can be written, but is never
+ * answered.
+ */
 import { type Db, type DB, of, organization, type Query, type RowOf, sql, view } from '@muster/driver';
 import { type Device } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -23,7 +26,7 @@ export const findDevice = (db: Db, { memberId }: Caller, deviceId: string): Prom
        where ${of('d')} and d.member_id = ${memberId} and d.device_id = ${deviceId}`,
   );
 
-/** Forgets those of the caller's devices that ended with their token, so that they take no room. */
+/** Deletes devices of the caller whose tokens have ended, so that they do not count towards the limit. */
 export const deleteEndedDevices = (db: Db, { memberId }: Caller): Promise<unknown> =>
   db.all(
     sql`delete from devices d using tokens t
@@ -31,7 +34,7 @@ export const deleteEndedDevices = (db: Db, { memberId }: Caller): Promise<unknow
          and (t.revoked_at is not null or t.expires_at <= now())`,
   );
 
-/** How many devices the caller has. */
+/** Counts the caller's devices. */
 export const countDevices = async (db: Db, { memberId }: Caller): Promise<number> =>
   (
     await db.one(
@@ -39,25 +42,28 @@ export const countDevices = async (db: Db, { memberId }: Caller): Promise<number
     )
   ).count;
 
-/** Calls that register the same push token take turns, so that one member has it in the end. */
+/** Serializes calls that register the same push token, so that only one member has it in the end. */
 export const lockPushToken = (db: Db, pushToken: string): Promise<unknown> =>
   db.all(
     sql`select pg_advisory_xact_lock(hashtextextended(${organization}::text || ' ' || ${pushToken}::text, 0))`,
   );
 
-/** Takes the push token from any other device that had it. */
+/** Removes the push token from any other device that had it. */
 export const takePushToken = (device: DeviceRow): Query<unknown> =>
   sql`update devices set push_token = null, updated_at = ${device.updated_at}
      where ${of()} and md5(push_token) = md5(${device.push_token}) and (member_id, device_id) <> (${device.member_id}, ${device.device_id})`;
 
-/** Writes a device; its push token only where one was `given`, since another device may have taken the one read. */
+/**
+ * Inserts or updates a device. The push token is written only if it was `given`, because another device may
+ * have taken over the one that was read.
+ */
 export const setDevice = (device: DeviceRow, given: boolean): Query<unknown> =>
   sql`${sql.insert('devices', devices.names, device)} on conflict (org_id, member_id, device_id) do update set
     name = excluded.name, platform = excluded.platform, app_version = excluded.app_version,
     token_id = excluded.token_id, updated_at = excluded.updated_at
     ${given ? sql.part`, push_token = excluded.push_token` : sql.empty}`;
 
-/** Forgets a device; 404 where there is none. */
+/** Deletes a device. Throws 404 if there is none. */
 export const deleteDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<{ id: string }> =>
   db.get(
     sql<

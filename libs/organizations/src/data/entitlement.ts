@@ -17,7 +17,7 @@ interface EntitlementRow {
   readonly agents_in_catalog: number;
 }
 
-/** Archived projects count: they can be brought back at any time. */
+/** Counts archived projects too, because they can be restored at any time. */
 const entitlementOf = () =>
   sql<EntitlementRow>`select s.plan, s.status, s.seats, s.current_period_start, s.current_period_end, s.created_at,
        now()::timestamptz(3) as at, ${heldSeats.used} + ${heldSeats.pending} as held,
@@ -25,7 +25,10 @@ const entitlementOf = () =>
        (select count(*) from catalog_agents where ${of()}) as agents_in_catalog
      from subscriptions s where ${of('s')}`;
 
-/** What the organization's plan allows, and what is used of it; a seat that an invitation reserves is not free. */
+/**
+ * Answers the limits of the organization's plan and their usage. A seat reserved by an invitation counts as
+ * used.
+ */
 export async function getEntitlement(db: Db): Promise<Entitlement> {
   const row = await db.one(entitlementOf());
   const period = rollForward(

@@ -1,4 +1,4 @@
-/** Issuers by which people sign in, and the domains that they speak for. */
+/** Identity providers at which people sign in, and the e-mail domains that each provider is trusted for. */
 import {
   CursorId,
   type Db,
@@ -63,7 +63,7 @@ export const toProvider = (
   check: row.checked_at === null ? null : { at: row.checked_at, problem: row.problem },
 });
 
-/** Those of all providers, as few as there are. */
+/** Lists the domains of all providers, which are few. */
 export const listDomains = (db: Db): Promise<DomainRow[]> =>
   db.all(
     sql<DomainRow>`select d.provider_id, d.domain, d.proof, d.proven_at, d.missing_since from identity_provider_domains d
@@ -94,13 +94,16 @@ export async function listProviders(
   );
 }
 
-/** Locks all of them: a call that changes one knows all that there are. */
+/** Locks all providers of the organization, so that a call that changes one knows all of them. */
 export const lockProviders = (db: Db): Promise<ProviderRow[]> =>
   db.all(
     sql<ProviderRow>`select ${providers.list} from identity_providers p where ${of('p')} order by p.id for no key update`,
   );
 
-/** Gives a provider these domains: one that it had stays proven, and what proves a new one is said. */
+/**
+ * Sets the domains of a provider. Existing domains keep their proof, and new ones are stored with the proof
+ * to publish in DNS.
+ */
 export const setDomains = (
   providerId: string,
   domains: readonly { readonly domain: string; readonly proof: string }[],
@@ -113,13 +116,14 @@ export const setDomains = (
       on conflict do nothing`,
 ];
 
-/** Begins a test of it; it is no edit, so its version stays. */
+/** Starts a new check of a provider by clearing the last result. It is not an edit, so the version stays. */
 export const beginCheck = (providerId: string): Query<unknown> =>
   sql`update identity_providers set checked_at = null, problem = null where ${of()} and id = ${providerId}`;
 
 /**
- * What a test found; nothing where the provider was changed meanwhile, for which another test is on its way. A proven domain whose record
- * is not there counts for a while longer; its organization is told when that begins, and when it is over.
+ * Stores the result of a check. It does nothing if the provider was changed since the check began, because
+ * that change requested another check. A proven domain whose DNS record is missing stays valid for a grace
+ * period. Mails are sent when that period begins and when it ends.
  */
 export async function noteCheck(
   db: Db,
@@ -146,13 +150,13 @@ export async function noteCheck(
   for (const { domain } of missing) await askForDomainMails(db, { providerId: id, domain });
 }
 
-/** Providers that speak for a domain, of whatever organization: their records are looked for again. */
+/** A query for the organizations with proven domains, whose DNS records are checked again regularly. */
 export const organizationsToLookAt = sql<{
   id: string;
 }>`select distinct d.org_id as id from identity_provider_domains d
   where d.proven_at is not null`;
 
-/** Asks for a test of each of the organization's; answers of how many. */
+/** Requests a check of each provider of the organization that has a proven domain. Answers their number. */
 export async function askForChecks(db: Db): Promise<number> {
   const rows = await db.all(
     sql<{ id: string }>`select distinct d.provider_id as id from identity_provider_domains d
@@ -162,19 +166,19 @@ export async function askForChecks(db: Db): Promise<number> {
   return rows.length;
 }
 
-/** What a test found. */
+/** The result of a check. */
 export interface Found {
   readonly problem: string | null;
-  /** Domains whose record is there; of others than these two nothing is known. */
+  /** The domains whose record was found. Domains in neither list could not be checked. */
   readonly proven: readonly string[];
-  /** Domains whose record is not there. */
+  /** The domains whose record is missing. */
   readonly unproven: readonly string[];
 }
 
 export const deleteProvider = (id: string): Query<unknown> =>
   sql`delete from identity_providers where ${of()} and id = ${id}`;
 
-/** Which of these providers, by their places, speak for no proven domain, or are not there. */
+/** Answers the indexes of those providers in the list that have no proven domain or do not exist. */
 export async function unprovenAmong(db: Db, wanted: readonly string[]): Promise<number[]> {
   const rows = await db.all(
     sql<{ id: string }>`select distinct d.provider_id as id from identity_provider_domains d
@@ -184,10 +188,10 @@ export async function unprovenAmong(db: Db, wanted: readonly string[]): Promise<
   return wanted.flatMap((id, place) => (proven.has(id) ? [] : [place]));
 }
 
-/** Ends what lets sessions in that lack what the policy asks for by now: they are refused from the COMMIT on. */
+/** Ends the sessions that no longer satisfy the policy. They are refused after COMMIT. */
 export const endUnprovenSessions = (): Query<unknown> => sql`select app.end_unproven_sessions()`;
 
-/** One of them, and what opens its secret; undefined where there is none any more. */
+/** Reads a provider with its domains and the key that decrypts its secret; undefined if it was deleted. */
 export async function readProvider(
   db: Db,
   id: string,

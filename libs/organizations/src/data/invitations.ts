@@ -20,7 +20,7 @@ import { z } from 'zod';
 import { type Sends } from '../rules/invitation-sends.ts';
 import { invitationDays } from '../rules/invitation-states.ts';
 
-/** But for its state, which is not read as it is stored. */
+/** The columns of an invitation without its state, which needs an expression. */
 const invitations = view(
   'invitations',
   'i',
@@ -39,10 +39,10 @@ const invitations = view(
   ],
   ['sends', 'sent_at'],
 );
-/** An invitation as it is now: a pending one whose time is over is expired. */
+/** An invitation in its current state: a pending one is expired after its expiry time. */
 export type InvitationRow = RowOf<typeof invitations> & { readonly state: InvitationState };
 
-/** By the clock and not by the transaction's time, as the seats are: see seats.ts. */
+/** Uses the clock instead of the transaction's start time, like the seats: see seats.ts. */
 const stateNow = sql.part`case when i.state = 'pending' and i.expires_at <= clock_timestamp() then 'expired' else i.state end`;
 
 const columns = sql.part`${invitations.list}, ${stateNow} as state`;
@@ -52,34 +52,46 @@ export const toInvitation = (row: InvitationRow): Invitation => ({
   state: row.state,
 });
 
-/** What everybody may read of it; whom it is for is only for those who may invite. */
+/**
+ * Answers the invitation as the subject of an event. Every member may read events, so it does not contain the
+ * e-mail address, which only those who may invite can see.
+ */
 export const aboutInvitation = (
   { id, role }: Pick<InvitationRow, 'id' | 'role'>,
   title = `Invitation as ${role}`,
 ): Subject => ({ type: 'invitation', id, key: null, title, projectId: null });
 
-/** Locks an invitation against other writers until this transaction ends; after the seats, where those are locked. */
+/**
+ * Locks an invitation against other writers until this transaction ends. If the seats are locked too, lock
+ * them first.
+ */
 export function lockInvitation(db: Db, id: string): Promise<InvitationRow> {
   return db.get(
     sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.id = ${id} for no key update`,
   );
 }
 
-/** The same by its secret, which may have been replaced since it was looked up at the door. */
+/**
+ * Locks an invitation by its secret. The secret may have been replaced since the authorization check looked
+ * it up.
+ */
 export function lockInvitationBySecret(db: Db, secretHash: Buffer): Promise<InvitationRow> {
   return db.get(
     sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.token_hash = ${secretHash} for no key update`,
   );
 }
 
-/** Locks the invitation of this address, in any case, that is neither accepted nor revoked; there is at most one. */
+/**
+ * Locks the invitation of this address, in any case, that is neither accepted nor revoked. There is at most
+ * one.
+ */
 export const lockOpenInvitation = (db: Db, email: string): Promise<InvitationRow | undefined> =>
   db.find(
     sql<InvitationRow>`select ${columns} from invitations i
        where ${of('i')} and lower(i.email) = lower(${email}) and i.state = 'pending' for no key update`,
   );
 
-/** The e-mails that went to an address, in any case, in the days of an invitation; by whatever invitation. */
+/** Counts the e-mails of all invitations to an address, in any case, during the validity of an invitation. */
 const sendsTo = (address: unknown): Query<Sends> =>
   sql<Sends>`select coalesce(sum(i.sends), 0)::int as count, max(i.sent_at) as last from invitations i
      where ${of('i')} and lower(i.email) = lower(${address})
@@ -91,7 +103,7 @@ export const getSendsOf = (db: Db, invitationId: string): Promise<Sends> =>
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the organization's invitations, newest first. */
+/** Lists the organization's invitations in pages, newest first. */
 export async function listInvitations(
   db: Db,
   { state, limit, cursor }: ParamsOf<Registry['invitations']['list']>,
@@ -109,7 +121,7 @@ export async function listInvitations(
 
 type Written = Omit<InvitationRow, 'state'> & { readonly state: Exclude<InvitationState, 'expired'> };
 
-/** Expired is read, never written. */
+/** Converts the row for storage. The state `expired` is computed and never stored. */
 const written = (row: InvitationRow): Written => ({
   ...row,
   state: row.state === 'expired' ? 'pending' : row.state,
@@ -134,11 +146,11 @@ const changing = [
 export const insertInvitation = (row: InvitationRow): Query<unknown> =>
   sql.insert('invitations', inserted, written(row));
 
-/** Writes what can change of a locked invitation. */
+/** Writes the changeable columns of a locked invitation. */
 export const setInvitation = (row: InvitationRow): Query<unknown> =>
   sql`${sql.update('invitations', changing, written(row))} where ${of()} and id = ${row.id}`;
 
-/** The secret that went out before cannot be used any more; the next e-mail brings another. */
+/** Invalidates the secret of earlier e-mails. The next e-mail contains a new one. */
 export const forgetSecret = (id: string): Query<unknown> => setSecretHash(id, null);
 
 export const setSecretHash = (id: string, secretHash: Buffer | null): Query<unknown> =>

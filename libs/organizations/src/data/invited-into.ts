@@ -1,8 +1,8 @@
-/** The teams and projects that an invitation leads into. */
+/** The teams and projects that an invited person joins. */
 import { type Db, of, type Query, sql } from '@muster/driver';
 import { nothingAt } from '@muster/registry';
 
-/** The ids, each once; 404 unless the organization has all these teams. */
+/** Answers the ids without duplicates. Throws 404 unless the organization has all of these teams. */
 export async function getTeamIds(db: Db, teamIds: readonly string[]): Promise<string[]> {
   const wanted = [...new Set(teamIds)];
   if (wanted.length === 0) return [];
@@ -15,13 +15,13 @@ export async function getTeamIds(db: Db, teamIds: readonly string[]): Promise<st
   return wanted;
 }
 
-/** Puts a new member into the teams that are still there. */
+/** Adds a new member to those of the teams that still exist. */
 export const joinTeams = (memberId: string, teamIds: readonly string[]): Query<unknown> =>
   sql`insert into team_members (org_id, team_id, member_id, role)
      select t.org_id, t.id, ${memberId}, 'member' from teams t where ${of('t')} and t.id = any (${teamIds}::uuid[])
      order by t.id for key share`;
 
-/** Gives a new member a role in the projects that are still there. */
+/** Gives a new member a role in those of the projects that still exist. */
 export const joinProjects = (
   memberId: string,
   projectIds: readonly string[],

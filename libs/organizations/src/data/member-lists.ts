@@ -1,4 +1,4 @@
-/** Members by name, and what there is to say of one. */
+/** Lists of members, and the data of a profile. */
 import { CursorId, CursorText, type Db, decodeCursor, of, pageOfSearch, searched, sql } from '@muster/driver';
 import { type Member, type ParamsOf, projectRoles, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
@@ -8,7 +8,7 @@ import { type MemberRow, members, toMember } from './members.ts';
 
 const Cursor = z.tuple([CursorText, CursorId]);
 
-/** A page of the members of one status, by name. */
+/** Lists the members of one status in pages, by name. */
 export async function listMembers(
   db: Db,
   { query: text, role, status, limit, cursor }: ParamsOf<Registry['members']['list']>,
@@ -35,10 +35,10 @@ export async function listMembers(
 
 type Profile = ResultOf<Registry['members']['profile']>;
 
-/** On a profile. */
+/** The maximum number of projects on a profile. */
 const mostProjects = 200;
 
-/** The projects that a member has a role in, as far as the caller may see them, by key. */
+/** Lists the projects in which a member has a role and that the caller may see, by key. */
 export async function listProjectsOfMember(
   db: Db,
   caller: Caller,
@@ -63,7 +63,10 @@ export async function listProjectsOfMember(
   });
 }
 
-/** What a member did in the projects that the caller may see, counted by indexes of their own. */
+/**
+ * Answers the statistics of a member in the projects that the caller may see. Each count uses an index of its
+ * own.
+ */
 export function getStats(db: Db, caller: Caller, memberId: string): Promise<Profile['stats']> {
   const member = sql.part`${memberId}::uuid`;
   return db.one(

@@ -17,13 +17,13 @@ export async function getMember(db: Db, memberId: string): Promise<Member> {
   return toMember(await members.get(db, memberId));
 }
 
-/** The member as the subject of what happened to them. */
+/** Answers the member as the subject of an event. */
 export const aboutMember = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): Subject =>
   subjectOf('member', member, member.name, member.handle);
 
 /**
- * Locks active members, in the order of their ids, against other calls that change or remove them; by id. Removed members
- * are not among them.
+ * Locks active members in the order of their ids against other calls that change or remove them. Answers them
+ * by id. Removed members are left out.
  */
 export async function lockMembers(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MemberRow>> {
   const rows = await db.all(
@@ -38,18 +38,21 @@ export async function lockMember(db: Db, memberId: string): Promise<MemberRow> {
   return member;
 }
 
-/** Locks the caller's own membership: who was removed while waiting for it is not let in any more. */
+/**
+ * Locks the caller's own membership. Throws 401 if the member was removed while this call waited for the
+ * lock.
+ */
 export async function lockSelf(db: Db, { memberId }: Caller): Promise<MemberRow> {
   const member = (await lockMembers(db, [memberId])).get(memberId);
   if (member === undefined) throw unauthorized();
   return member;
 }
 
-/** Ends what a locked member and their agents hold; app.release_member says what that is. */
+/** Releases everything that a locked member and their agents hold, with the function app.release_member. */
 export const releaseMember = (memberId: string): Query<unknown> =>
   sql`select app.release_member(${organization}, ${memberId})`;
 
-/** Whether an active member has this address, in any case. */
+/** Answers whether an active member has this address, in any case. */
 export async function isMemberAddress(db: Db, email: string): Promise<boolean> {
   const found = await db.find(
     sql`select id from members where ${of()} and lower(email) = lower(${email}) and status = 'active'`,
@@ -63,7 +66,10 @@ interface NewMember {
   readonly role: OrgRole;
 }
 
-/** Writes a new member under a handle of their own. Calls that add members to an organization take turns. */
+/**
+ * Inserts a new member with a unique handle. Calls that add members to the same organization must be
+ * serialized.
+ */
 export async function setNewMember(db: Db, { email, name, role }: NewMember): Promise<Member> {
   const wanted = handleFor(name, email);
   const taken = await db.all(

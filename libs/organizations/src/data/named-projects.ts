@@ -3,7 +3,10 @@ import { type Db, of, sql } from '@muster/driver';
 import { isUuid, nothingAt } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 
-/** The ids of the projects meant, in the order in which they were named, each once; 404 unless the caller may see all of them. */
+/**
+ * Answers the ids of the named projects in the given order, without duplicates. Throws 404 unless the caller
+ * may see all of them.
+ */
 export async function getProjectIds(db: Db, caller: Caller, refs: readonly string[]): Promise<string[]> {
   if (refs.length === 0) return [];
   const wanted = refs.map((ref) => (isUuid(ref) ? ref : ref.toUpperCase()));

@@ -14,13 +14,13 @@ export async function getOrg(db: Db): Promise<Org> {
   return toOrg(await db.get(sql<OrgRow>`select ${orgs.list} from orgs o where o.id = ${organization}`));
 }
 
-/** The organization as the subject of what happened to it. */
+/** Answers the organization as the subject of an event. */
 export const aboutOrg = (org: Pick<OrgRow, 'id' | 'slug' | 'name'>): Subject =>
   subjectOf('org', org, org.name, org.slug);
 
 export type LockedOrg = OrgRow & Pick<Selectable<DB['orgs']>, 'policy' | 'policy_version'>;
 
-/** Locks the organization; who waited until it was deleted is not let in any more. */
+/** Locks the organization. Throws 401 if it was deleted while this call waited for the lock. */
 export async function lockOrg(db: Db): Promise<LockedOrg> {
   const row = await db.find(
     sql<LockedOrg>`select ${orgs.list}, o.policy, o.policy_version from orgs o where o.id = ${organization} and o.deleted_at is null for no key update`,
@@ -29,12 +29,12 @@ export async function lockOrg(db: Db): Promise<LockedOrg> {
   return row;
 }
 
-/** Writes a locked organization as it is now. */
+/** Writes the current values of a locked organization. */
 export const setOrg = (org: OrgRow): Query<unknown> =>
   sql`${sql.update('orgs', changing, org)} where id = ${organization}`;
 
 const changing = ['slug', 'name', 'description', 'updated_at', 'version'] as const;
 
-/** Marks it as deleted; a trigger revokes its tokens with it. */
+/** Marks the organization as deleted. A trigger revokes its tokens. */
 export const markOrgDeleted = (at: string): Query<unknown> =>
   sql`update orgs set deleted_at = ${at}, updated_at = ${at} where id = ${organization}`;

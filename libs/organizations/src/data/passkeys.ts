@@ -1,4 +1,7 @@
-/** The passkeys of a member's person. They are of no organization: functions of the door say what a call may know of them. */
+/**
+ * The passkeys of a member's person. They belong to no organization, so database functions control what a
+ * call may read of them.
+ */
 import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
 import { type ParamsOf, type Passkey, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -23,7 +26,7 @@ const toPasskey = (row: Row): Passkey => ({
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the passkeys of the caller's person, oldest first. */
+/** Lists the passkeys of the caller's person in pages, oldest first. */
 export async function listPasskeys(
   db: Db,
   { memberId }: Caller,
@@ -37,7 +40,7 @@ export async function listPasskeys(
   return pageOfRows(rows, limit, (row) => [row.id], toPasskey);
 }
 
-/** 404 for one that is not the caller's person's. */
+/** Renames a passkey. Throws 404 if it belongs to another person. */
 export async function renamePasskey(
   db: Db,
   { memberId }: Caller,
@@ -50,7 +53,7 @@ export async function renamePasskey(
   return toPasskey(row);
 }
 
-/** Removes one, and has its person told; 404 for one that is not the caller's person's. */
+/** Deletes a passkey and notifies its person by e-mail. Throws 404 if it belongs to another person. */
 export async function deletePasskey(db: Db, { memberId }: Caller, passkeyId: string): Promise<void> {
   const row = await db.get(
     sql<{ name: string }>`select k.name from app.delete_passkey(${memberId}::uuid, ${passkeyId}::uuid) k`,

@@ -1,4 +1,4 @@
-/** The policy of an organization: what it set, beside its row. */
+/** The columns of the organization's row that hold its policy. */
 import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { effectivePolicy, type Plan, type PolicyRecord } from '@muster/registry';
 import { hasLinkedRepository } from '@muster/tenancy';
@@ -12,7 +12,7 @@ export const toPolicy = (row: PolicyRow, isLinked: boolean): PolicyRecord => ({
   version: row.policy_version,
 });
 
-/** The effective policy: in the project of the call, if it has one. */
+/** Answers the policy that applies, in the project of the call if it has one. */
 export async function getPolicy(db: Db): Promise<PolicyRecord> {
   const row = await db.one(
     sql<PolicyRow & { isLinked: boolean }>`select policy, policy_version, ${hasLinkedRepository} as "isLinked"
@@ -24,7 +24,7 @@ export async function getPolicy(db: Db): Promise<PolicyRecord> {
 export const isRepositoryLinked = async (db: Db): Promise<boolean> =>
   (await db.one(sql<{ isLinked: boolean }>`select ${hasLinkedRepository} as "isLinked"`)).isLinked;
 
-/** Writes what a locked organization set of its policy. */
+/** Writes the stored policy of a locked organization. */
 export const setPolicy = (policy: StoredPolicy, version: number): Query<unknown> =>
   sql`update orgs set policy = ${policy}, policy_version = ${version} where id = ${organization}`;
 

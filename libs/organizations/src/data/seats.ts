@@ -1,6 +1,6 @@
 /**
- * Seats: which members and invitations hold one. Calls that give a seat (an invitation, its acceptance, a role) and calls
- * that change how many there are go through lockSeats, and so take turns.
+ * Seats, which members hold and invitations reserve. All calls that take a seat (invitation, acceptance,
+ * change of role) or change the number of seats are serialized by lockSeats.
  */
 import { type Selectable } from 'kysely';
 import { type Db, type DB, of, sql } from '@muster/driver';
@@ -9,18 +9,19 @@ import { holdsSeat } from '../rules/role-changes.ts';
 
 export interface Seats {
   readonly purchased: number;
-  /** Held by members. */
+  /** The number of seats that members hold. */
   readonly used: number;
-  /** Reserved by invitations. */
+  /** The number of seats that invitations reserve. */
   readonly pending: number;
 }
 
 const seatRoles = sql.join(orgRoles.filter(holdsSeat));
 
 /**
- * What holds a seat, stated once: each active owner, admin and member, and each pending invitation to be one until it
- * expires; never a viewer, nor an agent. By the clock and not by the transaction's time: a call that waited for the lock
- * must see what expired meanwhile.
+ * The only definition of the seats in use. Each active owner, admin and member holds one, and each pending
+ * invitation with such a role reserves one until it expires. Viewers and agents need none. It uses the clock
+ * instead of the transaction's start time. So a call that waited for the lock sees invitations that expired
+ * during the wait.
  */
 export const heldSeats = {
   used: sql.part`(select count(*) from members where ${of()} and status = 'active' and role in (${seatRoles}))`,
@@ -32,12 +33,13 @@ const seatsOf = () =>
   sql<Seats>`select s.seats as purchased, ${heldSeats.used} as used, ${heldSeats.pending} as pending
      from subscriptions s where ${of('s')}`;
 
-/** The seats as they are now; nothing is held. */
+/** Answers the current seats without a lock. */
 export const getSeats = (db: Db): Promise<Seats> => db.one(seatsOf());
 
 /**
- * The seats, locked: no other transaction gives one or changes their number until this one ends. Take it before any lock on members
- * or invitations. Two statements on purpose: one that waits for a lock goes on seeing what was before the wait.
+ * Locks the seats and answers them. Until this transaction ends, no other one can take a seat or change their
+ * number. Take this lock before any lock on members or invitations. It needs two statements, because a
+ * statement that waits for a lock still sees the data from before the wait.
  */
 export async function lockSeats(db: Db): Promise<Seats> {
   const [, seats] = await Promise.all([
@@ -51,5 +53,5 @@ export async function lockSeats(db: Db): Promise<Seats> {
   return seats;
 }
 
-/** How many can be given away; below zero where more are held than were bought. */
+/** Answers the number of free seats. It is negative if more seats are in use than purchased. */
 export const freeSeats = ({ purchased, used, pending }: Seats): number => purchased - used - pending;

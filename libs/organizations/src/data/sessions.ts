@@ -1,4 +1,7 @@
-/** The sessions of a member's person. They are of no organization: functions of the door say what a call may know of them. */
+/**
+ * The sessions of a member's person. They belong to no organization, so database functions control what a
+ * call may read of them.
+ */
 import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/driver';
 import { notFound, type ParamsOf, type Registry, type Session } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -26,7 +29,7 @@ const toSession = (row: Row): Session => ({
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the sessions of the caller's person that are not over, newest first. */
+/** Lists the active sessions of the caller's person in pages, newest first. */
 export async function listSessions(
   db: Db,
   { memberId, tokenId }: Caller,
@@ -40,7 +43,10 @@ export async function listSessions(
   return pageOfRows(rows, limit, (row) => [row.id], toSession);
 }
 
-/** Ends one of the caller's person's sessions, or all but that of the caller; answers how many were not over. 404 for another's. */
+/**
+ * Ends one session of the caller's person, or all except the current one. Answers the number of sessions that
+ * were active. Throws 404 for a session of another person.
+ */
 export async function endSessions(
   db: Db,
   { memberId, tokenId }: Caller,

@@ -34,7 +34,7 @@ const toTeamMember = (row: TeamMemberRow): TeamMember => ({
 const teamMembers = sql.part`select tm.team_id, tm.member_id, m.name, m.handle, tm.role, tm.created_at
   from team_members tm join members m on m.org_id = tm.org_id and m.id = tm.member_id`;
 
-/** A member of a team; undefined where they are not in it. */
+/** Finds a member of a team; undefined if they do not belong to it. */
 export async function findTeamMember(
   db: Db,
   teamId: string,
@@ -46,7 +46,7 @@ export async function findTeamMember(
   return row && toTeamMember(row);
 }
 
-/** A member of a team that is locked. */
+/** Reads a member of a locked team. Throws 404 if they do not belong to it. */
 export async function getTeamMember(db: Db, teamId: string, memberId: string): Promise<TeamMember> {
   const teamMember = await findTeamMember(db, teamId, memberId);
   if (teamMember === undefined) throw notFound();
@@ -55,7 +55,7 @@ export async function getTeamMember(db: Db, teamId: string, memberId: string): P
 
 const Cursor = z.tuple([CursorTime, CursorId]);
 
-/** A page of a team, in the order in which its members came. */
+/** Lists the members of a team in pages, in the order in which they joined. */
 export async function listTeamMembers(
   db: Db,
   { teamId, limit, cursor }: ParamsOf<Registry['teams']['members']['list']>,
@@ -72,7 +72,7 @@ export async function listTeamMembers(
   return pageOfRows(rows, limit, (row) => [row.created_at, row.member_id], toTeamMember);
 }
 
-/** Puts a locked member into a locked team. */
+/** Adds a locked member to a locked team. */
 export const insertTeamMember = (added: TeamMember): Query<unknown> =>
   sql`insert into team_members (org_id, team_id, member_id, role, created_at) values (${organization}, ${added.teamId}, ${added.memberId}, ${added.role}, ${added.addedAt})`;
 
@@ -83,6 +83,6 @@ export const setTeamMember = ({ teamId, memberId, role }: TeamMember): Query<unk
 export const deleteTeamMember = ({ teamId, memberId }: TeamMember): Query<unknown> =>
   sql`delete from team_members where ${of()} and team_id = ${teamId} and member_id = ${memberId}`;
 
-/** A locked member leads no team any more, and stays in those they led. */
+/** Removes the role of team lead from a locked member, who stays in those teams. */
 export const leadNoTeam = (memberId: string): Query<unknown> =>
   sql`update team_members set role = 'member' where ${of()} and member_id = ${memberId} and role = 'lead'`;

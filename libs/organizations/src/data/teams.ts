@@ -1,4 +1,4 @@
-/** The teams table: one team, found, locked, written; the teams of the organization, and those of a member. */
+/** The table of teams: queries for one team, for lists, and for the teams of a member. */
 import {
   CursorText,
   type Db,
@@ -30,7 +30,7 @@ export const teams = record('teams', 't', {
 export type TeamRow = RowOf<typeof teams>;
 export const toTeam: (row: TeamRow) => Team = teams.shown;
 
-/** The team as the subject of what happened to it. */
+/** Answers the team as the subject of an event. */
 export const aboutTeam = (team: Pick<TeamRow, 'id' | 'name'>): Subject => subjectOf('team', team, team.name);
 
 /** A team with the caller's own role in it. */
@@ -38,7 +38,7 @@ export interface LockedTeam extends TeamRow {
   readonly caller_role: TeamRole | null;
 }
 
-/** Locks a team: calls that change it or its members take turns. */
+/** Locks a team, which serializes calls that change the team or its members. */
 export function lockTeam(db: Db, { memberId }: Caller, teamId: string): Promise<LockedTeam> {
   return db.get(
     sql<LockedTeam>`select ${teams.list}, (select tm.role from team_members tm
@@ -47,10 +47,10 @@ export function lockTeam(db: Db, { memberId }: Caller, teamId: string): Promise<
   );
 }
 
-/** As the index has it: in small letters, and so once. */
+/** The team's name in lower case, as in the unique index. */
 const Cursor = z.tuple([CursorText]);
 
-/** A page of the organization's teams, by name. */
+/** Lists the organization's teams in pages, by name. */
 export async function listTeams(
   db: Db,
   { query: text, limit, cursor }: ParamsOf<Registry['teams']['list']>,
@@ -70,7 +70,7 @@ export async function listTeams(
   return pageOfSearch(rows, limit, (row) => [row.key], toTeam);
 }
 
-/** Deletes the team, and with it its memberships and its roles in projects. */
+/** Deletes the team together with its memberships and its roles in projects. */
 export const deleteTeam = (teamId: string): Query<unknown> =>
   sql`delete from teams where ${of()} and id = ${teamId}`;
 
@@ -80,10 +80,10 @@ interface TeamOfMember {
   readonly role: TeamRole;
 }
 
-/** On a profile. */
+/** The maximum number of teams on a profile. */
 const mostTeams = 200;
 
-/** The teams that a member is in, by name. */
+/** Lists the teams of a member, by name. */
 export const listTeamsOfMember = (db: Db, memberId: string): Promise<TeamOfMember[]> =>
   db.all(
     sql<TeamOfMember>`select t.id, t.name, tm.role from team_members tm

@@ -25,7 +25,7 @@ import { type Caller, hashToken, tokenPrefixOf } from '@muster/runtime';
 import { z } from 'zod';
 import { reachedBy } from './reach.ts';
 
-/** What a token's holder may know of it. */
+/** Answers the facts about a token that its own holder may read. */
 export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof Token>> {
   const row = await db.get(
     sql<
@@ -68,18 +68,22 @@ export interface NewToken {
   readonly agentId: string | null;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Null: every project that the member may see. */
+  /** The projects to which the token is bound; null for all projects that the member may see. */
   readonly projectIds: readonly string[] | null;
-  /** Of an agent: it may read its member's notifications. */
+  /** True if the token of an agent may read its member's notifications. */
   readonly mayReadInbox?: boolean;
   readonly expiresInDays: number;
-  /** The token that it ends with, locked; absent where a session, an operator or an invitation makes it. */
+  /**
+   * The id of the locked token that creates this one. When it ends, this one ends too. Absent for tokens that
+   * a session, an operator or an invitation creates.
+   */
   readonly parentId?: string | null;
 }
 
 /**
- * Locks the token that calls against being ended until COMMIT, and answers its id as a parent; null for a session's, which people
- * end without ending what they made in it. Throws 401 where it was revoked while the call waited.
+ * Locks the calling token against revocation until COMMIT and answers its id as a parent. Answers null for a
+ * session's token: tokens that were created in a session survive it. Throws 401 if the token was revoked
+ * during the wait.
  */
 export async function lockParent(db: Db, { tokenId }: Caller): Promise<string | null> {
   const own = await db.find(
@@ -91,12 +95,12 @@ export async function lockParent(db: Db, { tokenId }: Caller): Promise<string | 
   return own.kind === 'session' ? null : tokenId;
 }
 
-/** Writes a fresh token; of its secret only the hash, its beginning and its end are kept. */
+/** Inserts a new token. Only the hash of its secret, its prefix and its last four characters are stored. */
 export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { readonly expires_at: string }> {
   const { secret } = token;
   const { parentId = null } = token;
   const end = sql.part`now() + make_interval(days => ${token.expiresInDays})`;
-  // least ignores null, the end of a parent that never expires.
+  // `least` ignores null, which is the expiry of a parent that never expires.
   const expiresAt =
     parentId === null
       ? end
@@ -110,7 +114,7 @@ export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { reado
   );
 }
 
-/** How many tokens of a member are alive, those of their agents among them; `enough` ends the count. */
+/** Counts the active tokens of a member, including those of their agents, up to `enough`. */
 export const countLiveTokens = async (db: Db, memberId: Part, enough: number): Promise<number> =>
   (
     await db.one(
@@ -120,24 +124,32 @@ export const countLiveTokens = async (db: Db, memberId: Part, enough: number): P
     )
   ).count;
 
-/** Tokens that people make; sessions and what was granted to clients end by operations of their own. */
+/**
+ * Limits to tokens that people create. Tokens of sessions and OAuth clients are ended by other operations.
+ */
 const made = sql.part`t.kind = 'api'`;
 
-/** The tokens that the caller reaches; by one that is bound to projects, those that are bound to no others. */
+/**
+ * Limits to the tokens that the caller may manage. A token bound to projects reaches only tokens bound to the
+ * same or fewer projects.
+ */
 function reached(caller: Caller): Part {
   const own = sql.part`${made} and ${reachedBy(caller, 't')}`;
   if (caller.projectIds === null) return own;
   return sql.part`${own} and t.project_ids <@ ${caller.projectIds}::uuid[]`;
 }
 
-/** Locks a token that the caller reaches; 404 for any other. */
+/** Locks a token that the caller may manage. Throws 404 for any other. */
 export const lockToken = (db: Db, caller: Caller, tokenId: string): Promise<TokenRow> =>
   db.get(
     sql<TokenRow>`select ${tokens.list} from tokens t where ${of('t')} and t.id = ${tokenId} and ${reached(caller)}
        for no key update`,
   );
 
-/** Ends a locked token, and with it those that were made with it: the door refuses them from the COMMIT on. */
+/**
+ * Revokes a locked token together with those that were created with it. The authorization check refuses them
+ * after COMMIT.
+ */
 export const endToken = (db: Db, { id }: TokenRow): Promise<TokenRow> =>
   db.one(
     sql<TokenRow>`update tokens t set revoked_at = now() where ${of('t')} and t.id = ${id} returning ${tokens.list}`,
@@ -145,7 +157,7 @@ export const endToken = (db: Db, { id }: TokenRow): Promise<TokenRow> =>
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the tokens that the caller reaches, newest first. */
+/** Lists the tokens that the caller may manage in pages, newest first. */
 export async function listTokensOf(
   db: Db,
   caller: Caller,

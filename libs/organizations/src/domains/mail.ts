@@ -1,10 +1,13 @@
-/** The e-mails about a domain whose record is gone: to the owner and the admins of its organization. */
+/**
+ * The e-mails about a domain whose DNS record is missing. They go to the owner and the admins of its
+ * organization.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { outboxRow } from '@muster/tenancy';
 import { domainGraceDays, domainMail, type DomainMail } from '../rules/domain-mail.ts';
 import { domainRecord } from '../rules/domain-proofs.ts';
 
-/** Asks for a mail to each of them. */
+/** Requests a mail to the owner and each admin. */
 export async function askForDomainMails(
   db: Db,
   about: { readonly providerId: string; readonly domain: string },
@@ -17,7 +20,10 @@ export async function askForDomainMails(
   for (const { id } of members) db.later(outboxRow('domain.mail', { ...about, memberId: id }));
 }
 
-/** Null where the record is back, the provider speaks for the domain no more, or the member is not in charge any more. */
+/**
+ * Prepares the mail. Answers null if the record is back, the domain was removed from the provider, or the
+ * member is no longer an owner or admin.
+ */
 export async function prepareDomainMail(
   db: Db,
   {

@@ -148,7 +148,7 @@ describe('accepting an invitation', () => {
         `P${index}`,
       );
     const { secret } = await invited(people, { role, teamIds, projectIds });
-    // What is gone by now is no obstacle.
+    // Teams and projects that were deleted do not prevent the acceptance.
     await world.rows('delete from teams where id = $1', teamIds[1]);
     await world.rows('delete from projects where id = $1', projectIds[1]);
     const { member } = await accept(secret);
@@ -242,7 +242,8 @@ describe('accepting an invitation', () => {
     const late = accept(secret);
     const settled = Promise.allSettled([late]);
     await world.waiting(1);
-    // After the acceptance began: by its transaction's own time it would still be in time.
+    // The expiry is after the start of the acceptance. By its transaction's start time the invitation would
+    // still be valid.
     await world.rows(
       `update invitations set expires_at = date_trunc('milliseconds', clock_timestamp()) where id = $1`,
       id,
@@ -261,7 +262,7 @@ describe('accepting an invitation', () => {
       async () => {
         await world.waiting(1);
         await world.rows('update invitations set token_hash = null where id = $1', id);
-        // Until this waits as well, nobody lets go.
+        // Nothing releases its lock until this statement waits too.
         await world.rows('select from subscriptions where org_id = $1 for update', people.orgId);
       },
     );

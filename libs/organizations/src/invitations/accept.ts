@@ -1,4 +1,6 @@
-/** Accepting an invitation. It is no operation: there is no token until it is done. */
+/**
+ * Acceptance of an invitation. It is not an operation, because the caller has no token before it succeeds.
+ */
 import { type Db, nextVersion, OutcomeUnknown, type Pool } from '@muster/driver';
 import { type GivenRole, type Member, MemberName, notFound, refusal, type Scope } from '@muster/registry';
 import { conclude, hashToken, newTokenSecret, parseWith, type Reaction, toApiError } from '@muster/runtime';
@@ -30,7 +32,7 @@ import { holdsSeat } from '../rules/role-changes.ts';
 
 const Acceptance = z.strictObject({ token: z.string().min(1).max(200), name: MemberName });
 
-/** What a transport knows of the request. */
+/** The facts about the request that the transport knows. */
 export interface AcceptanceFacts {
   readonly requestId: string;
   readonly ip: string | null;
@@ -39,11 +41,11 @@ export interface AcceptanceFacts {
 
 export interface Accepted {
   readonly member: Member;
-  /** The new member's first token; shown once and stored nowhere. */
+  /** The new member's first token. It is shown once and not stored. */
   readonly apiToken: string;
 }
 
-/** What a first token may do: a viewer may comment, and an admin administrates. */
+/** The scopes of the first token by role. Viewers need `write` for comments. */
 const scopesOf: Readonly<Record<GivenRole, readonly Scope[]>> = {
   admin: ['admin'],
   member: ['write'],
@@ -52,9 +54,10 @@ const scopesOf: Readonly<Record<GivenRole, readonly Scope[]>> = {
 const tokenDays = 365;
 
 /**
- * Makes the bearer of the secret of a pending invitation a member, with a first token. 400 for what does not fit, 404
- * for a secret that is unknown or was replaced by a newer one, 409 already_resolved where it was accepted or revoked
- * (details.state says which), 422 where it expired, there is no seat, or the policy no longer lets the address in.
+ * Makes the bearer of an invitation's secret a member with a first token. Throws 400 for invalid input, and
+ * 404 for a secret that is unknown or was replaced. Throws 409 already_resolved for an invitation that was
+ * accepted or revoked (`details.state` says which). Throws 422 if it expired, if no seat is free, or if the
+ * policy no longer allows the address.
  */
 export async function acceptInvitation(
   pool: Pool,
@@ -77,7 +80,7 @@ export async function acceptInvitation(
     });
     return { member, apiToken };
   } catch (error) {
-    // The answer to COMMIT was lost. If it happened, only this call can show the token.
+    // The answer to COMMIT was lost. If the commit happened, only this call can still show the token.
     const member = error instanceof OutcomeUnknown ? await findHolder(pool, apiToken) : undefined;
     if (member !== undefined) return { member, apiToken };
     const known = toApiError(error);
@@ -86,8 +89,9 @@ export async function acceptInvitation(
 }
 
 /**
- * Makes a person a member who signed in, and whose address the invitation is for; there is no token, since their session lets
- * them in. 401 where the session is over, 404 where the invitation is not for their address; else as acceptInvitation.
+ * Makes a signed-in person a member, if the invitation is for their e-mail address. No token is created,
+ * because their session authenticates them. Throws 401 if the session has ended, and 404 if the invitation is
+ * for another address. Other errors are those of acceptInvitation.
  */
 export async function joinByAccount(
   pool: Pool,
@@ -112,10 +116,10 @@ export async function joinByAccount(
 }
 
 interface Joining {
-  /** As the others will see it. */
+  /** The new member's display name. */
   readonly name: string;
   readonly lock: () => Promise<InvitationRow>;
-  /** Gives the new member what they come in by; the id of their token, where it is one. */
+  /** Creates the new member's credentials. Answers the id of their token, or null if they use a session. */
   readonly begin: (member: Member, role: GivenRole) => Promise<string | null>;
   readonly facts: AcceptanceFacts;
   readonly reactions: readonly Reaction[];
@@ -130,7 +134,7 @@ async function join(
   const outcome = invitationLife[invitation.state].accept;
   if ('refused' in outcome) throw refusal(outcome.refused, { state: invitation.state });
   requireAllowedAddress(invitation.email, policy);
-  // What it reserved is counted among the pending, and is what the member holds from now on.
+  // The invitation's own seat is still counted as pending, so a balance of zero is sufficient.
   if (holdsSeat(invitation.role) && freeSeats(seats) < 0) throw refusal('seats_exhausted', { ...seats });
 
   const member = await setNewMember(db, { email: invitation.email, name, role: invitation.role });
@@ -143,7 +147,7 @@ async function join(
   return member;
 }
 
-/** Whose token it is, if it is anybody's. */
+/** Finds the member to whom the token belongs; undefined if it does not exist. */
 async function findHolder(pool: Pool, apiToken: string): Promise<Member | undefined> {
   const identity = await identify(pool, hashToken(apiToken));
   if (identity === undefined) return undefined;
@@ -155,7 +159,7 @@ async function findHolder(pool: Pool, apiToken: string): Promise<Member | undefi
   );
 }
 
-/** The id of the new member's first token. */
+/** Creates the new member's first token and answers its id. */
 async function setFirstToken(db: Db, member: Member, role: GivenRole, secret: string): Promise<string> {
   const { id } = await setNewToken(db, {
     secret,
@@ -169,7 +173,7 @@ async function setFirstToken(db: Db, member: Member, role: GivenRole, secret: st
   return id;
 }
 
-/** What the invitation promised. */
+/** Adds the member to the teams and projects of the invitation, and marks it as accepted. */
 function settle(db: Db, invitation: InvitationRow, member: Member, at: string): void {
   const { team_ids: teamIds, project_ids: projectIds } = invitation;
   if (teamIds.length > 0) db.later(joinTeams(member.id, teamIds));
@@ -182,7 +186,9 @@ function settle(db: Db, invitation: InvitationRow, member: Member, at: string): 
   );
 }
 
-/** Everybody may read it, so it says the name that the member chose, and not the address. */
+/**
+ * Every member may read this event, so it contains the name that the new member chose instead of the address.
+ */
 const domainEventOf = (invitation: InvitationRow, member: Member): DomainEvent => ({
   kind: 'invitation.accepted',
   subject: aboutInvitation(invitation, member.name),

@@ -1,4 +1,4 @@
-/** The e-mail of an invitation, which alone has its secret: made anew each time that it goes out. */
+/** The e-mail of an invitation. Its secret is contained only there, and each mail has a new one. */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor, type GivenRole } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
@@ -9,7 +9,7 @@ import { invitationMail, type Mail } from '../rules/invitation-mail.ts';
 export interface InvitationMailRequest {
   readonly orgId: string;
   readonly invitationId: string;
-  /** Where coordination-api is reached, such as `https://muster.example`. */
+  /** The public URL of coordination-api, such as `https://muster.example`. */
   readonly baseUrl: string;
 }
 
@@ -22,8 +22,9 @@ interface MailRow {
 }
 
 /**
- * The e-mail to be sent for an invitation; null where it is not pending any more. Gives the invitation a new secret,
- * so that what went out before ends: send the mail before the transaction commits or after, but do send it.
+ * Prepares the e-mail of an invitation; null if the invitation is no longer pending. It replaces the secret,
+ * which invalidates earlier e-mails. The caller must therefore send the mail, before or after the transaction
+ * commits.
  */
 export async function prepareInvitationMail(
   db: Db,

@@ -2,14 +2,15 @@ import { ask, type Pool, sql } from '@muster/driver';
 import { operatorTrail } from '@muster/tenancy';
 import { operate } from './operate.ts';
 
-/** More than anybody acquires, or writes, in what a standby can be behind. */
+/** An upper limit for the leases acquired during the lag of a standby. */
 const skippedEpochs = 1_000;
 const skippedNumbers = 1_000_000;
 
 /**
- * After a standby took over that had not heard of the last seconds: what was numbered in them, epochs of leases, fencing tokens,
- * positions in streams, is not given out again. Answers the slugs of the organizations, each of which is a transaction. Done
- * twice it is only further on.
+ * Skips numbers after a failover to a standby that had missed the last transactions. Epochs of leases,
+ * fencing tokens and stream positions of the lost transactions must not be assigned again. Each organization
+ * has a transaction of its own. Answers the slugs of the organizations. Running it twice only skips more
+ * numbers.
  */
 export async function goBeyondLoss(pool: Pool): Promise<string[]> {
   const organizations = await operate(pool, (db) =>

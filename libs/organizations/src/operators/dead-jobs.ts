@@ -4,22 +4,22 @@ import { operatorTrail } from '@muster/tenancy';
 import { z } from 'zod';
 import { noSuch, operate, parseInput } from './operate.ts';
 
-/** A job that the worker gave up: its row stays in the outbox until an operator replays it. */
+/** A job that the worker gave up. Its row stays in the outbox until an operator replays it. */
 export interface DeadJob {
   readonly id: string;
-  /** The organization's slug. */
+  /** The slug of the organization. */
   readonly org: string;
   readonly topic: string;
   readonly attempts: number;
   readonly createdAt: string;
   readonly deadAt: string;
-  /** Why its last attempt failed. */
+  /** The error of the last attempt. */
   readonly error: string | null;
 }
 
 const mostListed = 1_000;
 
-/** All of them, the latest first. */
+/** Lists the dead jobs of all servers, the latest first. */
 export async function listDeadJobs(pool: Pool): Promise<DeadJob[]> {
   const all: DeadJob[] = [];
   for (const at of allNodes(pool))
@@ -41,7 +41,10 @@ const Replay = z.union([
   z.strictObject({ all: z.literal(true) }),
 ]);
 
-/** Has dead jobs tried again from the first attempt on, and answers which. Of what is named all is there, or none is tried. */
+/**
+ * Schedules dead jobs again with a fresh count of attempts, and answers their ids. If one of the given ids
+ * does not exist, none is replayed.
+ */
 export async function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<string[]> {
   const given = parseInput(Replay, input);
   const ids = 'ids' in given ? given.ids : null;
@@ -67,7 +70,7 @@ function replayAt(pool: Pool, ids: readonly string[] | null, isAlone: boolean): 
          group by org_id order by org_id`,
     );
     const replayed: { readonly id: string; readonly orgId: string }[] = [];
-    // One organization at a time: each may lie on a server of its own.
+    // Each organization has a statement of its own, because organizations may be on different servers.
     for (const { orgId, ids: here } of dead)
       replayed.push(
         ...(await db.all(
@@ -81,7 +84,8 @@ function replayAt(pool: Pool, ids: readonly string[] | null, isAlone: boolean): 
       );
     const unknown = isAlone && ids?.find((id) => !replayed.some((row) => row.id === id));
     if (typeof unknown === 'string') throw noSuch(`dead job ${unknown}`);
-    // In one order of organizations: each trail locks its organization's stream until the commit.
+    // The audit entries are written in the order of organizations, because each one locks the organization's
+    // stream until COMMIT.
     for (const row of replayed.toSorted((a, b) => a.orgId.localeCompare(b.orgId)))
       within(row.orgId).later(operatorTrail('operators.replayJob', row.id));
     return replayed.map((row) => row.id);

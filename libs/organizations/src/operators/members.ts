@@ -11,17 +11,18 @@ const NewMember = z.strictObject({
   org: OrgSlug,
   email: EmailAddress,
   name: MemberName,
-  // The owner comes with the organization, and is exactly one.
+  // The owner is created with the organization, and there is exactly one.
   role: z.enum(['admin', 'member', 'viewer']),
 });
 
-/** Adds a member; all but viewers take a seat, and without a free one it is refused. */
+/** Adds a member. All roles except viewers need a seat, and the call is refused if none is free. */
 export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise<{ member: Member }> {
   return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, ...newMember } = parseInput(NewMember, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
-    // Held until commit: other calls that add a member wait here, so that seats and handles are given once.
+    // The lock is held until COMMIT. Other calls that add a member wait for it, so that seats and handles are
+    // assigned only once.
     const seats = await lockSeats(own);
     if (holdsSeat(newMember.role) && freeSeats(seats) <= 0) throw refusal('seats_exhausted', { ...seats });
     const member = await setNewMember(own, newMember);
@@ -30,7 +31,7 @@ export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise
   });
 }
 
-/** The active members of an organization, by name. */
+/** Lists the active members of an organization, by name. */
 export function listMembers(pool: Pool, input: { readonly org: string }): Promise<Member[]> {
   return operateOn(pool, input.org, async (db, within) => {
     const org = await getOrgBySlug(db, input.org);

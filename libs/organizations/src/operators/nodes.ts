@@ -1,4 +1,4 @@
-/** The servers that organizations are at, as operators look after them. */
+/** The database servers of organizations, as operators manage them. */
 import { type Pool, sql } from '@muster/driver';
 import {
   allNodes,
@@ -14,15 +14,17 @@ import { nodeNamed } from './organizations.ts';
 
 export interface NodeLine {
   readonly name: string;
-  /** `away` where it does not answer; then the other figures are null. */
+  /** The state of the server. `away` means that it does not answer; then the other figures are null. */
   readonly state: 'ok' | 'away';
   readonly organizations: number | null;
   readonly bytes: number | null;
-  /** Whether new organizations may come to be there. */
+  /** True if new organizations may be placed on this server. */
   readonly takesNew: boolean;
 }
 
-/** An organization that is being moved, or whose move was cut off: the same command once more goes on with it. */
+/**
+ * A move of an organization that is in progress or was interrupted. Repeating the same command continues it.
+ */
 export interface MoveLine {
   readonly orgId: string;
   readonly from: string;
@@ -42,7 +44,7 @@ interface PlaceRow {
   readonly left_from: string | null;
 }
 
-/** All servers, home first. Throws where home does not answer. */
+/** Lists all servers, the primary server first. Throws if the primary server does not answer. */
 export async function listNodes(pool: Pool): Promise<NodesView> {
   const [places, closed] = await operate(pool, async (db) => [
     await db.all(sql<PlaceRow>`select org_id, node, moving_to, left_from from app.org_places`),
@@ -71,7 +73,7 @@ export async function listNodes(pool: Pool): Promise<NodesView> {
   return { nodes, moves };
 }
 
-/** Says whether new organizations may come to be at a server, where the operator names none. */
+/** Sets whether new organizations may be placed on a server if the operator names none. */
 export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): Promise<void> {
   const node = nodeNamed(pool, name);
   await operate(pool, (db) =>
@@ -83,7 +85,10 @@ export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): 
   );
 }
 
-/** Undefined where it is there already. Throws CannotMove where it cannot be moved as things are. */
+/**
+ * Moves an organization to another server. Answers undefined if it is there already. Throws CannotMove if the
+ * move is impossible.
+ */
 export async function moveTo(
   pool: Pool,
   { org: slug, to, fromUrl }: { readonly org: string; readonly to: string; readonly fromUrl?: string },

@@ -1,4 +1,4 @@
-/** What all of the operators' functions share: the transaction, the input, and how things are named. */
+/** The parts shared by all operator functions: the transaction, input validation, and lookups by name. */
 import { BurstError, type Db, of, type Pool, sql, type Within } from '@muster/driver';
 import { allNodes, databaseFor, type Node } from '@muster/placement';
 import { type ApiError, forbidden, type Member, notFound, type Org, unavailable } from '@muster/registry';
@@ -8,11 +8,14 @@ import { type z } from 'zod';
 import { members, type MemberRow, toMember } from '../data/members.ts';
 import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';
 
-/** Failures that only a command line can meet: a database that was not migrated, a login without rights. */
+/**
+ * Converts failures that occur only on the command line: a database without migrations, or a login without
+ * rights.
+ */
 function ofSetUp(error: unknown): ApiError | undefined {
   switch (error instanceof BurstError ? error.sqlState : undefined) {
-    case '42P01': // no such table
-    case '22023': // no such role
+    case '42P01': // undefined table
+    case '22023': // undefined role
       return unavailable('not_migrated');
     case '42501':
       return forbidden('not_operator');
@@ -21,7 +24,9 @@ function ofSetUp(error: unknown): ApiError | undefined {
   }
 }
 
-/** One transaction on an owner's connection; what can be expected to go wrong is an ApiError, as for every call. */
+/**
+ * Runs one transaction on an owner's connection. Expected failures are thrown as ApiError, as for every call.
+ */
 export async function operate<Result>(
   pool: Pool,
   work: (db: Db, within: Within) => Promise<Result>,
@@ -34,7 +39,10 @@ export async function operate<Result>(
   }
 }
 
-/** The same at the server that the organization of that slug is at; at home where there is none, which says so. */
+/**
+ * Runs a transaction on the server of the organization with this slug. If there is no such organization, it
+ * runs on the primary server, where the lookup fails.
+ */
 export async function operateOn<Result>(
   pool: Pool,
   slug: string,
@@ -44,7 +52,7 @@ export async function operateOn<Result>(
   return operate(found?.at.pool ?? pool, work);
 }
 
-/** Where an organization is; what a server has of one that left it is not looked at. */
+/** Finds the server of an organization. Data that a moved organization left on its old server is ignored. */
 export async function findOrganization(
   pool: Pool,
   slug: string,
@@ -68,10 +76,13 @@ export async function findOrganization(
 export const parseInput = <Output>(schema: z.ZodType<Output>, input: unknown): Output =>
   parseWith(schema, input, 'Something given does not fit.');
 
-/** An operator sees everything, so unlike a caller is told what is missing. */
+/**
+ * Creates the error for a missing record. Operators may see everything, so unlike other callers they learn
+ * what is missing.
+ */
 export const noSuch = (what: string): ApiError => notFound(`There is no ${what}.`);
 
-/** The organization of that slug; one that was deleted is gone for operators too. */
+/** Finds the organization with this slug. Deleted organizations do not exist for operators either. */
 export async function getOrgBySlug(db: Db, slug: string): Promise<Org> {
   const row = await db.find(
     sql<OrgRow>`select ${orgs.list} from orgs o where o.slug = ${slug} and o.deleted_at is null`,
@@ -80,7 +91,7 @@ export async function getOrgBySlug(db: Db, slug: string): Promise<Org> {
   return toOrg(row);
 }
 
-/** The active member with that address, in any case. */
+/** Finds the active member with this address, in any case. */
 export async function getMemberByEmail(db: Db, org: Org, email: string): Promise<Member> {
   const row = await db.find(
     sql<MemberRow>`select ${members.list} from members m

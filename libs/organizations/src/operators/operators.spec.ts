@@ -154,7 +154,7 @@ describe('addMember', () => {
       if (outcome.status === 'rejected')
         expect(outcome.reason).toMatchObject({ details: { reason: 'seats_exhausted' } });
     }
-    // The stream has no gaps: what was refused left no number.
+    // The stream has no gaps, because refused calls used no number.
     expect((await auditOf(org.id)).map((entry) => entry.seq)).toEqual([1, 2, 3]);
   });
 
@@ -226,7 +226,7 @@ describe('tokens', () => {
     await expect(create({ agent: 'Robo', expiresInDays: 91 })).rejects.toMatchObject({
       details: { issues: [{ path: 'expiresInDays', message: "an agent's token expires within 90 days" }] },
     });
-    // One agent, however many tokens it had.
+    // There is one agent, although it had several tokens.
     expect(await world.rows('select name from agents where org_id = $1', org.id)).toEqual([{ name: 'Robo' }]);
   });
 

@@ -28,8 +28,8 @@ const NewOrganization = z.strictObject({
 });
 
 /**
- * Makes an organization with its owner. Without a plan it is free; without seats it has what the plan starts with; without a
- * node it comes to be at the least full server.
+ * Creates an organization with its owner. The plan defaults to `free`, the seats to those of the plan, and
+ * the server to the one with the fewest organizations.
  */
 export async function createOrganization(
   pool: Pool,
@@ -60,7 +60,7 @@ export async function createOrganization(
   return made;
 }
 
-/** The server of that name. */
+/** Finds the server with this name. */
 export function nodeNamed(pool: Pool, name: string): Node {
   const node = allNodes(pool).find((one) => one.name === name);
   if (node === undefined) throw noSuch(`node "${name}" in DATABASE_NODES`);
@@ -74,11 +74,11 @@ export interface OrganizationLine {
   readonly plan: Plan;
   readonly seats: number;
   readonly createdAt: string;
-  /** The server that it is at. */
+  /** The name of the organization's server. */
   readonly node: string;
 }
 
-/** All organizations, by slug. */
+/** Lists all organizations, by slug. */
 export async function listOrganizations(pool: Pool): Promise<OrganizationLine[]> {
   const all: OrganizationLine[] = [];
   for (const at of allNodes(pool)) {

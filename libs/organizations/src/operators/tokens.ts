@@ -17,7 +17,10 @@ import { z } from 'zod';
 import { type NewToken, setNewToken } from '../data/tokens.ts';
 import { getMemberByEmail, getOrgBySlug, noSuch, operate, operateOn, parseInput } from './operate.ts';
 
-/** An agent's token lives for 90 days at most; others for a year unless said, so that a forgotten one ends as well. */
+/**
+ * The lifetimes of tokens in days. An agent's token lives for at most 90 days, and others for a year by
+ * default, so that a forgotten token expires too.
+ */
 const agentDays = 90;
 const usualDays = 365;
 const mostDays = 3650;
@@ -29,14 +32,14 @@ const TokenRequest = z
     org: OrgSlug,
     member: EmailAddress,
     name: TokenName,
-    // `platform` is granted apart: it reaches beyond the organization.
+    // `platform` has a command of its own, because it reaches beyond the organization.
     scopes: z
       .array(z.enum(['read', 'write', 'admin']))
       .min(1)
       .max(3),
     agent: AgentName.optional(),
     projects: z.array(ProjectKey).min(1).max(100).optional(),
-    // For agents' tokens alone: the operator who makes the token decides whether it reads its member's inbox.
+    // Only for tokens of agents: the operator decides whether the token reads its member's inbox.
     inbox: z.boolean().default(false),
     expiresInDays: Days.optional(),
   })
@@ -51,16 +54,19 @@ const TokenRequest = z
 
 const PlatformGrant = z.strictObject({ org: OrgSlug, member: EmailAddress, expiresInDays: Days.optional() });
 
-/** A fresh token. The secret is nowhere else: shown once, and never again. */
+/** A new token. The secret is shown once and not stored. */
 export interface ShownToken {
   readonly token: string;
   readonly id: string;
   readonly expiresAt: string;
-  /** The servers that did not answer, and so show nothing to an operator's token; left out where all did. */
+  /**
+   * The servers that did not answer, so that they will not accept an operator's token yet; absent if all
+   * answered.
+   */
   readonly without?: readonly string[];
 }
 
-/** Makes a token of a member, or of an agent of that member, which comes to be with its first token. */
+/** Creates a token of a member or of the member's agent. The agent is created with its first token. */
 export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Promise<ShownToken> {
   return operateOn(pool, input.org, async (db, within) => {
     const { org: slug, member: email, agent, projects, inbox, ...rest } = parseInput(TokenRequest, input);
@@ -81,8 +87,8 @@ export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Pr
 }
 
 /**
- * Makes a member an operator of the installation, by a token of scope `platform` and no other. Every server hears of it that
- * answers; the others do by sharePlatformTokens.
+ * Makes a member an operator of the installation, with a token of the scope `platform` only. The token is
+ * registered on every server that answers. The others receive it from sharePlatformTokens.
  */
 export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
   const shown = await operateOn(pool, input.org, async (db, within) => {
@@ -110,7 +116,7 @@ export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGr
 }
 
 interface Pass {
-  /** In hexadecimal digits. */
+  /** The hash in hexadecimal. */
   readonly hash: string;
   readonly id: string;
   readonly expiresAt: string;
@@ -128,7 +134,10 @@ const addPasses = (at: Pool, passes: readonly Pass[]): Promise<void> =>
     );
   });
 
-/** Lets every server know the operators' tokens of all: also one that was added, or was away, when they were made. */
+/**
+ * Registers the operators' tokens of all servers on every server. It repairs servers that were added or
+ * unavailable when a token was created.
+ */
 export async function sharePlatformTokens(pool: Pool): Promise<void> {
   if (!hasNodes(pool)) return;
   const all = allNodes(pool);
@@ -145,11 +154,11 @@ export async function sharePlatformTokens(pool: Pool): Promise<void> {
   for (const at of all) await addPasses(at.pool, passes);
 }
 
-/** A token as it may be looked at: never the secret, nor its hash. */
+/** A token without its secret and hash. */
 export interface TokenLine {
   readonly id: string;
   readonly name: string;
-  /** The member's e-mail. */
+  /** The member's e-mail address. */
   readonly member: string;
   /** The agent's name. */
   readonly agent: string | null;
@@ -161,7 +170,7 @@ export interface TokenLine {
   readonly revokedAt: string | null;
 }
 
-/** All tokens of an organization, newest first. */
+/** Lists all tokens of an organization, newest first. */
 export function listTokens(pool: Pool, input: { readonly org: string }): Promise<TokenLine[]> {
   return operateOn(pool, input.org, async (db, within) => {
     const org = await getOrgBySlug(db, input.org);
@@ -180,15 +189,16 @@ export function listTokens(pool: Pool, input: { readonly org: string }): Promise
 const Revocation = z.strictObject({ org: OrgSlug, tokenId: z.uuid() });
 
 /**
- * Ends a token; it is refused from the next request on. Ending it again changes nothing, but that a server which was away then may
- * hear of it.
+ * Revokes a token, which is refused from the next request on. A repetition only informs servers that did not
+ * answer before.
  */
 export async function revokeToken(
   pool: Pool,
   input: z.input<typeof Revocation>,
 ): Promise<{ id: string; revokedAt: string }> {
   const revoked = await endToken(pool, input);
-  // Its own server refuses the token already, and the others are asked only after that one. So one that is away holds nothing up.
+  // The token's own server already refuses the token, and the others are asked only after it. So an
+  // unavailable server delays nothing.
   if (!hasNodes(pool)) return revoked;
   for (const at of allNodes(pool))
     await operate(at.pool, async (db) => {
@@ -219,14 +229,14 @@ function endToken(pool: Pool, input: z.input<typeof Revocation>): Promise<{ id: 
   });
 }
 
-/** A fresh token with its secret, which is shown and then forgotten. */
+/** Creates a token and answers it with its secret, which is not stored. */
 async function showNewToken(db: Db, token: Omit<NewToken, 'secret'>): Promise<ShownToken> {
   const secret = newTokenSecret();
   const { id, expires_at: expiresAt } = await setNewToken(db, { ...token, secret });
   return { token: secret, id, expiresAt };
 }
 
-/** The member's agent of that name, new or known; one that was retired makes no tokens any more. */
+/** Finds or creates the member's agent with this name. Throws if the agent was retired. */
 async function setAgent(db: Db, memberId: string, name: string): Promise<string> {
   const agent = await db.one(
     sql<

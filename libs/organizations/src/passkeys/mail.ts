@@ -1,15 +1,15 @@
-/** The e-mail about a passkey that was removed by an operation, to the address of its person's account. */
+/** The e-mail about a passkey that an operation removed. It goes to the address of the person's account. */
 import { type Db, sql } from '@muster/driver';
 import { type PasskeyMail, passkeyMail } from '../rules/passkey-mail.ts';
 
-/** What the job says of it, and where people reach Muster. */
+/** The payload of the job, and the public URL of Muster. */
 export interface RemovedPasskey {
   readonly memberId: string;
   readonly name: string;
   readonly baseUrl: string;
 }
 
-/** Null where the member is none any more. */
+/** Prepares the mail. Answers null if the member was removed. */
 export async function preparePasskeyMail(
   db: Db,
   { memberId, name, baseUrl }: RemovedPasskey,

@@ -1,7 +1,7 @@
-/** How the e-mail reads that says that the record of a domain is gone. */
+/** The text of the e-mail about a missing DNS record. */
 import { readable } from './readable.ts';
 
-/** How long a domain counts whose record is gone. */
+/** The grace period in days in which a domain without its record stays valid. */
 export const domainGraceDays = 7;
 
 export interface DomainMail {
@@ -14,10 +14,10 @@ export interface MissingDomain {
   readonly to: string;
   readonly domain: string;
   readonly record: { readonly name: string; readonly value: string };
-  /** Of the identity provider. */
+  /** The name of the identity provider. */
   readonly provider: string;
   readonly organization: string;
-  /** When it stops to count; null where it does not count any more. */
+  /** The end of the grace period; null if it is over. */
   readonly until: string | null;
 }
 

@@ -1,9 +1,15 @@
-/** What proves that a domain is an organization's: a TXT record that only who has the domain can write. */
+/**
+ * The proof that a domain belongs to an organization: a TXT record, which only the domain's administrator can
+ * write.
+ */
 import { createHmac } from 'node:crypto';
 
 const prefix = 'muster-domain-proof=';
 
-/** The same for all providers of the organization, and for a domain that comes back; no other organization has it. */
+/**
+ * Computes the proof. It is the same for all providers of the organization and after a domain is added again.
+ * Other organizations have other proofs.
+ */
 export const domainProof = (organizationKey: Buffer, domain: string): string =>
   createHmac('sha256', organizationKey).update(`domain ${domain}`).digest('base64url');
 

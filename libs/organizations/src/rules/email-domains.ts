@@ -1,4 +1,7 @@
-/** Whether the policy lets this address in: an empty list lets in every one. Domains are matched whole, in any case. */
+/**
+ * Answers whether the policy allows this address. An empty list allows all. Domains are compared whole, in
+ * any case.
+ */
 export const isAllowedAddress = (email: string, allowedDomains: readonly string[]): boolean =>
   allowedDomains.length === 0 ||
   allowedDomains.some(

@@ -1,8 +1,8 @@
-/** What each plan allows. The numbers of a plan are stated here and nowhere else. */
+/** The limits of each plan. They are defined here and nowhere else. */
 import { type Entitlement, type Plan } from '@muster/registry';
 
 export interface PlanLimits {
-  /** The most seats that can be bought; how many are free to give is what was bought. */
+  /** The maximum number of seats that can be purchased. The number of usable seats is the purchased one. */
   readonly seats: number | null;
   readonly projects: number | null;
   readonly agentsInCatalog: number | null;
@@ -15,10 +15,10 @@ const limits: Record<Plan, PlanLimits> = {
   enterprise: { seats: null, projects: null, agentsInCatalog: null, auditRetentionDays: null },
 };
 
-/** The limits of a plan; null is none. */
+/** Answers the limits of a plan. Null means no limit. */
 export const planLimits = (plan: Plan): PlanLimits => limits[plan];
 
-/** What a plan brings, each as a yes or no for a client to show; it follows from the limits. */
+/** Answers the features of a plan as booleans for clients to display. They are derived from the limits. */
 export const planFeatures = (plan: Plan): Entitlement['features'] => ({
   agents: true,
   privateProjects: true,
@@ -28,5 +28,5 @@ export const planFeatures = (plan: Plan): Entitlement['features'] => ({
   unlimitedProjects: limits[plan].projects === null,
 });
 
-/** How many seats an organization starts with unless a number is given. */
+/** The default number of seats of a new organization. */
 export const startingSeats: Record<Plan, number> = { free: 5, team: 25, enterprise: 250 };

@@ -1,6 +1,6 @@
-/** Handles: what @ mentions a member by, `[a-z0-9][a-z0-9-]{0,38}`, unique in the organization. */
+/** Handles: the names for @ mentions of members, `[a-z0-9][a-z0-9-]{0,38}`, unique in the organization. */
 
-/** Letters that no decomposition brings to ASCII. */
+/** The ASCII spelling of letters that Unicode does not decompose. */
 const spelled: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -14,10 +14,13 @@ const spelled: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/** Short of the 39 allowed, so that a number fits behind. */
+/** The maximum length before a number is appended; a handle has at most 39 characters. */
 const longestBase = 32;
 
-/** `Chloé D'Arc` → `chloe-d-arc`; empty where nothing is left. */
+/**
+ * Converts a text to a slug: `Chloé D'Arc` → `chloe-d-arc`. The result is empty if no letter or digit
+ * remains.
+ */
 const slugOf = (text: string): string =>
   text
     .normalize('NFKD')
@@ -28,17 +31,25 @@ const slugOf = (text: string): string =>
     .slice(0, longestBase)
     .replaceAll(/^-|-$/g, '');
 
-/** The handle that a name asks for; the e-mail's local part where the name has no such letters. */
+/**
+ * Derives a handle from the name, or from the local part of the e-mail address if the name has no usable
+ * characters.
+ */
 export const handleFor = (name: string, email: string): string =>
   slugOf(name) || slugOf(email.slice(0, email.indexOf('@'))) || 'member';
 
-/** The slug that an organization's name asks for, with room for a number behind; at least three characters. */
+/**
+ * Derives a slug from an organization's name. It has at least three characters and leaves space for a number.
+ */
 export const slugFor = (name: string): string => {
   const slug = slugOf(name);
   return slug.length >= 3 ? slug : `${slug || 'team'}-org`;
 };
 
-/** The handle itself, or the first of `-2`, `-3` … that is free. `taken` holds all that begin with it. */
+/**
+ * Answers the handle itself, or with the first free number of `-2`, `-3` … `taken` must contain all handles
+ * with this prefix.
+ */
 export function uniqueHandle(handle: string, taken: ReadonlySet<string>): string {
   let unique = handle;
   for (let number = 2; taken.has(unique); number += 1) unique = `${handle}-${number}`;

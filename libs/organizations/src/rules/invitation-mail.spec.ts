@@ -16,7 +16,7 @@ describe('the e-mail of an invitation', () => {
     const { subject, text, link } = invitationMail(facts);
     expect(subject).toBe('Ben <b> invites you to Acme & Sons on Muster');
     expect(link).toBe('https://muster.example/invitations/accept#token=inv_secret');
-    // No server, and no log on the way, ever sees it.
+    // Servers and logs never receive the secret.
     expect(new URL(link).pathname + new URL(link).search).toBe('/invitations/accept');
     for (const part of [
       'Ben <b> invites you to Acme & Sons on Muster, as an admin.',

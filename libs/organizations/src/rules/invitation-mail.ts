@@ -1,4 +1,4 @@
-/** How the e-mail of an invitation reads. */
+/** The text of the e-mail of an invitation. */
 import { type GivenRole } from '@muster/registry';
 import { readable } from './readable.ts';
 
@@ -7,7 +7,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** What to follow, as it stands in the text. It has a secret in it: not for a log. */
+  /** The link to the acceptance page, as in the text. It contains the secret, so it must not be logged. */
   readonly link: string;
 }
 
@@ -17,7 +17,7 @@ export interface InvitationFacts {
   readonly inviter: string;
   readonly organization: string;
   readonly expiresAt: string;
-  /** Where an invitation is accepted: GET shows a form, POST takes it. */
+  /** The URL for acceptance: GET shows a form, and POST accepts. */
   readonly url: string;
   readonly secret: string;
 }
@@ -33,7 +33,7 @@ const escaped = (text: string): string =>
 
 export function invitationMail(facts: InvitationFacts): Mail {
   const { inviter, organization, role, url, secret } = facts;
-  // After the `#` it stays in the browser: no log of a request ever has it.
+  // Browsers do not send the part after `#`, so no request log contains the secret.
   const link = `${url}#token=${secret}`;
   const who = `${inviter} invites you to ${organization} on Muster, as ${roleNames[role]}.`;
   const until = `The invitation is good until ${readable(facts.expiresAt)}, and for you alone: whoever has it can join in your place.`;

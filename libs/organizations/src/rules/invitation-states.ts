@@ -1,11 +1,14 @@
-/** The life of an invitation, as one table; the code goes by it, and its documentation is drawn from it. */
+/**
+ * The state machine of an invitation as one table. The code uses it, and its documentation is generated from
+ * it.
+ */
 import { type InvitationState, type Reason } from '@muster/registry';
 
-/** What can be done about an invitation. `invite` is to invite the same address again. */
+/** The actions on an invitation. `invite` means to invite the same address again. */
 export const invitationActions = ['invite', 'resend', 'revoke', 'accept'] as const;
 export type InvitationAction = (typeof invitationActions)[number];
 
-/** What follows: the state it is in from then on, another invitation beside it, or a refusal. */
+/** The result of an action: the new state, another invitation, or a refusal. */
 export type InvitationOutcome =
   | { readonly to: InvitationState }
   | { readonly another: 'invitation' }
@@ -20,7 +23,7 @@ export const invitationLife: Readonly<
     revoke: { to: 'revoked' },
     accept: { to: 'accepted' },
   },
-  // By time alone, and without anybody's doing. Its seat is free again.
+  // An invitation expires by time alone. Its seat becomes free.
   expired: {
     invite: { to: 'pending' },
     resend: { to: 'pending' },
@@ -41,9 +44,9 @@ export const invitationLife: Readonly<
   },
 };
 
-/** How long an invitation can be accepted. */
+/** The validity of an invitation in days. */
 export const invitationDays = 7;
 
-/** When an invitation that goes out `at` expires. */
+/** Answers the expiry time of an invitation that is sent at the time `at`. */
 export const expiryOf = (at: string): string =>
   new Date(Date.parse(at) + invitationDays * 86_400_000).toISOString();

@@ -1,4 +1,4 @@
-/** How the e-mail reads that tells a person of their passkeys. It goes out after a change, which the person may not have made. */
+/** The text of the e-mail about a change to a person's passkeys. The person may not have made the change. */
 export interface PasskeyMail {
   readonly to: string;
   readonly subject: string;
@@ -8,9 +8,9 @@ export interface PasskeyMail {
 export interface PasskeyChange {
   readonly to: string;
   readonly change: 'added' | 'removed';
-  /** Of the passkey. */
+  /** The name of the passkey. */
   readonly name: string;
-  /** Where people reach Muster, without a slash at the end. */
+  /** The public URL of Muster, without a slash at the end. */
   readonly baseUrl: string;
 }
 

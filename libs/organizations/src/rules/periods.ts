@@ -1,12 +1,12 @@
-/** Billing periods: months in UTC, each beginning on the day of the month on which the subscription began. */
+/** Billing periods: months in UTC that begin on the day of the month on which the subscription began. */
 
 export interface Period {
   readonly start: string;
-  /** The first moment that is not in it. */
+  /** The exclusive end of the period. */
   readonly end: string;
 }
 
-/** The same day of the next month, or the last one of a month that is too short for it. */
+/** Answers the same day of the next month, or its last day if the month is too short. */
 function monthAfter(from: string, anchorDay: number): string {
   const date = new Date(from);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
@@ -15,8 +15,8 @@ function monthAfter(from: string, anchorDay: number): string {
 }
 
 /**
- * The period that `at` is in: the one given, until it ends, and then month after month. `began` is when the
- * subscription did: its day of the month is kept through months that do not have it.
+ * Answers the period that contains `at`: the given one, or a later month. `began` is the start of the
+ * subscription. Its day of the month is remembered through months that are too short for it.
  */
 export function rollForward(period: Period, began: string, at: string): Period {
   const anchorDay = new Date(began).getUTCDate();

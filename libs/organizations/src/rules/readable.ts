@@ -1,3 +1,3 @@
-/** `2026-11-21T09:30:00.000Z` → `21 November 2026, 09:30 UTC` */
+/** Formats a time: `2026-11-21T09:30:00.000Z` → `21 November 2026, 09:30 UTC`. */
 export const readable = (time: string): string =>
   `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(time))}, ${time.slice(11, 16)} UTC`;

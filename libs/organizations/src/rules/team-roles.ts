@@ -1,6 +1,6 @@
-/** Whom a team takes for its lead. */
+/** The requirements for roles in a team. */
 import { type OrgRole, type TeamRole } from '@muster/registry';
 
-/** What is missing for a member of the organization to have that role in a team. */
+/** Answers the unmet requirements for a member of the organization to have this role in a team. */
 export const unmetByTeamRole = (orgRole: OrgRole, role: TeamRole): string[] =>
   orgRole === 'viewer' && role === 'lead' ? ['viewers_hold_no_seat'] : [];

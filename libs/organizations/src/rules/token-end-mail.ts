@@ -1,4 +1,4 @@
-/** How the e-mail reads that says that a token ends soon. It has nothing of the secret. */
+/** The text of the e-mail about a token that expires soon. It contains no part of the secret. */
 import { readable } from './readable.ts';
 
 export interface TokenEndMail {
@@ -9,7 +9,7 @@ export interface TokenEndMail {
 
 export interface TokenEnd {
   readonly to: string;
-  /** Of the token. */
+  /** The name of the token. */
   readonly name: string;
   /** The agent's name; null for the member's own token. */
   readonly agent: string | null;

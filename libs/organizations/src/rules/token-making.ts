@@ -1,14 +1,20 @@
-/** What a token may be made with another: never more than that one does, nor than the member's role gives. */
+/**
+ * The result of the check whether a token may create another one. The new token must not exceed the rights of
+ * the first one or of the member's role.
+ */
 import { type GivenScope, orgRank, type OrgRole, type Scope, scopeCovers } from '@muster/registry';
 
 export type TokenRuling =
   | { readonly kind: 'allowed' }
-  /** The token that makes it has a smaller scope. */
+  /** The calling token has a smaller scope. */
   | { readonly kind: 'scope'; readonly needed: GivenScope }
-  /** The role of the member whose token it is gives no such scope. */
+  /** The role of the member to whom the token will belong does not allow the scope. */
   | { readonly kind: 'role' };
 
-/** Whether a token of these scopes may be made with one of the scopes `by`, for a member of that role. */
+/**
+ * Answers whether a token with the scopes `by` may create a token with the scopes `wanted` for a member of
+ * this role.
+ */
 export function rulingOnToken(
   by: readonly Scope[],
   wanted: readonly GivenScope[],

@@ -1,18 +1,21 @@
-/** What a member is told before a token of theirs ends: once for each token, by e-mail. */
+/** The e-mail to a member before one of their tokens expires. It is sent once per token. */
 import { type Db, of, sql } from '@muster/driver';
 import { outboxRow } from '@muster/tenancy';
 import { tokenEndMail, type TokenEndMail } from '../rules/token-end-mail.ts';
 
-/** How many days before the end. */
+/** The number of days before the expiry. */
 export const tokenWarningDays = 7;
 
 const warning = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})`;
 
-/** Tokens `t` that end soon, and of which nothing was said. One made for no longer than that says it itself. */
+/**
+ * Limits to tokens `t` that expire soon and for which no mail was sent. Tokens with a lifetime no longer than
+ * the warning period are left out.
+ */
 export const tokensToWarnOf = sql.part`t.kind = 'api' and t.revoked_at is null and t.warned_at is null
   and t.expires_at > now() and t.expires_at <= now() + ${warning} and t.expires_at > t.created_at + ${warning} + interval '1 hour'`;
 
-/** Asks for the mails of so many tokens of this organization at most, and answers of how many. */
+/** Requests the mails for at most this number of tokens of the organization, and answers their number. */
 export async function noteTokenEnds(db: Db, most: number): Promise<number> {
   const noted = await db.all(
     sql<{ id: string }>`update tokens set warned_at = now() where ${of()} and warned_at is null
@@ -23,7 +26,7 @@ export async function noteTokenEnds(db: Db, most: number): Promise<number> {
   return noted.length;
 }
 
-/** The mail about a token; null where it has ended meanwhile, or its member is none any more. */
+/** Prepares the mail about a token; null if the token has ended or its member was removed. */
 export async function prepareTokenMail(db: Db, tokenId: string): Promise<TokenEndMail | null> {
   const row = await db.find(
     sql<{

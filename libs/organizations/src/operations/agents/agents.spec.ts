@@ -49,7 +49,7 @@ describe('agents.create', () => {
     const { agent: second } = await chloe.agents.create({ name: 'claude!' });
     expect(second.slug).toBe(`claude-${second.id.slice(-6)}`);
     expect((await chloe.agents.create({ name: 'Other', slug: 'other-1' })).agent.slug).toBe('other-1');
-    // Another member's are apart.
+    // Names of other members' agents are independent.
     expect((await ben.agents.create({ name: 'Claude' })).agent.slug).toBe(first.slug);
   });
 
@@ -58,7 +58,7 @@ describe('agents.create', () => {
     async (params) => {
       const { chloe } = people;
       await expect(chloe.agents.create(params)).rejects.toMatchObject(refused(409, 'already_exists'));
-      // Of a retired one, too: what it did stands under its name.
+      // A retired agent keeps its name, because its past actions are recorded under it.
       await chloe.agents.retire({ agentId: people.robo.me.agentId ?? '' });
       await expect(chloe.agents.create(params)).rejects.toMatchObject(refused(409, 'already_exists'));
     },
@@ -160,7 +160,7 @@ describe('agents.retire', () => {
       { verdict: 'pending', agent: false },
     ]);
     expect(await eventsOf(orgId)).toEqual([{ kind: 'agent.retired', title: 'Robo' }]);
-    // Again it is as it was, and nothing is said of it.
+    // A repetition changes nothing and emits no event.
     expect((await retire(ana)).agent).toEqual(agent);
     expect(await eventsOf(orgId)).toHaveLength(1);
   });
@@ -193,7 +193,7 @@ describe('agents.retire', () => {
       const { orgId, chloe, ana, robo } = people;
       const agentId = robo.me.agentId ?? '';
       const outcomes = await world.contend<unknown>(
-        // By the tokens, the retirement has the agent already, and the other one comes to it then.
+        // With tokens, the retirement already holds the lock on the agent, and the other call waits for it.
         { table, id: agentId, column: table === 'agents' ? 'id' : 'agent_id' },
         async () => {
           if (table === 'tokens') await world.waiting(1);

@@ -4,7 +4,7 @@ import { create } from './create.ts';
 import { list } from './list.ts';
 import { retire } from './retire.ts';
 
-/** What agents are; what they do is libs/delivery's. */
+/** The handlers that manage agents. Operations about the work of agents are in libs/delivery. */
 export const agents = { create, list, retire } satisfies Pick<
   HandlersOf<Registry['agents']>,
   'create' | 'list' | 'retire'

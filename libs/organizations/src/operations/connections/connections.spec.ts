@@ -11,7 +11,10 @@ beforeEach(async () => {
   people = await world.org();
 });
 
-/** A connection of a person's, by which a program acts as an agent of theirs; answers its id and the secret of its token. */
+/**
+ * Creates a connection through which a program acts as an agent of the person. Answers its id and the secret
+ * of its token.
+ */
 async function connect(
   { me }: Person,
   {

@@ -4,7 +4,7 @@ import { endConnection, lockConnection, toConnection } from '../../data/connecti
 
 export const revoke = handle(registry.connections.revoke, async ({ params, caller, db }) => {
   const connection = await lockConnection(db, caller, params.connectionId);
-  // Ended again it is as it was: of two who act at once, one comes second.
+  // Ending it again changes nothing, because two people may try at the same time.
   if (connection.revoked_at !== null) return { connection: toConnection(connection) };
   return { connection: toConnection({ ...connection, ...(await endConnection(db, connection)) }) };
 });

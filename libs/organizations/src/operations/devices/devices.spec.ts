@@ -108,7 +108,7 @@ describe('devices.register', () => {
     const leaked = await world.token(orgId, chloe.me.memberId);
     for (let n = 1; n <= 50; n += 1) await leaked.devices.register({ ...laptop, deviceId: `d${n}` });
     await expect(chloe.devices.register(laptop)).rejects.toMatchObject({ reason: 'limit_exceeded' });
-    // What is registered again goes with the token that did it.
+    // A repeated registration binds the device to the new token.
     await chloe.devices.register({ ...laptop, deviceId: 'd1' });
     await world.rows(
       'update tokens set revoked_at = now() where hash = sha256($1::bytea)',

@@ -12,7 +12,7 @@ import {
 } from '../../data/devices.ts';
 import { lockSelf } from '../../data/members.ts';
 
-/** Of one member. */
+/** The maximum number of devices of one member. */
 const mostDevices = 50;
 
 export const register = handle(registry.devices.register, async ({ params, caller, db, access, refuse }) => {

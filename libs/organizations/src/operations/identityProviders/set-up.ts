@@ -1,22 +1,25 @@
-/** What the installation says of identity providers. */
+/** The installation's configuration of identity providers. */
 import { type NamedNetwork, refusedUrl, type Seals } from '@muster/outbound';
 import { badRequest } from '@muster/registry';
 
 export interface IdentityProvidersSetUp {
   readonly seals: Seals;
-  /** Where people reach Muster, without a slash at the end. */
+  /** The public URL of Muster, without a slash at the end. */
   readonly baseUrl: string;
-  /** Networks besides the public ones in which issuers may be. */
+  /** Networks other than the public ones that may contain issuers. */
   readonly networks: readonly NamedNetwork[];
 }
 
-/** Where issuers send people back to: of each organization its own, so that no issuer's answer fits another one's question. */
+/**
+ * Answers the path of the redirect URL. Each organization has its own, so that an issuer's answer cannot be
+ * used for a sign-in at another organization.
+ */
 export const redirectPath = (orgId: string): string => `/auth/issuer/${orgId}`;
 
 export const redirectUrlOf = ({ baseUrl }: Pick<IdentityProvidersSetUp, 'baseUrl'>, orgId: string): string =>
   baseUrl + redirectPath(orgId);
 
-/** 400 where the issuer is none that may be asked. */
+/** Throws 400 if requests to the issuer are not allowed. */
 export function requireIssuer({ networks }: IdentityProvidersSetUp, issuer: string): void {
   const message = refusedUrl(issuer, networks);
   if (message !== null) throw badRequest('Nothing is asked at this address.', [{ path: 'issuer', message }]);

@@ -48,7 +48,7 @@ export const upsertWith = (setUp: IdentityProvidersSetUp) =>
       db.later(providers.insert(row));
     } else {
       requireVersion(known, expectedVersion);
-      // The secret is the issuer's: it is not sent to another one that is named in its place.
+      // The secret belongs to the issuer, so it is not kept when another issuer replaces it.
       const staysAsItIs = clientSecret === undefined && known.issuer === issuer;
       const { changed } = providers.changed(known, wanted, at);
       row = providers.save(

@@ -9,7 +9,7 @@ const world = useWorld(organizationsHandlers);
 const seats = (orgId: string, count: number) =>
   world.rows('update subscriptions set seats = $2 where org_id = $1', orgId, count);
 
-/** An invitation in the state wanted, with a secret. */
+/** Creates an invitation in the given state, with a secret. */
 async function invitation(
   { orgId, ana, ben }: People,
   state: (typeof invitationStates)[number] = 'pending',
@@ -100,7 +100,7 @@ describe('invitations.resend', () => {
       expect(sent).toMatchObject({ id, state: 'pending', version: 2, createdAt: before?.createdAt });
       expect(Date.parse(sent.expiresAt) - Date.parse(sent.updatedAt)).toBe(7 * 86_400_000);
       expect((await people.ben.invitations.list()).items).toEqual([sent]);
-      // The one that went out before lets nobody in while the next is on its way.
+      // The earlier secret is invalid while the next mail is on its way.
       expect(await secretOf(id)).toBeNull();
       expect(await mailsOf(id)).toBe(2);
     },
@@ -172,7 +172,7 @@ describe('invitations.resend', () => {
     await expect(again()).rejects.toMatchObject({
       body: { details: { retryAt: expect.stringMatching(/Z$/), retryable: true } },
     });
-    // Nor by another invitation.
+    // Another invitation to the same address does not bypass the limit.
     await people.ana.invitations.revoke({ invitationId: made.id });
     await expect(
       people.ana.members.invite({ email: 'NOOR@example.com', role: 'viewer' }),

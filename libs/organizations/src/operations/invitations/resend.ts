@@ -31,7 +31,7 @@ export const resend = handle(
     const retryAt = nextSendAfter(sends, at, true);
     if (retryAt !== null)
       throw refuse('limit_exceeded', { limit: 'invitation_mails', max: mostSends, retryAt });
-    // A pending one has its seat.
+    // A pending invitation already holds its seat.
     if (state === 'expired' && lacksSeat(invitation.role, seats))
       throw refuse('seats_exhausted', { ...seats });
 

@@ -7,8 +7,8 @@ import { isAllowedAddress } from '../../rules/email-domains.ts';
 import { holdsSeat } from '../../rules/role-changes.ts';
 
 /**
- * Writes an invitation and has its e-mail sent, by a job that makes the secret: it is in the e-mail alone. A secret
- * that went out before ends here.
+ * Writes an invitation and requests its e-mail. The mail job creates the secret, so that only the e-mail
+ * contains it. The secret of an earlier e-mail becomes invalid.
  */
 export function sendInvitation(db: Db, { id }: InvitationRow, write: Query<unknown>): void {
   db.later(write);
@@ -16,16 +16,16 @@ export function sendInvitation(db: Db, { id }: InvitationRow, write: Query<unkno
   db.later(outboxRow('invitation.mail', { invitationId: id }));
 }
 
-/** 422 where the policy, as it is now, does not allow that address. */
+/** Throws 422 if the current policy does not allow the address. */
 export function requireAllowedAddress(email: string, { allowedEmailDomains: allowed }: Policy): void {
   if (!isAllowedAddress(email, allowed))
     throw refusal('policy', { unmet: [{ gate: 'allowedEmailDomains', allowed }] });
 }
 
-/** Whether there is no seat for a member of that role; a viewer needs none. */
+/** Answers whether a member of that role needs a seat and none is free. Viewers need none. */
 export const lacksSeat = (role: OrgRole, seats: Seats): boolean => holdsSeat(role) && freeSeats(seats) <= 0;
 
-/** 403 where a caller other than the owner invites an admin. */
+/** Throws 403 if a caller other than the owner invites an admin. */
 export function requireOwnerForAdmin(orgRole: OrgRole, invitedAs: OrgRole): void {
   if (invitedAs === 'admin' && orgRole !== 'owner')
     throw roleTooLow({ needed: 'owner', held: orgRole }, 'Only the owner may invite somebody as admin.');

@@ -158,7 +158,7 @@ describe('members.invite', () => {
     await ben.members.invite({ email: 'viewer@example.com', role: 'viewer' });
     await expire(orgId);
     expect((await ben.members.invite({ email: 'elif@example.com' })).invitation.state).toBe('pending');
-    // Whose invitation expired has lost the seat to Elif.
+    // The expired invitation of Noor lost its seat to Elif.
     await expect(ben.members.invite({ email: 'noor@example.com' })).rejects.toMatchObject({
       body: { details: { reason: 'seats_exhausted' } },
     });

@@ -32,7 +32,8 @@ export const invite = handle(
         access(),
         askPolicy(),
         lockSeats(db),
-        // Their removal takes back what they sent: it waits for this one, or ends it.
+        // Removing the caller revokes the invitations that they sent. With this lock the removal waits for
+        // this call, or this call fails.
         lockSelf(db, caller),
         lockOpenInvitation(db, email),
         isMemberAddress(db, email),

@@ -242,7 +242,7 @@ describe('members.setRole', () => {
       reason: 'seats_exhausted',
       body: { details: { purchased: 3, used: 3, pending: 0 } },
     });
-    // Whoever holds a seat needs none.
+    // A member who already holds a seat needs no other one.
     await ana.members.setRole({ memberId: chloe.me.memberId, role: 'admin' });
     await ana.members.setRole({ memberId: chloe.me.memberId, role: 'viewer' });
     await ana.members.invite({ email: 'eve@example.com', role: 'member' });

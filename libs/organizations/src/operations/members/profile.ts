@@ -5,7 +5,7 @@ import { listAgentsOfMember } from '../../data/agents.ts';
 import { getMember } from '../../data/members.ts';
 import { listTeamsOfMember } from '../../data/teams.ts';
 
-/** One round trip: everything is asked for in the same tick. */
+/** All queries are sent in the same tick, so they take one round trip. */
 export const profile = handle(registry.members.profile, async ({ params, caller, db }) => {
   const { memberId = caller.memberId } = params;
   const [member, agents, teams, projects, stats] = await Promise.all([

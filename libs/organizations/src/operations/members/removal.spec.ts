@@ -18,7 +18,7 @@ const eventsOf = async (orgId: string) =>
     ({ kind }) => kind,
   );
 
-/** Chloé and her agent hold one of everything, and so does Ben, who stays. */
+/** Creates one record of each kind for Chloé and her agent, and for Ben, who stays. */
 async function arrangeHoldings({ orgId, ana, ben, chloe, robo }: People) {
   const web = await arrangeProject(world, orgId, 'WEB');
   const stories: string[] = [];
@@ -56,7 +56,7 @@ async function arrangeHoldings({ orgId, ana, ben, chloe, robo }: People) {
   return { stories };
 }
 
-/** What is left, by table and name. */
+/** Answers the remaining records, by table and name. */
 const leftOf = async (orgId: string): Promise<string[]> => {
   const rows = await world.rows<{ held: string }>(
     `select 'assignment ' || s.number || ' ' || coalesce(m.name, '-') || ' ' || coalesce(g.name, '-') as held
@@ -110,11 +110,11 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
     expect(await leftOf(orgId)).toEqual(
       [
         ...bensAlone,
-        // Where two stood side by side, the other one stays.
+        // The other assignee of a shared assignment stays.
         'assignment 2 Ben -',
         'assignment 3 - Bert',
         'assignment 4 Ben Bert',
-        // What was said and decided stays.
+        // Comments and verdicts stay.
         'comment Chloé',
         'review approved Ben',
         'review approved Chloé',
@@ -172,7 +172,7 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
         await world.waiting(1);
         if (way === 'members.leave') await chloe.members.leave({});
         else await ana.members.removeMember({ memberId: chloe.me.memberId });
-        // Until this waits as well, nobody lets go.
+        // Nothing releases its lock until this statement waits too.
         await world.rows('select from subscriptions where org_id = $1 for update', orgId);
       },
     );

@@ -8,7 +8,8 @@ import { holdsSeat, rulingOnRole } from '../../rules/role-changes.ts';
 export const setRole = handle(registry.members.setRole, async ({ params, db, access, emit, refuse }) => {
   const { memberId, role } = params;
   const [seats, member, { at, actingRole }] = await Promise.all([
-    // Before the member's row, as everywhere; whether a seat is needed is known only with that.
+    // The lock on the seats must come before the lock on the member. Only the member's row shows whether a
+    // seat is needed.
     holdsSeat(role) ? lockSeats(db) : undefined,
     lockMember(db, memberId),
     access(),

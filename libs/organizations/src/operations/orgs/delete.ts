@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { aboutOrg, lockOrg, markOrgDeleted } from '../../data/orgs.ts';
 
-/** For how long what a deleted organization had is kept. */
+/** The number of days for which the data of a deleted organization is kept. */
 const keptDays = 30;
 
 const daysAfter = (at: string, days: number): string =>

@@ -141,7 +141,8 @@ describe('orgs.transferOwnership', () => {
     expect((await eventsOf(people.orgId)).map(({ kind }) => kind)).toEqual(['org.ownershipTransferred']);
   });
 
-  // Each in the order in which they come to wait: Postgres hands a row on first come, first served.
+  // The calls are listed in the order in which they wait, because Postgres grants row locks first come, first
+  // served.
   const rivals: readonly [string, (people: People) => Promise<unknown>][] = [
     [
       'the heir is made a viewer',

@@ -15,16 +15,17 @@ export const transferOwnership = handle(
     ]);
     const owner = locked.get(caller.memberId);
     const heir = locked.get(params.memberId);
-    // The door looked before the wait for the lock, and meanwhile it may have been given to another.
+    // The authorization check ran before the wait for the lock. The ownership may have been transferred in
+    // between.
     if (owner?.role !== 'owner') throw roleTooLow({ needed: 'owner', held: owner?.role ?? 'viewer' });
     if (heir === undefined) throw notFound();
     if (heir.id === owner.id) return { org, previousOwner: toMember(owner), newOwner: toMember(owner) };
     if (!holdsSeat(heir.role)) throw refuse('seat_required');
 
-    // In this order: the index allows no second owner, not for a moment.
+    // The order matters, because the unique index never allows two owners.
     const previousOwner = members.save(db, owner, { role: 'admin' }, at);
     const newOwner = members.save(db, heir, { role: 'owner' }, at);
-    // The policy asks nothing of an owner's sessions.
+    // The policy's requirements for sessions do not apply to the owner, but they do to the previous owner.
     db.later(endUnprovenSessions());
     emit('org.ownershipTransferred', aboutOrg(org), { fromMemberId: owner.id, toMemberId: heir.id });
     return { org, previousOwner: toMember(previousOwner), newOwner: toMember(newOwner) };

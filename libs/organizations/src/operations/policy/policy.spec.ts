@@ -127,7 +127,7 @@ describe('policy.update', () => {
       reason: 'limit_exceeded',
       body: { details: { plan: 'free', limit: 90 } },
     });
-    // What was read is sent back as it is.
+    // The policy is sent back unchanged.
     const { version: _version, ...read } = (await ana.policy.get({})).policy;
     expect(read.auditRetentionDays).toBe(365);
     const { policy } = await ana.policy.update({ ...read, requiredApprovals: 3 });

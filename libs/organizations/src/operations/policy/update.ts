@@ -7,7 +7,7 @@ import { getPlan, isRepositoryLinked, setPolicy, toPolicy } from '../../data/pol
 import { planLimits } from '../../rules/entitlement.ts';
 import { comparable, contradictions, isAuditTooLong, withPolicyChanges } from '../../rules/policy-changes.ts';
 
-/** What is asked of sessions, and may now be more. */
+/** The fields of the policy with requirements for sessions, which the change may have tightened. */
 const asksOfSessions = ['requirePasskey', 'allowedIdentityProviders'] as const;
 
 export const update = handle(registry.policy.update, async ({ params, db, emit, refuse }) => {

@@ -6,7 +6,7 @@ import { getOrg } from '../../data/orgs.ts';
 import { listTeamsOfMember } from '../../data/teams.ts';
 import { getToken } from '../../data/tokens.ts';
 
-/** One round trip: everything is asked for in the same tick. */
+/** All queries are sent in the same tick, so they take one round trip. */
 export const identity = handle(registry.session.identity, async ({ caller, db, access }) => {
   const { memberId, agentId, tokenId, actor } = caller;
   const [member, org, token, teams, entitlement, { at }] = await Promise.all([

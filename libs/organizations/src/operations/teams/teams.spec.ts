@@ -10,7 +10,7 @@ const world = useWorld(organizationsHandlers);
 const eventsOf = (orgId: string) =>
   world.rows('select kind, data from activity where org_id = $1 order by seq', orgId);
 
-/** A team that Chloé leads and Dan is in. */
+/** Creates a team with Chloé as its lead and Dan as a member. */
 async function arrangeTeam({ ana, chloe, dan }: People) {
   const { team } = await ana.teams.create({ name: 'Web', description: 'All of it' });
   const { id: teamId } = team;
@@ -285,7 +285,7 @@ describe('teams.members', () => {
     const { ana, ben, chloe, dan } = people;
     const { teamId } = await arrangeTeam(people);
     await ana.teams.members.add({ teamId, memberId: ben.me.memberId });
-    // Two calls may be of the same millisecond, or the clock be set in between.
+    // Two calls may happen in the same millisecond, or the clock may be changed in between.
     for (const [day, { me }] of [chloe, dan, ben].entries())
       await world.rows(
         `update team_members set created_at = timestamptz '2026-01-01' + make_interval(days => $2) where member_id = $1`,

@@ -46,14 +46,17 @@ export const create = handle(registry.tokens.create, async ({ params, caller, db
   return { token: toAccessToken(token), secret };
 });
 
-/** Whose token it becomes. */
+/** The member or agent to whom the new token will belong. */
 interface Bearer {
   readonly memberId: string;
   readonly role: OrgRole;
   readonly agent: AgentRow | null;
 }
 
-/** Locked: of two calls that make the last token, one counts the other's; and nothing is made of an agent that goes. */
+/**
+ * Locks the bearer of the new token. So two concurrent calls cannot exceed the limit, and no token is created
+ * for an agent that is being retired.
+ */
 async function lockBearer(db: Db, caller: Caller, agentId: string | null): Promise<Bearer> {
   if (agentId === null) {
     const { id, role } = await lockSelf(db, caller);
@@ -68,7 +71,10 @@ const memberOf = ({ memberId }: Caller, agentId: string | null) =>
     ? sql.part`${memberId}::uuid`
     : sql.part`(select a.member_id from agents a where ${of('a')} and a.id = ${agentId}::uuid)`;
 
-/** 403 where an admin would come to more by another's agent: what a higher role may do, or what is in another's inbox. */
+/**
+ * Throws 403 if an admin would gain rights with a token of another member's agent: those of a higher role, or
+ * access to that member's inbox.
+ */
 function requireNoMore(by: OrgRole, whose: OrgRole, mayReadInbox: boolean): void {
   if (orgRank(whose) > orgRank(by)) throw roleTooLow({ needed: whose, held: by });
   if (mayReadInbox) throw forbidden('not_own_agent', 'Its member alone lets an agent read the inbox.');

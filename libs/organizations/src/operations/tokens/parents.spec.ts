@@ -1,4 +1,4 @@
-/** Tokens end together with the token that made them. */
+/** Tokens end together with the token that created them. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { hashToken } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
@@ -8,14 +8,14 @@ const world = useWorld(organizationsHandlers);
 let people: People;
 beforeEach(async () => {
   people = await world.org();
-  // Longer than any token that they make.
+  // The parents live longer than any token that they create.
   await world.rows(`update tokens set expires_at = now() + interval '400 days' where agent_id is null`);
 });
 
 const agentId = (): string => people.robo.me.agentId ?? '';
 
 describe('the parent of a token', () => {
-  /** A token of Chloé's that makes another, which makes one of her agent's. */
+  /** Creates a chain: a token of Chloé creates another one, which creates one for her agent. */
   async function generations() {
     const { chloe, orgId } = people;
     const first = await chloe.tokens.create({ name: 'first', scopes: ['write'], expiresInDays: 80 });

@@ -4,7 +4,7 @@ import { endToken, lockToken, toAccessToken } from '../../data/tokens.ts';
 
 export const revoke = handle(registry.tokens.revoke, async ({ params, caller, db }) => {
   const token = await lockToken(db, caller, params.tokenId);
-  // Ended again it is as it was: of two who act on a leak, one comes second.
+  // Revoking it again changes nothing, because two people may react to the same leak.
   if (token.revoked_at !== null) return { token: toAccessToken(token) };
   return { token: toAccessToken(await endToken(db, token)) };
 });

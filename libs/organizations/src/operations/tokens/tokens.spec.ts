@@ -10,7 +10,7 @@ const world = useWorld(organizationsHandlers);
 let people: People;
 beforeEach(async () => {
   people = await world.org();
-  // Longer than any token that they make.
+  // The parents live longer than any token that they create.
   await world.rows(`update tokens set expires_at = now() + interval '400 days' where agent_id is null`);
 });
 
@@ -114,7 +114,7 @@ describe('tokens.create', () => {
     const { token } = await brief.tokens.create({ name: 'x', scopes: ['write'], expiresInDays: 30 });
     expect(daysOf(token)).toBeLessThanOrEqual(1);
     expect(daysOf(token)).toBeGreaterThan(0.9);
-    // One without an end cuts none short.
+    // A parent without an expiry does not shorten the lifetime.
     await world.rows('update tokens set expires_at = null where hash = $1', hashToken(chloe.me.token));
     expect(
       daysOf((await chloe.tokens.create({ name: 'x', scopes: ['read'], expiresInDays: 365 })).token),
@@ -156,7 +156,8 @@ describe('tokens.create', () => {
     await expect(
       bound.tokens.create({ name: 'x', scopes: ['write'], projectIds: [other] }),
     ).rejects.toMatchObject({ status: 404 });
-    // Of another's agent it makes none either: that reaches beyond projects.
+    // It cannot create tokens for another member's agent either, because such a token reaches beyond the
+    // projects.
     await expect(
       bound.tokens.create({ name: 'x', scopes: ['write'], agentId: agentId() }),
     ).rejects.toMatchObject(refused(403, 'not_own_agent'));
@@ -187,11 +188,11 @@ describe('tokens.create', () => {
     await expect(make(dan)).rejects.toMatchObject(refused(403, 'not_own_agent'));
     const writer = await world.token(orgId, ben.me.memberId, { scopes: ['write'] });
     await expect(make(writer)).rejects.toMatchObject(refused(403, 'not_own_agent'));
-    // The inbox is its member's to show.
+    // Only the member can allow an agent to read the inbox.
     await expect(make(ben, { mayReadInbox: true })).rejects.toMatchObject(refused(403, 'not_own_agent'));
-    // A member's agent has no more than the member's role.
+    // An agent has at most its member's role.
     await expect(make(ben, { scopes: ['admin'] })).rejects.toMatchObject(refused(403, 'role'));
-    // By the owner's agent an admin would be owner.
+    // With a token of the owner's agent, an admin would gain the owner's rights.
     const { agent: owners } = await ana.agents.create({ name: 'Butler' });
     await expect(make(ben, { agentId: owners.id })).rejects.toMatchObject(
       refused(403, 'role', { needed: 'owner', held: 'admin' }),
@@ -210,7 +211,7 @@ describe('tokens.create', () => {
     await expect(
       chloe.tokens.create({ name: 'x', scopes: ['read'], agentId: agentId() }),
     ).rejects.toMatchObject(refused(422, 'agent_retired', { retiredAt: expect.any(String) }));
-    // What is not there comes before what state it is in.
+    // The check for existence comes before the check of the state.
     await expect(
       chloe.tokens.create({ name: 'x', scopes: ['read'], agentId: agentId(), projectIds: ['NONE'] }),
     ).rejects.toMatchObject({ status: 404, body: { details: { path: 'projectIds.0' } } });
@@ -230,7 +231,8 @@ describe('tokens.create', () => {
     const make = (more: object = {}) => chloe.tokens.create({ name: 'x', scopes: ['read'], ...more });
     await expect(make()).rejects.toMatchObject(full);
     await expect(make({ agentId: agentId() })).rejects.toMatchObject(full);
-    // 100 of them, the one that Chloé calls with and Robo's: with three of those gone, there is room for one.
+    // There are 100 tokens, including Chloé's own and Robo's. After three are revoked, one more can be
+    // created.
     await world.rows(
       `update tokens set revoked_at = now() where id in (select id from tokens where org_id = $1 and name = 'n' and revoked_at is null limit 3)`,
       orgId,
@@ -288,7 +290,7 @@ describe('tokens.list', () => {
     expect((await ids(ben)).sort()).toEqual(everybody);
     expect(await ids(ben, { memberId: dan.me.memberId })).toEqual([dan.me.memberId]);
     expect(await ids(dan)).toEqual([dan.me.memberId]);
-    // Chloé's token has the scope admin, and her role is not.
+    // Chloé's token has the scope admin, but her role does not.
     expect(await ids(chloe)).toEqual([chloe.me.memberId, chloe.me.memberId]);
     const writer = await world.token(orgId, ben.me.memberId, { scopes: ['write'] });
     expect(await ids(writer)).toEqual([ben.me.memberId, ben.me.memberId]);
