@@ -1,4 +1,4 @@
-/** Delivery: who works on what, under which lease. */
+/** The delivery domain: executions, their leases, locks, delivery groups, and agents at work. */
 import { agents } from './operations/agents/handlers.ts';
 import { deliveryExecutions } from './operations/deliveryExecutions/handlers.ts';
 import { endWork } from './operations/inside/endWork.ts';
@@ -17,7 +17,7 @@ export { arrows } from './leases/states.ts';
 export { groupMoves } from './rules/group-states.ts';
 export { eventMakes, isFinal, stalledAfterSeconds, stateAfter } from './rules/run-states.ts';
 
-/** What other domains ask of this one, and no caller. */
+/** The handlers that only other domains call. They are not part of the public API. */
 export const insideHandlers = { workAround, endWork, observeForge, tellForgeDoubt };
 
 export const deliveryHandlers = { locks, deliveryExecutions, deliveryGroups, agents };

@@ -1,7 +1,7 @@
 /**
- * What executions hear of the board: what others do to a story joins the stream of the execution that works on it, or on
- * its group, and what they do to a group that of the execution that works on that, in the transaction in which they do it.
- * The holder finds it as signals in its next answer.
+ * Signals from the board to executions. A change of a story by others is appended to the stream of the
+ * execution that works on it or on its group. A change of a group is appended to the execution of that group.
+ * Both happen in the transaction of the change, and the holder gets the signals in its next answer.
  */
 import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type Subject } from '@muster/registry';
@@ -25,8 +25,8 @@ const isAgentQuestion = ({ kind, data }: DomainEvent, actor: Actor): boolean =>
   actor.agentId !== null;
 
 /**
- * The work waits for the answer to a question that its own agent asks on the story, or on a story of its group. The lease is
- * locked first, so that a take-over at the same time is seen.
+ * Makes the work wait for the answer to a question that its own agent asks, on the story or on a story of its
+ * group. The statement locks the lease first, so that it sees a concurrent takeover.
  */
 function waitForAnswer(actor: Actor, { subject, data }: DomainEvent): Query<unknown> {
   const questionId = sql.part`${data['commentId']}::uuid`;
@@ -45,7 +45,10 @@ function waitForAnswer(actor: Actor, { subject, data }: DomainEvent): Query<unkn
      ${steps} select from stepped`;
 }
 
-/** Appends to the streams; a resolved comment that was no question is left out, and so is who waits for it, whom it wakes. */
+/**
+ * Appends the signals to the streams. It skips resolved comments that are not questions, and executions that
+ * wait for the resolved question: `hearAnswer` resumes those.
+ */
 const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
   sql`with w as (select * from jsonb_to_recordset(${JSON.stringify(
     domainEvents.map((domainEvent, index) => ({
@@ -77,7 +80,10 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
        actor,
      )}`;
 
-/** The oldest open question that the holding agent asked under its lease on the stories that `e` works on; null without one. */
+/**
+ * Returns SQL for the oldest other open question that the holding agent asked under its lease on the stories
+ * of `e`; null if there is none.
+ */
 const otherQuestion = (answered: Part): Part => sql.part`(select c.id from leases l
   join comments c on ${of('c')} and c.author_member_id = l.member_id and c.author ->> 'agentId' = l.agent_id::text
     and c.kind = 'question' and c.parent_id is null and c.created_at >= l.granted_at
@@ -87,11 +93,11 @@ const otherQuestion = (answered: Part): Part => sql.part`(select c.id from lease
   order by c.id limit 1)`;
 
 /**
- * Tells work that its question was answered or deleted, wherever the story of the question is now. It goes on, or waits for
- * another open question of its agent.
+ * Signals to waiting work that its question was answered or deleted, regardless of where the question's story
+ * is now. The work resumes, or waits for another open question of its agent.
  */
 function hearAnswer(db: Db, actor: Actor, chosen: Part, isDeleted: boolean): void {
-  // Of each as it was before this statement.
+  // Reads the value before this statement changes it.
   const question = sql.part`(select w.waiting_for from executions w where ${of('w')} and w.id = s.id)`;
   const data = sql.part`jsonb_build_object('commentId', ${question})${isDeleted ? sql.part` || '{"deleted": true}'` : sql.empty}`;
   const other = otherQuestion(sql.part`e.waiting_for`);
@@ -100,19 +106,23 @@ function hearAnswer(db: Db, actor: Actor, chosen: Part, isDeleted: boolean): voi
     ...{ actor, data, sets: sql.part`waiting_for = ${other}` },
   });
   db.later(sql`with ${waits} select from stepped`);
-  // The rest wait for nothing else: those above wait for another question by now.
+  // The remaining executions have no other open question: the statement above already moved the others to
+  // their next question.
   db.later(sql`with ${stepAll('hearAnswer', { chosen, actor, data })} select from stepped`);
 }
 
 const waitsFor = (questionId: unknown): Part =>
   sql.part`/*guard: an answer wakes who waits*/e.waiting_for = ${questionId}::uuid/*end*/`;
 
-/** For a question that went with its story, which was one of the group's that is worked on. */
+/**
+ * Returns the condition for work whose question was deleted together with its story, a story of the group it
+ * works on.
+ */
 const waitsForNothing = ({ projectId }: Subject): Part =>
   sql.part`e.project_id = ${projectId}::uuid
     and not exists (select from comments c where ${of('c')} and c.id = e.waiting_for)`;
 
-/** A story that is canceled ends its execution; the holder is fenced by that. Its lease is free by now. */
+/** Ends the execution of a canceled story, which fences off the holder. The lease was freed before. */
 function cancel(actor: Actor, storyId: string): Query<unknown> {
   const steps = stepAll('cancel', {
     chosen: sql.part`e.target_type = 'story' and e.target_id = ${storyId}::uuid`,
@@ -127,7 +137,7 @@ interface Landed {
   readonly target_id: string;
 }
 
-/** Completes the work that was handed in for stories that are done, in projects without a linked repository. */
+/** Completes submitted work on stories that are done, in projects without a linked repository. */
 function land(actor: Actor, storyIds: readonly string[]): Query<Landed> {
   const steps = stepAll('land', {
     chosen: sql.part`e.target_type = 'story' and e.target_id = any (${storyIds}::uuid[]) and ${isInState('submitted')}
@@ -138,7 +148,10 @@ function land(actor: Actor, storyIds: readonly string[]): Query<Landed> {
   return sql<Landed>`with ${steps} select id, target_id from stepped`;
 }
 
-/** The completions of work on stories that were moved to done, but for those that the same call made. */
+/**
+ * Completes the work on stories that moved to done, except work that the same call already completed. Returns
+ * the events.
+ */
 async function landDone(db: Db, actor: Actor, domainEvents: readonly DomainEvent[]): Promise<DomainEvent[]> {
   const over = new Set(
     domainEvents.filter(({ kind }) => kind === 'execution.completed').map(({ subject }) => subject.id),
@@ -157,7 +170,7 @@ async function landDone(db: Db, actor: Actor, domainEvents: readonly DomainEvent
   });
 }
 
-/** A story that is deleted takes its executions with it; that no holder works on it was seen before. */
+/** Deletes the executions of a deleted story. The deletion has already checked that no holder works on it. */
 const forget = (storyId: string): Query<unknown> =>
   sql`delete from executions where ${of()} and target_type = 'story' and target_id = ${storyId}`;
 
@@ -171,7 +184,8 @@ export const executionReactions: Reaction = async ({ db, actor, domainEvents }) 
     ({ kind, subject: { type } }) =>
       signalOf[kind] !== undefined && (type === 'story' || type === 'delivery_group'),
   );
-  // Leases before executions, signals among what is written to those, as every transaction locks.
+  // Lock order, as in every transaction: leases before executions. Signals are part of the writes to
+  // executions.
   const ended = onStories.filter(
     (domainEvent) => isCanceled(domainEvent) || domainEvent.kind === 'story.deleted',
   );

@@ -1,6 +1,6 @@
 /**
- * A verdict of a reviewer in Muster sends handed-in work back as one at the forge does: the execution needs rework until no
- * fresh request for changes is left.
+ * Reactions to verdicts in Muster. A request for changes returns submitted work, as one at the forge does.
+ * The execution needs rework until no fresh request for changes is left.
  */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
@@ -19,7 +19,7 @@ interface SentBack {
   readonly id: string;
 }
 
-/** Answers the executions that were sent back: of the story or of its open group, as far as they are submitted. */
+/** Returns submitted work of the story or its open group to its workers. Returns the executions affected. */
 const sendBack = (db: Db, storyId: string, note: unknown, by: Actor): Promise<SentBack[]> =>
   db.all(
     sql<SentBack>`update executions e set needs_rework = true, ${touched},
@@ -33,7 +33,7 @@ const sendBack = (db: Db, storyId: string, note: unknown, by: Actor): Promise<Se
 
 type Returned = Pick<ExecutionRow, 'id' | 'state' | 'forge'>;
 
-/** The open executions of a story, or of its open group, that reviewers in Muster sent back. */
+/** Finds the open executions of a story or its open group that reviewers in Muster returned. */
 const findReturned = (db: Db, storyId: string): Promise<Returned[]> =>
   db.all(
     sql<Returned>`select e.id, e.state, e.forge from (${targetsOf(sql.part`${storyId}::uuid`)}) t
@@ -42,14 +42,15 @@ const findReturned = (db: Db, storyId: string): Promise<Returned[]> =>
   );
 
 /**
- * Leaves the newest request for changes that is still fresh. Without one it ends the rework that reviewers in Muster asked
- * for; the forge may still ask for it.
+ * Replaces the rework by the newest request for changes that is still fresh. Without one it ends the rework
+ * that reviewers in Muster asked for; the forge may still ask for it.
  */
 async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise<void> {
   for (const { id, forge, state } of await findReturned(db, storyId)) {
     // The holder who does the rework keeps its reason while the code and the spec change.
     if (isHeldState(state) && !isWithdrawn) continue;
-    // It is sent after the statement that withdrew the verdict or made it stale, so it no longer sees it.
+    // This statement runs after the one that withdrew the verdict or made it stale, so it no longer sees that
+    // verdict.
     db.later(
       sql`with f as materialized (select ${newestRequest(id)} as request)
         update executions e set needs_rework = f.request is not null or ${needsRework(forge)},
@@ -64,7 +65,7 @@ const asksForChanges = ({ kind, data }: DomainEvent): boolean =>
   kind === 'review.decided' && data['verdict'] === 'changes_requested' && data['stale'] !== true;
 
 const withdrawing: ReadonlySet<string> = new Set(['review.decided', 'review.retracted', 'reviewer.removed']);
-/** After these a verdict may be about an older spec or other code. */
+/** The events after which a verdict may be about an older spec or other code. */
 const outdating: ReadonlySet<string> = new Set(['spec.updated', 'spec.restored', 'story.gitMetaUpdated']);
 
 export const reworkReactions: Reaction = async ({ db, actor, domainEvents }) => {

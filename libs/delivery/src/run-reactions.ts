@@ -1,6 +1,6 @@
 /**
- * What becomes of runs with the work that they hold, in the transaction in which it changed hands or ended: a take-over
- * ends the run that it was taken from, a completion the run that held it.
+ * Ends runs together with the work that they hold, in the same transaction. A takeover ends the run that lost
+ * the work; a completion ends the run that held it.
  */
 import { Outcome } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
@@ -12,7 +12,9 @@ const endsItsStory = ({ kind, subject, data }: DomainEvent): boolean =>
   subject.type === 'story' &&
   (kind === 'story.deleted' || (kind === 'story.statusChanged' && data['to'] === 'canceled'));
 
-/** Goes before the reactions of executions: of a story that is deleted nothing says later who worked on it. */
+/**
+ * Runs before the executions' reactions, because the rows of a deleted story no longer show who worked on it.
+ */
 export const runReactions: Reaction = async ({ db, actor, domainEvents }) => {
   for (const { kind, data } of domainEvents) {
     const { executionId } = data;

@@ -1,16 +1,22 @@
-/** The streams of executions. Their numbers are counted on the execution's row: no gaps, in the order of commits. */
+/**
+ * The event streams of executions. A counter on the execution's row numbers the events: gapless, and in
+ * commit order.
+ */
 import { type Db, of, organization, type Part, sql, withinPage } from '@muster/driver';
 import { type ExecutionEvent } from '@muster/registry';
 
 /**
- * The one statement that appends to streams. `news` is a set of `(id, seq, kind, data, at)`, whose numbers were counted on
- * rows that the same statement locks.
+ * Returns the only statement that appends to streams. `news` is a set of `(id, seq, kind, data, at)`. The
+ * same statement locks the execution rows and counts the numbers on them.
  */
 export const appendEvents = (news: Part, actor: unknown): Part =>
   sql.part`insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
    select ${organization}, n.id, n.seq, n.kind, ${actor}::jsonb, n.data, n.at from ${news} n`;
 
-/** What came after a place, in order. The numbers have no gaps, so nothing can come between what was read before. */
+/**
+ * Lists the events after `afterSeq`, in order. Numbers have no gaps, so no event can later appear before one
+ * that was read.
+ */
 export async function listEvents(
   db: Db,
   executionId: string,

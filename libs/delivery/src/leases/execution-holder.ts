@@ -1,4 +1,4 @@
-/** The holder of work on a story or a delivery group, in each of its calls. */
+/** The lease holder's calls on an execution of a story or a delivery group. */
 import { type Execution, type Signal } from '@muster/registry';
 import { setExecution, toExecution } from '../data/executions.ts';
 import { later } from '../data/leases.ts';
@@ -31,20 +31,28 @@ interface Asked {
 
 type Held<Unit extends LockedRows> = LeaseHolder<Unit> & { readonly signals: Signal[] };
 
-/** With what it works on, for those who say what happened. */
+/**
+ * The holder of an execution with the story or group it works on. Callers that emit events need that target.
+ */
 export type ExecutionHolder = Held<LockedExecution>;
 
 const isOfGrant = ({ execution }: LockedRows, { epoch }: LeaseClaim): boolean =>
   execution.epoch === epoch && can('renew', execution.state);
 
-/** Lets the holder on, with what it should know. */
+/**
+ * Checks that the caller holds the execution, and loads its target and pending signals. Throws `stale_lease`
+ * otherwise.
+ */
 export const asHolder = async (
   context: HolderContext,
   { executionId, leaseToken }: Asked,
 ): Promise<ExecutionHolder> =>
   told(context, checkHolder(context, await lockExecution(context.db, executionId), leaseToken, isOfGrant));
 
-/** The same for those who say nothing: a look at the target costs as much as the rest of a renewal. */
+/**
+ * Checks the holder as `asHolder` does, without loading the target. Loading it would cost as much as the rest
+ * of a renewal.
+ */
 export const asQuietHolder = async (
   context: HolderContext,
   { executionId, leaseToken }: Asked,
@@ -54,7 +62,9 @@ export const asQuietHolder = async (
     checkHolder(context, await lockExecutionRows(context.db, executionId), leaseToken, isOfGrant),
   );
 
-/** The same for a call that ends the lease, and may be repeated. */
+/**
+ * Checks the holder as `asHolder` does, for a call that ends the lease. Recognizes a repeated call as such.
+ */
 export async function asEnder(
   context: HolderContext,
   { executionId, leaseToken }: Asked,
@@ -73,11 +83,14 @@ async function told<Unit extends LockedRows>(
   return { ...holder, signals: signalsFor(caller, holder.execution, events) };
 }
 
-/** How it stands, for a call that is repeated. */
+/** Returns the current execution, as the answer to a repeated call. */
 export const standing = ({ execution, lease, now }: LockedRows): Execution =>
   toExecution(execution, lease, now);
 
-/** Writes what the holder did, renews lease and locks, and answers with what it should know. */
+/**
+ * Writes the holder's change, renews the lease and its locks, and returns the execution with the pending
+ * signals.
+ */
 export function renewAndAnswer(
   context: Writer,
   holder: Held<LockedRows>,
@@ -92,7 +105,7 @@ export function renewAndAnswer(
   const taken = step(execution, transition, { ...facts, now, tellsHolder: true });
   const isNews = taken.columns.length > 1 || taken.row.told_seq !== execution.told_seq;
   const ttl = ttlSeconds ?? holder.lease.ttl_seconds ?? 0;
-  // Where only the lease's time has changed, that statement has the fence in it.
+  // If only the lease's expiry changed, the renewing statement itself contains the fencing condition.
   const write = isNews ? setExecution(taken, caller.actor, claim) : null;
   const lease = renewAfter(context, holder, write, ttl);
   db.later(keepLocks(execution.id, later(now, ttl)));
@@ -100,8 +113,8 @@ export function renewAndAnswer(
 }
 
 /**
- * Writes the holder's last transition while its grant still holds, and frees lease and locks as the transition does.
- * `hadLanded`: the merge was seen while it was held, and completes it now.
+ * Writes the holder's last transition while its grant is still valid. Frees lease and locks as the transition
+ * requires. `hadLanded`: a merge was observed while the work was held; it completes the work now.
  */
 export function endLease(
   context: Writer,

@@ -1,4 +1,4 @@
-/** The coordinator of a delivery group, in each of its calls. */
+/** The coordinator's calls on a delivery group. */
 import { nextVersion } from '@muster/driver';
 import { type Group, type Signal } from '@muster/registry';
 import { lockCoordination } from '../data/group-leases.ts';
@@ -50,26 +50,28 @@ async function lock({ db, caller }: HolderContext, groupId: string): Promise<Loc
   return { group, lease, news, now };
 }
 
-/** Lets the coordinator on, with what it should know. */
+/**
+ * Checks that the caller is the coordinator, and loads the pending signals. Throws `stale_lease` otherwise.
+ */
 export const asCoordinator = async (
   context: HolderContext,
   { groupId, leaseToken }: Asked,
 ): Promise<GroupHolder> => checkHolder(context, await lock(context, groupId), leaseToken);
 
-/** The same for the call that ends the lease, and may be repeated. */
+/** Checks the coordinator for the call that ends the lease. Recognizes a repeated call as such. */
 export const asEnder = async (context: HolderContext, { groupId, leaseToken }: Asked, call: string) =>
   checkEnder(context, await lock(context, groupId), { leaseToken, call });
 
-/** How it stands, for a call that is repeated. */
+/** Returns the current group, as the answer to a repeated call. */
 export const standing = ({ group, lease }: LockedGroup): Answer => ({
   group: toGroup(group, lease),
   signals: [],
 });
 
-/** That the coordinator was told is no change to the group. */
+/** Marks the signals as delivered on the row. This does not change the group's version. */
 const asTold = ({ group, news }: GroupHolder): GroupRow => ({ ...group, told_seq: news.toldSeq });
 
-/** Writes what the coordinator did, renews, and answers with what it should know. */
+/** Writes the coordinator's change, renews the lease, and returns the group with the pending signals. */
 export function renewAndAnswer(
   context: Writer,
   holder: GroupHolder,
@@ -84,7 +86,7 @@ export function renewAndAnswer(
   return { group: toGroup(after, lease), signals: holder.news.signals };
 }
 
-/** The coordinator's own end of its lease. */
+/** Ends the lease on the coordinator's request. */
 export function endLease({ db }: Writer, holder: GroupHolder, call: string): Answer {
   const told = asTold(holder);
   const { lease, claim } = holder;

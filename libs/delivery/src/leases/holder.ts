@@ -1,6 +1,6 @@
 /**
- * What every call of a lease's holder does alike, on an execution as on the coordination of a group: lease and row are
- * locked, the newest grant alone is let on, and what it does begins its time anew or ends it.
+ * The steps that all calls of a lease holder share, on an execution as on a delivery group. Each call locks
+ * the lease and its row, accepts only the newest grant, and then renews or ends the lease.
  */
 import { type Db, type Query } from '@muster/driver';
 import { type ApiError, type Caller } from '@muster/runtime';
@@ -14,28 +14,31 @@ export interface HolderContext {
 }
 export type Writer = Pick<HolderContext, 'db' | 'caller'>;
 
-/** What can be held, locked together with its lease. */
+/** An execution or group, locked together with its lease. */
 export interface Leased {
-  /** undefined where it was never held. */
+  /** The lease; undefined if the unit was never held. */
   readonly lease: LeaseRow | undefined;
-  /** By the database's clock, when both were locked. */
+  /** The database's time when both rows were locked. */
   readonly now: string;
 }
 
-/** What is held by the caller, whose grant is the newest. */
+/** A locked unit that the caller holds under the newest grant. */
 export type LeaseHolder<Unit extends Leased> = Unit & {
   readonly kind: 'held';
   readonly lease: LeaseRow;
   readonly claim: LeaseClaim;
 };
 
-/** The same token ended the grant by this same call before: it is repeated. */
+/** A unit whose grant the same token already ended by the same call: this call is a repetition. */
 export type RepeatedEnd<Unit extends Leased> = Unit & { readonly kind: 'repeated' };
 
-/** Whether the grant is about this unit as it is. */
+/** Reports whether the grant applies to the unit in its current state. */
 type IsHeldBy<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
 
-/** Lets the holder of the newest grant on. Any other token, also a made-up one or that of another member, is refused as stale. */
+/**
+ * Returns the unit as held if the token is that of the newest grant. Refuses any other token as stale,
+ * including a made-up one or one of another member.
+ */
 export function checkHolder<Unit extends Leased>(
   { caller, refuse }: HolderContext,
   unit: Unit,
@@ -49,7 +52,10 @@ export function checkHolder<Unit extends Leased>(
   throw refuse('stale_lease', { currentEpoch: lease?.epoch ?? 0 });
 }
 
-/** The same for a call that ends the grant; a token that ended it by this same `call` may hear again how things are. */
+/**
+ * Checks the holder for a call that ends the grant. A token that already ended it by this same `call` may
+ * read the result again.
+ */
 export const checkEnder = <Unit extends Leased>(
   context: HolderContext,
   unit: Unit,
@@ -60,7 +66,10 @@ export const checkEnder = <Unit extends Leased>(
     ? { ...unit, kind: 'repeated' }
     : checkHolder(context, unit, leaseToken, isHeldBy);
 
-/** Writes what the holder did, if anything, and begins the lease's time anew: any operation of the holder renews. */
+/**
+ * Sends the holder's write, if there is one, and restarts the lease's time. Every operation of a holder
+ * renews its lease.
+ */
 export function renewAfter(
   { db }: Writer,
   holder: LeaseHolder<Leased>,

@@ -1,4 +1,7 @@
-/** What the table of transitions says, as parts of statements. Each is made once: it is the same in every call. */
+/**
+ * SQL fragments derived from the table of transitions. Each is built once, because it is the same in every
+ * call.
+ */
 import { type Part, sql } from '@muster/driver';
 import { type empty, storedFrom, type StoredState, type TransitionName, transitions } from './states.ts';
 
@@ -13,7 +16,10 @@ const stored: Readonly<Record<StoredState, Part>> = {
 const isStored = (state: string): state is StoredState => state in stored;
 export const storedStates = Object.keys(stored).filter(isStored);
 
-/** The work `e` is stored in this state: by name, since of a parameter the planner knows not how many have it. */
+/**
+ * Returns the condition that execution `e` has this stored state. The state is a literal: with a parameter
+ * the planner could not estimate the number of rows.
+ */
 export const isInState = (state: StoredState): Part => sql.part`e.state = ${stored[state]}`;
 
 const cleared: Readonly<Record<keyof typeof empty, Part>> = {
@@ -26,26 +32,32 @@ const cleared: Readonly<Record<keyof typeof empty, Part>> = {
   rework: sql.part`rework = null`,
 };
 
-/** The row `e` of executions can take the transition. */
+/** Returns the condition that execution `e` can take the transition. */
 export const canSql = (transition: TransitionName): Part =>
   sql.part`e.state in (${sql.join(storedFrom(transition).flatMap((state) => (isStored(state) ? stored[state] : [])))})`;
 
-/** The work `e` is held, live or past its time. */
+/** The condition that execution `e` has a holder, whose lease may be expired. */
 export const isHeldSql = canSql('renew');
 
-/** The work `e` is not over. As the index says it, which knows no other way. */
+/**
+ * The condition that execution `e` is not completed. It repeats the partial index's condition literally, so
+ * that the planner can use that index.
+ */
 export const isOpenSql = sql.part`e.state <> 'completed'`;
 
 const takenUp = Object.entries(stored).filter(([state]) => state !== 'available' && state !== 'completed');
 
-/** The work `e` is on its way: it is held, was offered or was handed in. */
+/** The condition that execution `e` is in progress: held, offered or submitted. */
 export const isTakenUpSql = sql.part`e.state in (${sql.join(takenUp.map(([, name]) => name))})`;
 
-/** SQL for the state that readers see of the work `e` at this time, as `shownState` says it of one. */
+/**
+ * Returns SQL for the state of execution `e` that readers see at `now`. `shownState` computes the same for
+ * one row.
+ */
 export const shownStateSql = (leaseExpiresAt: Part, now: Part): Part =>
   sql.part`app.shown_state(e.state, ${leaseExpiresAt}, (e.offer ->> 'expiresAt')::timestamptz, ${now})`;
 
-/** What a transition sets that is the same for every execution `e`. */
+/** Returns the assignments of a transition that are the same for every execution `e`. */
 export function assignmentsOf(transition: TransitionName): Part {
   const { to, clears, outcome } = transitions[transition];
   return sql.join([

@@ -1,14 +1,15 @@
 /**
- * The life of an execution: the one table that decides it. `step` takes its rows to what is written of one execution,
- * `stepAll` to SQL for many at once, the docs' diagram draws them, and the lease model of the proof walks along them.
- * `none` is a target on which no holder worked yet. `stalled` is seen, never stored: leased or waiting past the lease's time.
+ * The state machine of an execution. This one table defines it: `step` applies a transition to one execution,
+ * and `stepAll` builds SQL that applies it to many. The diagram in the docs and the lease model in the proofs
+ * read the same table. `none` is a target that no holder has worked on yet. `stalled` is derived and never
+ * stored: leased or waiting with an expired lease.
  */
 import { type ExecutionState, type Outcome, type Signal } from '@muster/registry';
 
 export type StoredState = Exclude<ExecutionState, 'stalled'>;
 type StateOrNone = ExecutionState | 'none';
 
-/** What the stream of an execution can say. */
+/** The kinds of events in an execution's stream. */
 export type ExecutionEventKind =
   | Signal['kind']
   | 'acquired'
@@ -23,7 +24,7 @@ export type ExecutionEventKind =
   | 'submitted'
   | 'completed';
 
-/** What columns hold that say nothing. */
+/** The empty values of columns that transitions clear. */
 export const empty = {
   offer: null,
   waiting_for: null,
@@ -37,20 +38,23 @@ type Clearable = keyof typeof empty;
 
 interface Transition {
   readonly from: readonly StateOrNone[];
-  /** null: it stays as it is. */
+  /** The next state; null keeps the current one. */
   readonly to: ExecutionState | null;
-  /** What the stream says of it; null: nothing. */
+  /** The event appended to the stream; null for none. */
   readonly event: ExecutionEventKind | null;
   readonly clears: readonly Clearable[];
-  /** Where the transition alone says it. */
+  /** The outcome, if the transition alone determines it. */
   readonly outcome?: Outcome;
-  /** The holder's own, by which the lease's time begins anew: what was stalled is no more. */
+  /**
+   * A transition of the holder that restarts the lease's time. A stalled execution returns to its stored
+   * state.
+   */
   readonly renews?: true;
-  /** The work is not held afterwards. */
+  /** No holder is left after the transition. */
   readonly endsLease: boolean;
   /**
-   * The locks that were taken for the work: they stay, pass to the new holder, or are freed, alone or with what the
-   * holder's run locked for no work in particular.
+   * The effect on the locks taken for the work: they stay, pass to the new holder, or are freed.
+   * `freeWithRun` also frees the locks that the holder's run took without naming any work.
    */
   readonly locks: 'stay' | 'pass' | 'free' | 'freeWithRun';
 }
@@ -61,7 +65,7 @@ const open = [...held, ...unheld] as const;
 
 const remark = { to: null, clears: [], endsLease: false, locks: 'stay' } as const;
 const renewal = { ...remark, renews: true } as const;
-/** A grant under a stop is a member's own, which lifts it. */
+/** A new grant. Only a member in person can get one despite a stop, and the grant lifts the stop. */
 const granted = {
   to: 'leased',
   event: 'acquired',
@@ -69,7 +73,7 @@ const granted = {
   endsLease: false,
 } as const;
 const givenUp = { event: 'released', endsLease: true, locks: 'free' } as const;
-/** Nothing is left to do: no question or offer is open, and no holder has to take it up again. A stop stays in force. */
+/** The end of the work. No question or offer stays open, and no rework is pending. A stop stays in force. */
 const over = {
   to: 'completed',
   event: 'completed',
@@ -78,19 +82,22 @@ const over = {
 
 const table = {
   begin: { ...granted, from: ['none'], locks: 'stay' },
-  /** A live lease is another's only by take-over. */
+  /** Only a takeover can replace another holder's live lease. */
   acquire: { ...granted, from: open, locks: 'free' },
-  /** By whom it was offered to. */
+  /** The addressee accepts the offer. */
   accept: { ...granted, from: ['offered'], locks: 'pass' },
   renew: { ...renewal, from: held, event: null },
   checkpoint: { ...renewal, from: held, event: 'checkpointed' },
   update: { ...renewal, from: held, event: 'updated' },
-  /** For the answer to an open question; any other operation of the holder leaves it waiting. */
+  /** The holder waits for the answer to an open question. Its other operations keep it waiting. */
   wait: { ...renewal, from: held, to: 'waiting_input', event: 'updated' },
-  /** The holding agent asked a question on the story; its comment is no operation of the lease, and renews nothing. */
+  /**
+   * The holding agent asked a question on the story. A comment is not an operation of the lease, so it does
+   * not renew the lease.
+   */
   ask: { ...remark, from: ['leased', 'waiting_input'], to: 'waiting_input', event: 'updated' },
   waitNoMore: { ...renewal, from: held, to: 'leased', event: 'updated', clears: ['waiting_for'] },
-  /** The question is resolved or deleted. */
+  /** The question was resolved or deleted. */
   hearAnswer: {
     ...remark,
     from: ['waiting_input'],
@@ -98,7 +105,7 @@ const table = {
     event: 'question_answered',
     clears: ['waiting_for'],
   },
-  /** The question is resolved or deleted, and the holding agent has another open one. */
+  /** The question was resolved or deleted, and the holding agent has another open one. */
   hearFirstAnswer: {
     ...remark,
     from: ['waiting_input'],
@@ -106,7 +113,7 @@ const table = {
     event: 'question_answered',
   },
   expire: { ...remark, from: ['leased', 'waiting_input'], to: 'stalled', event: 'expired' },
-  /** An expired lease is in the way of another unit's holder. */
+  /** An expired lease conflicts with a grant on another unit, so it ends. */
   supersede: { ...givenUp, from: ['stalled'], to: 'available', event: 'superseded', clears: ['waiting_for'] },
   handOff: {
     from: held,
@@ -132,22 +139,28 @@ const table = {
   finish: { ...over, from: held, endsLease: true, locks: 'freeWithRun' },
   /** A fact of the forge that changes no state. */
   observe: { ...remark, from: [...open, 'completed'], event: 'forge' },
-  /** On a held one a merge is a signal, and its holder completes. */
+  /** A merge of work that has no holder. On held work a merge is a signal, and the holder completes. */
   observeMerge: { ...over, from: unheld, outcome: 'succeeded', endsLease: false, locks: 'free' },
-  /** A pull request that is closed unmerged sends back what was handed in with it. */
+  /** A pull request was closed unmerged, which returns the work submitted with it. */
   sendBack: { ...remark, from: ['submitted'], to: 'available', event: 'forge' },
   requestStop: { ...remark, from: [...held, 'completed'], event: 'stop_requested' },
   liftStop: { ...remark, from: [...open, 'completed'], event: 'stop_lifted', clears: ['stop_requested'] },
-  /** A stop of what has no holder, or the story canceled, the group abandoned, the project deleted. */
+  /**
+   * A member stopped work that has no holder, or the story was canceled, the group abandoned or the project
+   * deleted.
+   */
   cancel: { ...over, from: open, outcome: 'canceled', endsLease: true, locks: 'free' },
-  /** With its group, or with its story where no forge tells of a merge. */
+  /** The work completes with its group, or with its story in a project whose merges no forge reports. */
   land: { ...over, from: open, outcome: 'succeeded', endsLease: true, locks: 'free' },
 } as const satisfies Record<string, Transition>;
 
 export type TransitionName = keyof typeof table;
 export const transitions: Readonly<Record<TransitionName, Transition>> = table;
 
-/** Every way from one state to another, as readers see them. What is renewed and was stalled is again what it was. */
+/**
+ * All transitions from one state to another, as readers see them. Renewed work that was stalled returns to
+ * its stored state.
+ */
 export const arrows: readonly {
   readonly from: StateOrNone;
   readonly to: StateOrNone;
@@ -161,7 +174,7 @@ export const arrows: readonly {
   return from.flatMap((state) => goesTo(state).map((next) => ({ from: state, to: next, transition })));
 });
 
-/** The states as they are stored. */
+/** Returns the source states of a transition as they are stored. */
 export const storedFrom = (transition: TransitionName): readonly StateOrNone[] => [
   ...new Set(
     transitions[transition].from.flatMap((state) =>
@@ -170,13 +183,13 @@ export const storedFrom = (transition: TransitionName): readonly StateOrNone[] =
   ),
 ];
 
-/** Whether it can be done to what is stored in this state. */
+/** Reports whether the transition is possible from this stored state. */
 export const can = (transition: TransitionName, stored: StoredState | 'none'): boolean =>
   storedFrom(transition).includes(stored);
 
 export const isHeldState = (state: StoredState): boolean => can('renew', state);
 
-/** The states that readers may see of what is stored in this one. */
+/** Returns the states that readers may see for this stored state. */
 export const shownOf = (stored: StoredState): readonly ExecutionState[] => [
   stored,
   ...(['expire', 'letOfferLapse'] as const).flatMap((transition) =>
@@ -184,7 +197,10 @@ export const shownOf = (stored: StoredState): readonly ExecutionState[] => [
   ),
 ];
 
-/** The state that a reader sees: time may have passed since it was written. */
+/**
+ * Returns the state that a reader sees now. It differs from the stored state once the lease or the offer has
+ * expired.
+ */
 export function shownState(
   stored: StoredState,
   times: {

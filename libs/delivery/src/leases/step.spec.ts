@@ -9,7 +9,7 @@ const at = '2026-11-21T09:30:00.000Z';
 const stored = executionStates.filter((state): state is StoredState => state !== 'stalled');
 const transitionNames = Object.keys(transitions) as TransitionName[];
 
-/** An execution in this state, about which everything is said that can be. */
+/** Returns an execution in this state with all optional columns set. */
 const executionIn = (state: StoredState): ExecutionRow => ({
   ...newExecution(
     { type: 'story', id: 's', projectId: 'p', key: 'WEB-1', title: '', status: 'ready', specVersion: 1 },

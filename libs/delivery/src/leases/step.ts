@@ -1,4 +1,4 @@
-/** A step in the life of one execution: what the table makes of it, in all that is written. */
+/** Applies one transition to one execution, and computes everything that has to be written. */
 import { type ExecutionRow } from '../data/executions.ts';
 import {
   can,
@@ -9,7 +9,7 @@ import {
   transitions,
 } from './states.ts';
 
-/** Something that its stream says. */
+/** An event of an execution's stream. */
 export interface ExecutionEvent {
   readonly kind: ExecutionEventKind;
   readonly data: Record<string, unknown>;
@@ -20,28 +20,34 @@ export type ExecutionChanges = Partial<
 >;
 
 export interface StepFacts {
-  /** By the database's clock, read when the row was locked. */
+  /** The database's time when the row was locked. */
   readonly now: string;
-  /** What this transition writes besides what follows from it. */
+  /** Columns that the caller sets in addition to those of the transition. */
   readonly sets?: ExecutionChanges;
-  /** Of its event. */
+  /** The data of the transition's event. */
   readonly data?: Record<string, unknown>;
-  /** What the stream says before that. */
+  /** Events to append before the transition's own. */
   readonly earlier?: readonly ExecutionEvent[];
-  /** The holder does it: it knows what it did, and its answer tells all that came before. */
+  /**
+   * True if the holder makes the transition. It knows its own event, and its answer contains all earlier
+   * ones.
+   */
   readonly tellsHolder?: boolean;
 }
 
 export interface Step {
   readonly transition: TransitionName;
-  /** The execution after it. */
+  /** The execution after the transition. */
   readonly row: ExecutionRow;
-  /** Those of its columns that were set, but for what each write sets. */
+  /** The columns that changed, except those that every write sets. */
   readonly columns: readonly (keyof ExecutionChanges)[];
   readonly events: readonly ExecutionEvent[];
 }
 
-/** What a transition makes of an execution that is locked. Whether it can be taken is asked before: here it is a fault. */
+/**
+ * Returns the result of a transition of a locked execution. Callers check beforehand that it is possible;
+ * here an impossible one is a fault.
+ */
 export function step(before: ExecutionRow, transition: TransitionName, facts: StepFacts): Step {
   const { now, sets = {}, data = {}, earlier = [], tellsHolder = false } = facts;
   const { event, clears, outcome, to } = transitions[transition];

@@ -1,4 +1,4 @@
-/** The end of expired leases that are in the way of another unit's holder. */
+/** Ends expired leases that conflict with a grant on another unit. */
 import { type Db } from '@muster/driver';
 import { type EventData, type Subject } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -9,7 +9,7 @@ import { type HeldLease } from '../rules/acquire.ts';
 import { step } from './step.ts';
 import { writeStep } from './write-step.ts';
 
-/** Where they end, as the context of a handler has it. */
+/** The part of a handler's context that ending a lease needs. */
 interface Ending {
   readonly db: Db;
   readonly caller: Caller;
@@ -21,17 +21,20 @@ interface Ending {
 }
 
 interface InTheWay {
-  /** Those that end. */
+  /** The leases to end. */
   readonly freed: readonly HeldLease[];
-  /** Locked, with others: the leases, and the executions under them. */
+  /** The locked leases and the executions under them. They include others than those to end. */
   readonly leases: readonly LeaseRow[];
   readonly executions: readonly ExecutionRow[];
   readonly now: string;
-  /** A story comes to a group; else another takes the work. */
+  /** True if a story joins a group; false if another holder takes the work. */
   readonly joining: boolean;
 }
 
-/** Their holders are fenced from here on, and told so; what they worked on is there for others. */
+/**
+ * Ends the leases. From now on their holders are fenced off and receive a signal, and others can take the
+ * work.
+ */
 export async function endInTheWay(
   { db, caller, emit }: Ending,
   { freed, leases, executions, now, joining }: InTheWay,

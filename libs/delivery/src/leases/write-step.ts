@@ -1,4 +1,4 @@
-/** A step as it is written: the execution and its stream, its lease, and the locks that go with the work. */
+/** Writes a step: the execution with its stream, its lease, and the locks taken for the work. */
 import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -9,7 +9,10 @@ import { assignmentsOf, canSql } from './states-sql.ts';
 import { type TransitionName, transitions } from './states.ts';
 import { type Step } from './step.ts';
 
-/** Writes a step of a locked execution, whose lease is locked as well; a holder's only while its grant still holds. */
+/**
+ * Writes a step of a locked execution with a locked lease. A holder's own step is written only while its
+ * grant is still valid.
+ */
 export function writeStep(
   { db, caller }: { readonly db: Db; readonly caller: Pick<Caller, 'actor'> },
   taken: Step,
@@ -30,8 +33,9 @@ export function writeStep(
 }
 
 /**
- * The same step of many executions at once, without their leases, which are locked and freed before: CTEs by which those
- * of `chosen` that can take it have, `stepped` among them. `data` is that of their events, `sets` what is assigned besides.
+ * Builds CTEs that apply one transition to many executions, whose leases the caller locked and freed before.
+ * They affect the executions of `chosen` that can take the transition; the CTE `stepped` returns them. `data`
+ * is the data of their events, and `sets` holds further assignments.
  */
 export function stepAll(
   transition: TransitionName,

@@ -27,7 +27,7 @@ const holdings = async (): Promise<unknown[]> => [
 ];
 const begin = (who: Person, runId = 'run-1') =>
   who.agents.runEvent({ projectId: 'WEB', runId, kind: 'started' }).catch(refusedAsGone);
-/** Who is let go of meanwhile is told so, and nothing else. */
+/** Expects the error that a caller gets who was removed during the call. */
 const refusedAsGone = (error: unknown) => {
   expect(error).toMatchObject({ status: 401 });
 };
@@ -37,7 +37,7 @@ const removeChloe = (): Promise<unknown> =>
 const retireRobo = (): Promise<unknown> =>
   people.ana.agents.retire({ agentId: people.robo.me.agentId ?? '' });
 
-/** Who claims has passed the door and waits for a row; meanwhile Chloé is removed, or her agent retired. */
+/** Blocks a claim on a row lock after its authorization check. Then removes Chloé, or retires her agent. */
 async function meet(
   row: { table: string; where: string; id: string },
   claim: () => Promise<unknown>,
@@ -185,7 +185,7 @@ describe('the work of a member who is removed', () => {
     if (row === undefined) throw new Error('the execution is gone');
     return row;
   };
-  /** What the trigger wrote is what the table of transitions says of this one. */
+  /** Expects that the trigger wrote the same as the table of transitions defines. */
   async function expectStep(
     executionId: string,
     before: ExecutionRow,

@@ -4,7 +4,7 @@ import { leaseTtl } from '../rules/ttl.ts';
 
 type Renewal = typeof registry.deliveryExecutions.renew | typeof registry.deliveryGroups.renewLease;
 
-/** The seconds that a renewal asks for, as the policy allows them; undefined where it keeps those that were given. */
+/** Returns the requested time to live in seconds, limited by the policy. Undefined keeps the current one. */
 export async function askedTtl({
   params: { ttlSeconds },
   policy,

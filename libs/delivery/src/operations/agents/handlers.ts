@@ -4,7 +4,7 @@ import { catalog } from './catalog/handlers.ts';
 import { listActive } from './listActive.ts';
 import { runEvent } from './runEvent.ts';
 
-/** What agents do; that they are is libs/organizations'. */
+/** The handlers for runs and the catalog of agents. libs/organizations creates, lists and retires agents. */
 export const agents = { runEvent, listActive, catalog } satisfies Omit<
   HandlersOf<Registry['agents']>,
   'create' | 'list' | 'retire'

@@ -5,7 +5,7 @@ import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-// The board is not of this world: what a merge does to its story is told where both are.
+// This test world has no board. Specs of the API test the effect of a merge on its story.
 const board = () => arrangeStories(world, { policy: { completeStoryOnMerge: false } });
 
 const target = { targetType: 'story', targetId: 'WEB-1' } as const;

@@ -9,9 +9,12 @@ import { reissuedToken } from './reissue.ts';
 
 type Looked = ResultOf<typeof inside.nextStories>;
 
-/** Stories that are looked at in one go: mostly the next is among the first, and where it is not, far from them. */
+/**
+ * The page sizes of the search for candidates. Usually the first page has the next story; if not, it is far
+ * down the list.
+ */
 const [firstLook, laterLooks] = [8, 256];
-/** As many as are asked for by id in one go. */
+/** The maximum number of story IDs in one query. */
 const mostBegun = 1_000;
 const mostSkipped = 20;
 const begunStatuses: StoryStatus[] = ['in_progress', 'in_review'];
@@ -42,7 +45,7 @@ export const acquireNext = handle(
     return { execution: null, leaseToken: null, resumed: false, signals: [], skipped: skipped() };
   },
   {
-    // While one writes its story, others look for theirs.
+    // While one call writes its story, other calls search for theirs.
     atOnce: 3,
     reissue: async (context, kept) => ({
       ...kept,
@@ -53,7 +56,7 @@ export const acquireNext = handle(
 
 type Page = Pick<InputOf<typeof inside.nextStories>, 'statuses' | 'storyIds' | 'after' | 'limit'>;
 
-/** A page of candidates in their order; nothing is locked. */
+/** Reads a page of candidates in order, without locks. */
 const look = (context: SearchContext, page: Page): Promise<Looked> =>
   context.perform(inside.nextStories, { ...page, ...filtersOf(context) });
 
@@ -65,7 +68,7 @@ const known = (items: Looked['items'], workOn: ReadonlyMap<string, WorkOnStory>)
 const byStory = (work: readonly WorkOnStory[]): ReadonlyMap<string, WorkOnStory> =>
   new Map(work.map((row) => [row.story_id, row]));
 
-/** The candidates of a status, page by page, from a page that was looked at. */
+/** Yields the candidates of a status page by page, starting with a page that was already read. */
 async function* inOrder(context: SearchContext, status: StoryStatus, first: Looked): AsyncGenerator<Known[]> {
   for (let { items, next } = first; ;) {
     if (items.length > 0) yield known(items, byStory(await readWorkOn(context.db, idsOf(items))));
@@ -74,7 +77,7 @@ async function* inOrder(context: SearchContext, status: StoryStatus, first: Look
   }
 }
 
-/** Those of some stories that are in the hands of work, page by page. */
+/** Yields the candidates among stories with work, page by page. */
 async function* atWork(context: SearchContext, work: readonly WorkOnStory[]): AsyncGenerator<Known[]> {
   if (work.length === 0) return;
   const workOn = byStory(work);
@@ -87,7 +90,10 @@ async function* atWork(context: SearchContext, work: readonly WorkOnStory[]): As
   }
 }
 
-/** All candidates, page by page. What is held by now comes last: no caller takes it, but callers hear of it. */
+/**
+ * Yields all candidates page by page. Held stories come last: the caller cannot take them, but the answer
+ * names them as skipped.
+ */
 async function* pages(
   context: SearchContext,
   ready: Looked,

@@ -9,7 +9,7 @@ export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (
   const { params, db, emit, refuse } = context;
   const { executionId, leaseToken, expectedSeq, ...written } = params;
   const { headSha } = written;
-  // Stories come before leases.
+  // Lock order: stories before leases.
   const [codes, holder] = await Promise.all([
     headSha === undefined ? [] : lockCode(db, executionId),
     asHolder(context, { executionId, leaseToken }),

@@ -22,12 +22,13 @@ import { landStories } from './land-stories.ts';
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
   const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
   const { executionId, leaseToken, outcome } = params;
-  // Said again with another outcome it is another call.
+  // The call's name contains the outcome: a retry with another outcome is a different call.
   const call = `complete as ${outcome}`;
   const submits = outcome === 'submitted';
 
-  // The story's move locks columns, which come before leases; so it goes first, and stays undone for a stale token. A
-  // call that is repeated moves nothing: a later holder may have taken the story up again.
+  // Moving the story locks columns, and columns are locked before leases. The move therefore comes first and
+  // is rolled back for a stale token. A repeated call moves nothing, because a later holder may have taken
+  // the story up again.
   let moves = false;
   if (submits || outcome === 'succeeded') {
     const [target, isHolder] = await Promise.all([
@@ -38,7 +39,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       moves = await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).then(
         () => true,
         (error: unknown) => {
-          // What was worked is done, also where the board has no room or no column for it.
+          // The work is done, even if the target column is missing or full.
           if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
           return false;
         },
@@ -48,13 +49,14 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   }
   const [policy, , request, holder] = await Promise.all([
     askPolicy(),
-    // A verdict comes before this, or after it.
+    // The row lock orders this call and a verdict one after the other.
     submits ? lockCode(db, executionId) : [],
     submits ? findRequest(db, executionId) : null,
     asEnder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') {
-    // Its twin came in between, and then a later holder took the story up again: this one's move would be written yet.
+    // An identical call ended the lease in between, and a later holder took the story up again. The move of
+    // this call must be rolled back.
     if (moves && holder.target.status === 'in_progress') {
       throw refuse('stale_lease', { currentEpoch: holder.lease?.epoch ?? 0 });
     }
@@ -92,7 +94,10 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   return { execution };
 });
 
-/** A merge that was reported before reports counted proves the work now, so its stories land with it. */
+/**
+ * Lands the stories whose merge was reported before the policy accepted reports. That merge proves the work
+ * now.
+ */
 async function landReported(
   context: Pick<HandlerContext<typeof registry.deliveryExecutions.complete>, 'db' | 'policy' | 'perform'>,
   executionId: string,
@@ -106,7 +111,10 @@ async function landReported(
 const hasBranch = ({ execution: { git } }: ExecutionHolder): boolean =>
   git?.branch != null || git?.pullRequest != null;
 
-/** A request for changes at the forge that is about the head that is handed in, as far as it is known. */
+/**
+ * Returns the forge's request for changes, unless it is known to be about another head than the submitted
+ * one.
+ */
 function requestAtForge({ execution: { forge, git } }: ExecutionHolder): Rework | null {
   const rework = reworkOf(forge);
   const isOther =
@@ -114,7 +122,7 @@ function requestAtForge({ execution: { forge, git } }: ExecutionHolder): Rework 
   return isOther ? null : rework;
 }
 
-/** What the policy asks for before work counts as done. */
+/** Lists the conditions of the policy that the work does not meet yet. */
 function unmetToSucceed(
   policy: Policy,
   { execution }: ExecutionHolder,

@@ -1,4 +1,4 @@
-/** How a lease is granted, whether its target was named or found: one way, by one decision. */
+/** Grants a lease. A target that the caller names and one that a search found follow the same decision. */
 import { type Id } from '@muster/driver';
 import {
   type ExecutionTarget,
@@ -36,7 +36,7 @@ export type Granting = Pick<
   'caller' | 'db' | 'policy' | 'projectRank' | 'emit' | 'refuse' | 'perform'
 >;
 
-/** What a caller wants of the lease, and of the work under it. */
+/** The caller's wishes for the lease and for the work under it. */
 export interface Wanted {
   readonly ttlSeconds?: number | undefined;
   readonly runId?: string | undefined;
@@ -44,18 +44,18 @@ export interface Wanted {
   readonly phase?: ResultOf<Acquire>['execution']['phase'] | undefined;
   readonly start: boolean;
   readonly takeOver: boolean;
-  /** The caller names the target; otherwise it was found for the caller. */
+  /** True if the caller names the target; false if a search found it. */
   readonly isNamed: boolean;
 }
 
-/** The caller as the holder of a lease. */
+/** Returns the caller as a lease holder. */
 export const holderOf = ({ caller }: Pick<Granting, 'caller'>, { runId }: Pick<Wanted, 'runId'>): Holder => ({
   memberId: caller.memberId,
   agentId: caller.agentId,
   runId: runId ?? null,
 });
 
-/** Moves a story to in_progress where its work has not begun. */
+/** Moves a story to in_progress if its work has not begun. */
 async function startStory({ perform, db }: Granting, story: Pick<Target, 'id' | 'status'>): Promise<void> {
   const isSentBack = async (): Promise<boolean> =>
     (await findForTarget(db, 'story', story.id))?.execution.needs_rework === true;
@@ -63,10 +63,13 @@ async function startStory({ perform, db }: Granting, story: Pick<Target, 'id' | 
   await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
 }
 
-/** Of a caller who takes nothing over: no decision about such a caller looks at it, and to ask reads five tables. */
+/**
+ * The rank passed for callers that take nothing over. No decision about them uses it, and reading the real
+ * one costs five tables.
+ */
 export const noRank = 0;
 
-/** Takes the lease on a target, or refuses. */
+/** Takes the lease on a target. Throws a refusal if that is not possible. */
 export async function acquireTarget(
   context: Granting,
   type: ExecutionTarget,
@@ -74,7 +77,7 @@ export async function acquireTarget(
   wanted: Wanted,
 ): Promise<ResultOf<Acquire>> {
   const { caller, db, policy: askPolicy, projectRank } = context;
-  // The story's move locks columns, which come before leases; so it goes first.
+  // Lock order: moving the story locks columns, which come before leases, so the move goes first.
   if (wanted.start && type === 'story') {
     const [, story] = await Promise.all([lockClaimant(db, caller), getTarget(db, type, id)]);
     await startStory(context, story);
@@ -90,7 +93,7 @@ export async function acquireTarget(
   return grant(context, facts, decision, wanted, policy);
 }
 
-/** What comes of an acquire, by what is locked. */
+/** Decides an acquire from the locked rows. */
 export function decide(context: Granting, facts: Acquiring, wanted: Wanted, rank: number): AcquireDecision {
   const { target, lease, now } = facts;
   if (isOver(target)) throw context.refuse('invalid_transition', { status: target.status });
@@ -108,7 +111,7 @@ export function decide(context: Granting, facts: Acquiring, wanted: Wanted, rank
   });
 }
 
-/** The execution that carries the target's stop. */
+/** Returns the execution that carries the target's stop. */
 const stoppedIn = ({ execution, stopped }: Acquiring): ExecutionRow | undefined =>
   [execution, stopped].find((row) => row !== undefined && row.stop_requested !== null);
 
@@ -149,7 +152,7 @@ function emitGrant(
   emit('execution.superseded', about, { executionId, fromMemberId, fromAgentId, live, joining: false });
 }
 
-/** Writes a decision that is no refusal, and answers the execution with its token. */
+/** Writes a positive decision, and returns the execution with its lease token. */
 export async function grant(
   context: Granting,
   facts: Acquiring,
@@ -201,7 +204,7 @@ export async function grant(
     tellsHolder: true,
   });
   const changed = taking.row;
-  // Leases first: what follows is fenced by them.
+  // The leases are written first, because they fence the statements that follow.
   if (decision.kind === 'grant') {
     const { rivalRows: leases, rivalExecutions: executions } = facts;
     await endInTheWay(context, { freed: decision.freed, leases, executions, now, joining: false });

@@ -12,7 +12,7 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const { executionId, leaseToken, offerTtlSeconds } = params;
   const toMemberId = params.toMemberId ?? null;
   const toAgentId = params.toAgentId ?? null;
-  // Said again to another member or agent it is another call.
+  // The call's name contains the addressee: a retry with another addressee is a different call.
   const call = `handoff to ${toMemberId ?? toAgentId ?? ''}`;
   const [isThere, acts, holder] = await Promise.all([
     canContribute(db, executionId, { toMemberId, toAgentId }),
@@ -25,7 +25,7 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
 
   const note = params.note ?? null;
   const expiresAt = later(holder.now, offerTtlSeconds);
-  // They wait for the addressee as the work does.
+  // The locks stay until the offer expires, as the work does.
   db.later(keepLocks(executionId, expiresAt));
   emit('execution.offered', aboutTarget(holder.target), { executionId, toMemberId, toAgentId });
   return {
@@ -36,7 +36,10 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   };
 });
 
-/** Whether the addressee, or the member whose agent it is, may work in the project; locked, against a removal. */
+/**
+ * Reports whether the addressee, or the member who owns the addressed agent, may work in the project. Locks
+ * the member against removal.
+ */
 const canContribute = async (
   db: Db,
   executionId: string,

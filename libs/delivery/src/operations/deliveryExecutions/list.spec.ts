@@ -22,7 +22,7 @@ beforeEach(async () => {
 const listed = async (who: Person, filter: Filter = {}): Promise<ListedExecution[]> =>
   (await who.deliveryExecutions.list(filter)).items;
 
-/** The keys of the stories, as the list has them. */
+/** Lists the keys of the stories in the order of the list. */
 const keys = async (filter: Filter, who = people.dan): Promise<(string | undefined)[]> =>
   (await listed(who, filter)).map(({ story }) => story?.key);
 
@@ -122,7 +122,7 @@ describe('deliveryExecutions.list', () => {
     expect(await keys({ holderId: chloe.me.memberId })).toEqual(['WEB-2', 'WEB-1']);
     expect(await keys({ holderId: robo.me.agentId ?? '' })).toEqual(['WEB-2']);
     expect(await keys({ holderId: ana.me.memberId })).toEqual([]);
-    // A lease past its time is held until another caller takes it.
+    // A holder keeps an expired lease until another caller takes it.
     await passTime(world, orgId, 3600);
     expect(await keys({ holderId: ben.me.memberId, state: 'stalled' })).toEqual(['WEB-3']);
     expect(await keys({ holderId: ben.me.memberId, state: 'leased' })).toEqual([]);
@@ -234,7 +234,7 @@ describe('deliveryExecutions.list', () => {
 });
 
 describe('what a caller may not see', () => {
-  /** A private project with work on a story of it, by Ana, of which Dan and Robo know nothing. */
+  /** Creates a private project in which Ana works on a story. Dan and Robo cannot see it. */
   async function hidden(): Promise<string> {
     const { ana, orgId } = people;
     const id = newId();

@@ -1,4 +1,4 @@
-/** The way of one caller through the stories that may be next: what is taken of them, and what is told of the others. */
+/** The search of one caller for its next story. It takes a candidate and records why it skipped others. */
 import {
   isBeforeWork,
   inside,
@@ -20,33 +20,39 @@ export type SearchContext = HandlerContext<Operation>;
 type Granted = Omit<ResultOf<Operation>, 'skipped'>;
 type Candidate = ResultOf<typeof inside.nextStories>['items'][number];
 
-/** A candidate as it was looked at, with what is known of the work on it. */
+/** A candidate as it was read, with the work on it. */
 export interface Known {
   readonly candidate: Candidate;
   readonly work: WorkOnStory | undefined;
 }
 
-/** What came of an attempt to take one of some candidates. */
+/** The result of an attempt to take one of several candidates. */
 interface Attempted {
   readonly granted: Granted | undefined;
-  /** Those before it, which others have claimed or hold by now; all of them where none was free. */
+  /**
+   * The number of candidates before it that other callers have claimed or hold. It counts all candidates if
+   * none was free.
+   */
   readonly passed: number;
-  /** Why it was not taken. */
+  /** The reasons for which the candidate was not taken. */
   readonly reasons: readonly PassedOverReason[];
-  /** It was moved meanwhile, and may be taken from where it is now. */
+  /** True if the candidate moved after it was read, and may be taken from its new column. */
   readonly moved: boolean;
 }
 
-/** A story that is moved again and again while it is reached for is left to the callers who move it. */
+/**
+ * The number of attempts for a story that moves while the search claims it. After that the story is left to
+ * those who move it.
+ */
 const mostTries = 3;
 
-/** The same member, by the same agent or in person. */
+/** Reports whether both are the same member, acting by the same agent or in person. */
 export const isBy = (
   one: Pick<Holder, 'memberId' | 'agentId'>,
   other: Pick<Holder, 'memberId' | 'agentId'>,
 ): boolean => one.memberId === other.memberId && one.agentId === other.agentId;
 
-/** The filters of a call, as the board takes them. */
+/** Returns the call's filters in the form that the board's operations take. */
 export function filtersOf({ params }: SearchContext) {
   const { projectId, labels, epicId, assignedToMe, start } = params;
   return { projectId, labels, epicId, assignedToMe, moves: start };
@@ -64,12 +70,12 @@ export class NextSearch {
     this.wanted = wanted;
   }
 
-  /** The stories that were passed over: those that wait to be begun are told of before those that others work on. */
+  /** Returns the skipped stories: first those whose work has not begun, then those with work. */
   skipped(): PassedOver[] {
     return [...this.waiting, ...this.begun];
   }
 
-  /** Takes the first of the candidates that can be taken. What was passed over before it is noted. */
+  /** Takes the first candidate that can be taken. Records the candidates skipped before it. */
   async takeFirst(page: readonly Known[]): Promise<Granted | undefined> {
     const judged = page.map((known) => ({ ...known, verdict: this.judge(known) }));
     const takeable = judged
@@ -80,14 +86,14 @@ export class NextSearch {
       .map(({ candidate }) => candidate);
     const { taken, granted, against } = await this.takeOneOf(takeable);
     for (const { candidate, verdict } of judged) {
-      // What comes after the one that is taken was not passed over.
+      // Candidates after the taken one were not skipped.
       if (candidate === taken) break;
       this.note(candidate, verdict.kind === 'pass' ? verdict.reasons : (against.get(candidate) ?? []));
     }
     return granted;
   }
 
-  /** Of those that others had claimed, what was not taken after all. Each is waited for by itself. */
+  /** Tries the candidates that other callers had claimed. It waits for the row lock of each in turn. */
   async takeClaimed(): Promise<Granted | undefined> {
     for (const candidate of this.claimed) {
       const { granted } = await this.attempt([candidate], true);
@@ -121,7 +127,7 @@ export class NextSearch {
     return { taken: undefined, granted: undefined, against };
   }
 
-  /** Claims the first of some candidates that is free, and takes it where nothing is against it by now. */
+  /** Claims the first free candidate, and takes it unless its current state forbids that. */
   private async attempt(candidates: readonly Candidate[], waits: boolean): Promise<Attempted> {
     const { db } = this.context;
     let [passed, moved] = [candidates.length, false];
@@ -140,12 +146,12 @@ export class NextSearch {
     return { granted, passed, reasons, moved };
   }
 
-  /** Takes one that is claimed. People may have moved it, changed it or taken it by name since it was looked at. */
+  /** Takes a claimed candidate. Members may have moved, changed or acquired it since it was read. */
   private async take({ storyId, status }: Candidate) {
     const { context, wanted } = this;
     const { db, perform, policy } = context;
     const [onBoard, facts, policyNow] = await Promise.all([
-      // Columns are locked before leases.
+      // Lock order: columns before leases.
       perform(inside.beginStory, { ...filtersOf(context), storyId, status }),
       lockForAcquire(db, 'story', storyId),
       policy(),
@@ -167,7 +173,8 @@ export class NextSearch {
       isGrouped: work.is_grouped,
       isSubmitted: work.awaits_forge,
       isReworkOfAnother: reworkFor !== null && !isBy(reworkFor, caller),
-      // Who moves it back to ready wants it to be taken up again, where the board says what is begun.
+      // If the board decides what has begun, a member who moves a story back to ready wants it to be taken up
+      // again.
       boardDecides: this.wanted.start,
       decision: decideAcquire({
         now: work.now,

@@ -11,7 +11,7 @@ beforeEach(async () => {
   ({ people } = await arrangeStories(world));
 });
 
-/** Takes the work, and hands it in with a pull request of this number. */
+/** Acquires the work, and submits it with a pull request of this number. */
 async function handIn(number: number): Promise<string> {
   const { deliveryExecutions: api } = people.chloe;
   const { execution, leaseToken } = await api.acquire({ targetType: 'story', targetId: 'WEB-1' });
@@ -46,7 +46,7 @@ describe('a pull request that is closed', () => {
     await observe(id, 'pr_closed', 20, 3);
     await handIn(4);
     expect(await observe(id, 'checks_passed', 21)).toEqual(['submitted', false]);
-    // Seen before, heard after: what is known already is newer.
+    // The forge saw this earlier than the fact that is already known, although it arrives later.
     expect(await observe(id, 'pr_closed', 19, 3)).toEqual(['submitted', false]);
     expect(await observe(id, 'pr_closed', 22, 4)).toEqual(['available', true]);
   });

@@ -35,7 +35,7 @@ import { writeStep } from '../../leases/write-step.ts';
 import { landStories } from './land-stories.ts';
 import { fold, isClosed, isLanded, needsRework, reworkOf, seenHead } from '../../rules/forge.ts';
 
-/** What recording asks of its context; a forge's own delivery has it too. */
+/** The part of the context that recording needs. A delivery from a forge has it as well. */
 type Context = Pick<
   HandlerContext<typeof registry.deliveryExecutions.recordForgeObservation>,
   'caller' | 'db' | 'policy' | 'emit' | 'perform'
@@ -50,7 +50,7 @@ interface Seen {
   readonly reviewer?: string | undefined;
 }
 
-/** Records what was seen, with the trust that it has, and what follows from it. */
+/** Records an observation with its trust, and applies its consequences. */
 export async function observe(
   context: Context,
   { executionId, observation, trust, rev, before, reviewer }: Seen,
@@ -63,7 +63,7 @@ export async function observe(
   const [isAhead, policy, codes, recorded, landing] = await Promise.all([
     isAheadOfClock(db, observation.observedAt),
     askPolicy(),
-    // Stories come before leases and executions.
+    // Lock order: stories before leases and executions.
     head === undefined ? [] : lockCode(db, executionId),
     recordObservation(db, executionId, observation, { trust, by: caller.actor }),
     landedStories(db, executionId),
@@ -75,13 +75,14 @@ export async function observe(
   const mayComplete = policy.agentsMayComplete || !isAgentsReport;
   const counts = !isMerge || (mayComplete && mergeCounts(policy, trust));
 
-  // A story's move locks columns, which come before leases; so it goes first.
+  // Moving a story locks columns, which come before leases, so the move goes first.
   if (recorded && isMerge && counts && policy.completeStoryOnMerge)
     await landStories(context, landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']);
   const { lease, execution, now, target } = await lockExecution(db, executionId);
   if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
 
-  // A merge that does not count, or an agent's report of one where agents complete nothing, is kept and folds into nothing: what the forge says later is still news.
+  // Some merges are only recorded and not folded into the state: a merge that does not count, and an agent's
+  // report where agents may not complete. A later fact of the forge is then still new.
   const { state: forge, news } = counts
     ? fold(execution.forge, fact)
     : { state: execution.forge, news: false };
@@ -108,7 +109,7 @@ export async function observe(
   return { recorded, observation: answered, execution: toExecution(taken.row, lease, now) };
 }
 
-/** A token's word is a report, whichever caller has it. */
+/** Records a report of a token. Its trust is always `reported`, regardless of the token's owner. */
 export const recordForgeObservation = handle(
   registry.deliveryExecutions.recordForgeObservation,
   async (context) => {
@@ -146,7 +147,7 @@ const aheadOfClock = (): ApiError =>
     },
   ]);
 
-/** When the work was merged: by any word, and by the forge's own. */
+/** Returns the times of the merge: as reported by any source, and as verified by the forge. */
 function mergesAfter(
   { merged_at: mergedAt, merge_verified_at: verifiedAt }: ExecutionRow,
   forge: ForgeState,
@@ -162,17 +163,17 @@ function mergesAfter(
   };
 }
 
-/** The head after a fact. */
+/** The head commit after a fact. */
 interface HeadAfter {
-  /** Undefined where the fact does not say, or where what is known is newer. */
+  /** The head; undefined if the fact does not name one, or if a newer one is known. */
   readonly headSha: string | undefined;
-  /** Verdicts on the code before are stale. */
+  /** True if the code changed, which makes verdicts on the earlier code stale. */
   readonly isOtherCode: boolean;
 }
 
 const unmoved: HeadAfter = { headSha: undefined, isOtherCode: false };
 
-/** The head after this fact. The code under review of the stories follows it. */
+/** Returns the head after this fact, and updates the code under review of the stories. */
 function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: SeenHead): HeadAfter {
   const after = changeCode(db, codes, (code) => codeSeen(code, head));
   const isOtherCode = after.some(({ seq }, index) => seq !== codes[index]?.code.seq);
@@ -193,7 +194,10 @@ function shaAfter(
   return moved?.headSha ?? (isHead ? sha : undefined);
 }
 
-/** What the facts make of an execution without a holder; on a held one they are signals, and its holder completes. */
+/**
+ * Returns the transition that the facts cause on an execution without a holder. On a held one they are
+ * signals, and the holder completes.
+ */
 function follows(
   { state, rework }: ExecutionRow,
   forge: ForgeState,
@@ -208,13 +212,14 @@ function follows(
   },
 ): { readonly transition: TransitionName; readonly sets: ExecutionChanges } {
   if (isLanded && can('observeMerge', state)) return { transition: 'observeMerge', sets: {} };
-  // A closing sends back what was handed in before it; what was handed in since is another matter.
+  // A closed pull request returns the work that was submitted before it closed, and no later submission.
   if (news?.kind === 'pr_closed' && can('sendBack', state)) {
     return { transition: 'sendBack', sets: { needs_rework: true } };
   }
   if (state !== 'submitted' && state !== 'available') return { transition: 'observe', sets: {} };
   const isGivenBack = state === 'available' && isClosed(forge);
-  // A request for changes in Muster is stale once the code is another; that of the forge is what the forge shows.
+  // A request for changes made in Muster is stale once the code changes. The forge's request follows the
+  // forge's state.
   const own = rework?.source === 'muster' && !isOtherCode ? rework : null;
   return {
     transition: 'observe',
@@ -222,7 +227,7 @@ function follows(
   };
 }
 
-/** What people see of the branch, where the news or the head says something of it. */
+/** Returns the git data shown to people, if the news or the head changes it. */
 function gitAfter(
   { git }: ExecutionRow,
   { news, headSha }: { readonly news: ForgeFact | undefined; readonly headSha: string | undefined },
@@ -233,7 +238,7 @@ function gitAfter(
   return { git: { ...told, ...(headSha !== undefined && { headSha }) } };
 }
 
-/** The newest facts also stand where people look for them. */
+/** Copies the newest facts into the git data that people see. */
 function gitOf(git: Git, { kind, ref, number, url }: ForgeFact): Git {
   switch (kind) {
     case 'branch_pushed':

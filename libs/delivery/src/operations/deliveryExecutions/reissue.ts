@@ -2,7 +2,7 @@ import { type Execution } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 import { reissueLeaseToken } from '../../data/leases.ts';
 
-/** A fresh token of the same epoch, for the answer to a repeated acquire. */
+/** Issues a new token of the same epoch, for the answer to a repeated acquire. */
 export async function reissuedToken(
   { caller, db }: Pick<HandlerContext<never>, 'caller' | 'db'>,
   execution: Execution,

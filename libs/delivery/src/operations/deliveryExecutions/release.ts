@@ -9,7 +9,7 @@ export const release = handle(registry.deliveryExecutions.release, async (contex
   const holder = await asEnder(context, params, 'release');
   if (holder.kind === 'repeated') return { execution: standing(holder) };
   const { execution, target } = holder;
-  // The policy is asked only where a merge was seen.
+  // The policy is read only if a merge was observed.
   const landed =
     execution.merged_at !== null && hadLanded(await askPolicy(), execution, execution.pull_request);
   const about = aboutTarget(target);

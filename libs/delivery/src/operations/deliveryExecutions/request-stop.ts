@@ -15,7 +15,10 @@ const answerWith = ({ lease, now }: LockedExecution, { row }: Pick<Step, 'row'>)
   signals: [],
 });
 
-/** A stop belongs to the target. The newest execution carries it, also after its end. */
+/**
+ * Refuses an execution that is completed and not the target's newest. A stop belongs to the target, and its
+ * newest execution carries it, even after its end.
+ */
 async function requireNewest({ db, refuse }: Context, { execution }: LockedExecution): Promise<void> {
   if (execution.state !== 'completed') return;
   const newest = await findForTarget(db, execution.target_type, execution.target_id);
@@ -23,8 +26,8 @@ async function requireNewest({ db, refuse }: Context, { execution }: LockedExecu
 }
 
 /**
- * Stops the work until a member lifts the stop. The holder is asked to stop; work that no holder will end is canceled
- * immediately. Work on a finished target stays as it is.
+ * Stops the work until a member lifts the stop. The holder is asked to stop; work that no holder will end is
+ * canceled immediately. Work on a finished target stays as it is.
  */
 export async function requestStop(context: Context) {
   const { params, caller, db, emit } = context;
@@ -41,7 +44,8 @@ export async function requestStop(context: Context) {
   const said = { reason, by: caller.actor };
   const sets = { stop_requested: { seq, ...said, at: now } };
   const held = heldLease(lease);
-  // Past its time on what is over, no other can take it, and none may be left to complete it.
+  // The lease has expired and the target is finished. No other holder can take this work, so no holder would
+  // complete it.
   const isLeft = held !== null && held.expiresAt <= now && isOver(target);
   const isAsked = isCompleted || (held !== null && !isLeft && can('requestStop', execution.state));
   const taken = isAsked

@@ -49,7 +49,7 @@ it('says in the stream what was cleared', async () => {
   ]);
 });
 
-/** What a change leaves behind. */
+/** Reads everything that a change leaves behind. */
 const traces = async () => {
   const { executionId } = held;
   const { execution } = await people.dan.deliveryExecutions.get({ executionId });
@@ -66,7 +66,7 @@ const traces = async () => {
   };
 };
 
-/** By SQL, since comments are not of this world. */
+/** Inserts the question by SQL, since this test world has no comments. */
 async function askQuestion(): Promise<string> {
   const questionId = newId();
   await world.rows(
@@ -97,7 +97,7 @@ it('makes no version and no event of what stands already, renews the lease, and 
     const { execution } = await api.update({ ...held, ...said });
     expect(execution).toEqual({ ...first.execution, lease: execution.lease });
     expect(await traces()).toEqual(before);
-    // Past its time it was stalled; renewed it waits again.
+    // The work was stalled after its lease expired. Once renewed, it waits again.
     const seen = await api.get({ executionId: held.executionId });
     expect(seen.execution.state).toBe('waiting_input');
   }

@@ -31,7 +31,7 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   const code = params.git === null ? noCodeKnown : params.git;
   const tellsCode = code?.headSha !== undefined || code?.diffHash !== undefined;
   const [codes, policy, holder, question] = await Promise.all([
-    // Stories come before leases.
+    // Lock order: stories before leases.
     tellsCode ? lockCode(db, executionId) : [],
     code?.diffHash === undefined ? undefined : askPolicy(),
     asHolder(context, { executionId, leaseToken }),
@@ -53,7 +53,7 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   if (code !== undefined) {
     const said = policy === undefined ? code : codeThatCounts(policy, code);
     const told = changeCode(db, codes, (known) => codeSaid(known, said, now));
-    // An earlier report may be repeated after reports of other code.
+    // The holder may repeat an earlier report after reports of other code.
     const isNews = codes.some((known, index) => known.code !== told[index]);
     if (isNews && !fields.includes('git')) fields.push('git');
   }
@@ -75,7 +75,10 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   });
 }
 
-/** A question on the story, or on one of the group's stories; held, so that it is not answered unseen. */
+/**
+ * Finds a question on the story, or on one of the group's stories. Locks it, so that an answer cannot be
+ * missed.
+ */
 const findQuestion = (
   db: Db,
   executionId: string,

@@ -34,7 +34,7 @@ export const acquireLease = handle(
     if (lease === undefined) throw new Error('the group has no lease');
     if (isOverGroup(group.state)) throw refuse('invalid_transition', { state: group.state });
 
-    // It excludes no holder's work, and there is nothing to be offered or stopped.
+    // The coordinator's lease conflicts with no holder's work, and it cannot be offered or stopped.
     const decision = decideAcquire({
       now,
       caller: { memberId, agentId, runId },

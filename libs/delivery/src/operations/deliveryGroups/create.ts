@@ -11,7 +11,7 @@ export const create = handle(registry.deliveryGroups.create, async (context) => 
     project: targetId,
     groupId: null,
   };
-  // A group that is not there yet has no holder, so the holders of its stories have no rival.
+  // A new group has no holder yet, so it cannot conflict with the holders of its stories.
   const [{ at, projectId }, found] = await Promise.all([access(), lockStories(db, place)]);
   if (projectId === null) throw new Error('a group is made in a project');
   const storyIds = await requireJoinable(context, place, projectId, found);

@@ -1,4 +1,4 @@
-/** The end of a group: its stories are free, and it has neither a coordinator nor a holder any more. */
+/** Ends a group: its stories leave it, and its coordinator and the holder of its work lose their leases. */
 import { type GroupState, needsVerifiedMerge, type registry, unmetMergeProof } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
@@ -11,7 +11,9 @@ import { heldByAnother, heldDetails } from '../../rules/acquire.ts';
 
 type Context = HandlerContext<typeof registry.deliveryGroups.update>;
 
-/** All that the end goes by; it goes out behind the statement that locks the group. */
+/**
+ * Reads all that ending a group depends on. The queries are pipelined behind the one that locks the group.
+ */
 export async function lockEnd({ db, params: { groupId }, policy }: Context) {
   const [leases, [execution], now, rules, proof] = await Promise.all([
     lockGroupLeases(db, groupId),
@@ -24,7 +26,10 @@ export async function lockEnd({ db, params: { groupId }, policy }: Context) {
 }
 type End = Awaited<ReturnType<typeof lockEnd>>;
 
-/** Ends what hangs on a locked group, if no other caller is at work on it and the policy is met. */
+/**
+ * Ends the leases and work of a locked group. Throws if another caller works on it or if the policy is not
+ * met.
+ */
 export function endGroup(
   context: Context,
   group: GroupRow,

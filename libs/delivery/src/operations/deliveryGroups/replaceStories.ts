@@ -66,7 +66,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
   return { group: toGroup(after), added, removed };
 });
 
-/** Work on the group is delivered with the stories that join it: its code is theirs from then on. */
+/** Records the code of the group's work as the code under review of the stories that join. */
 async function takeOverCode(
   { db, policy: askPolicy }: HandlerContext<typeof registry.deliveryGroups.replaceStories>,
   groupId: string,

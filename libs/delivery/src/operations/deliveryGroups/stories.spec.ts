@@ -24,7 +24,7 @@ const expire = (unitId: string) =>
     unitId,
   );
 
-/** Pairs of a group's work and a story's of it that different holders have at once: there may be none. */
+/** Finds stories whose holder differs from the holder of their group's work. The result must be empty. */
 const rivals = () =>
   world.rows(
     `select m.story_id from delivery_group_stories m

@@ -10,7 +10,7 @@ export const updateUpstream = handle(
     const fields = changedFields({ upstream: group.upstream }, { upstream });
     if (fields.length === 0) return { group: toGroup(group) };
     const changed = deliveryGroups.save(db, group, { upstream }, at);
-    // A second group with the same one is what the unique index refuses: already_exists.
+    // The unique index refuses a second group with the same upstream: already_exists.
     emit('group.upstreamUpdated', aboutGroup(group), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,

@@ -2,5 +2,8 @@ import { inside } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { observe } from '../deliveryExecutions/recordForgeObservation.ts';
 
-/** The adapter's way to record: it alone says verified, of what a forge signed. */
+/**
+ * Records an observation for the forge adapter. Only the adapter can record `verified` trust, for what a
+ * forge has signed.
+ */
 export const observeForge = handle(inside.observeForge, (context) => observe(context, context.params));

@@ -10,7 +10,7 @@ import { unlessTooIntricate } from '../../rules/lock-resources.ts';
 export const workAround = handle(inside.workAround, async ({ targetId, db }) => {
   const { locks, moreLocks, ownFiles, works, moreWorks } = await readWorkAround(db, targetId);
   const around = locks.map((row) => ({ ...row, storyId: row.story_id }));
-  // What cannot be told in time is said to be missing, never to be free.
+  // A result that is too expensive to compute is reported as incomplete, never as free of collisions.
   const found = unlessTooIntricate(() =>
     collisionsOf({ files: ownFiles }, { locks: around, works }, new Effort(mostSteps), mostCollisions),
   );

@@ -18,7 +18,7 @@ beforeEach(async () => {
 const everyLock = () =>
   world.rows<{ id: string }>('select * from locks where org_id = $1 order by id', people.orgId);
 
-/** Who stands in the trail of an operation, in its order. */
+/** Lists the actors in the audit of an operation, in order. */
 const auditOf = async (operation: string) =>
   (
     await world.rows<{ name: string }>(
@@ -244,7 +244,7 @@ describe('locks.acquire', () => {
   });
 });
 
-/** Whether two locks are about the same path, by a matcher that knows nothing of how that was decided. */
+/** Reports whether two locks cover the same path, by a matcher that is independent of the product's. */
 const clash = (a: Lock, b: Lock, paths: readonly string[]): boolean =>
   (a.mode === 'exclusive' || b.mode === 'exclusive') &&
   JSON.stringify([a.holder, a.runId]) !== JSON.stringify([b.holder, b.runId]) &&

@@ -87,7 +87,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
 
   const before = own.find((lock) => isSameSet(lock.resources, resources));
   const askedUntil = later(now, grantedTtl(params.ttlSeconds, policy.maxLockTtlSeconds));
-  // Work may be held for longer than a lock: then what goes with it lasts as long.
+  // Work can be leased for longer than a lock lasts. A lock taken for work lasts as long as its lease.
   const expiresAt = latest(askedUntil, execution?.leaseExpiresAt);
   if (before !== undefined) {
     const extended = extendedLock(before, params, facts, expiresAt);
@@ -125,7 +125,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   return { lock: toLock(row), extended: false, conflicts, leftOut: null };
 });
 
-/** What is in the way, with the locks as they are shown. */
+/** Returns the conflicting locks in the form that callers see. */
 async function conflictsOf(
   context: Context,
   resources: readonly string[],
@@ -139,7 +139,7 @@ async function conflictsOf(
   if (clashes.length === 0) return [];
   const shown = await getLocks(db, [...new Set(clashes.map(({ b }) => b.lock.id))]);
   const byId = new Map(shown.map((row) => [row.id, toLock(row)]));
-  // One that was freed while we looked is in the way no more, and another may be behind it.
+  // A lock that was freed since it was read no longer conflicts. Another one may be hidden behind it.
   const isGone = (lockId: string): boolean =>
     clashes.some(({ b }) => b.lock.id === lockId) && !byId.has(lockId);
   const left = others.filter(({ id }) => !isGone(id));
@@ -150,7 +150,7 @@ async function conflictsOf(
   });
 }
 
-/** Each grant is compared with all that is locked: so much of it there may be at once. */
+/** Refuses a grant if too many resources would be locked. Every grant is compared with all of them. */
 function refuseTooMany(
   { refuse }: Context,
   resources: readonly string[],
@@ -162,7 +162,9 @@ function refuseTooMany(
   }
 }
 
-/** What is not given stays; the time only grows. */
+/**
+ * Returns the extended lock. Parameters that are not given keep their value, and the expiry only moves later.
+ */
 const extendedLock = (
   before: LockRow,
   { mode, reason }: Params,
@@ -181,8 +183,8 @@ const latest = (time: string, other: string | null | undefined): string =>
   other != null && other > time ? other : time;
 
 /**
- * Takes out what lapsed and cannot be beside this lock, so that the work goes on without it, and is told. Patterns too
- * intricate to compare are taken for a clash.
+ * Deletes expired claims that conflict with this lock, and signals this to the work that had them. The work
+ * continues without them. Patterns that are too expensive to compare count as a conflict.
  */
 function passOver({ db }: Context, lock: LockRow, lapsed: readonly LapsedClaim[]): void {
   if (lapsed.length === 0) return;
@@ -204,10 +206,13 @@ function passOver({ db }: Context, lock: LockRow, lapsed: readonly LapsedClaim[]
   db.later(signalLockConflicts(timeItself, signals));
 }
 
-/** So many of the files are named; that there are any is what counts. */
+/** The maximum number of files listed in a signal. The signal matters more than a complete list. */
 const mostPaths = 20;
 
-/** For each work of others with files that the lock is about: which. Patterns too intricate to tell are told of anyway. */
+/**
+ * Returns a signal for each execution of others that has files under the lock. Patterns that are too
+ * expensive to compare cause a signal, too.
+ */
 function signalsOf(lock: LockRow, works: readonly TouchedWork[]): LockConflictSignal[] {
   const locked = lock.resources.map(resourceOf);
   const effort = new Effort(mostSignalSteps);

@@ -88,7 +88,7 @@ describe('a lock that goes with work', () => {
     const { lock: granted } = await acquire(ben, ['docs/a.md']);
     const { execution, signals } = await chloe.deliveryExecutions.renew(held);
     expect(await listed(people.dan)).toEqual([{ ...lock, expiresAt: execution.lease?.expiresAt }, granted]);
-    // And the holder hears what it lost.
+    // The holder also gets a signal about the lock it lost.
     expect(signals).toMatchObject([
       {
         kind: 'lock_conflict',

@@ -85,7 +85,7 @@ describe('a lock that goes with work', () => {
     try {
       await holder.query('begin');
       await holder.query('select 1 from locks where id = $1 for update', [other.id]);
-      // It has seen that the work is there, and waits; the work must not end behind it.
+      // The call has found the work and now waits. The work must not end while it waits.
       const acquiring = acquire(people.chloe, ['src/**'], { executionId: held.executionId });
       await world.waiting(1);
       const releasing = people.chloe.deliveryExecutions.release(held);
@@ -129,7 +129,7 @@ describe('a lock on its way to another', () => {
       () => ben.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' }),
       () => acquire(chloe, ['src/a.ts']),
     );
-    // One of the two: Ben has what passed to him, or Chloé what was hers first.
+    // One of two outcomes: Ben has the lock that passed to him, or Chloé has the lock she took first.
     const live = await listed(people.dan);
     expect(live.map(({ holder, resources }) => [holder.name, ...resources])).toEqual([
       live[0]?.holder.name === 'Ben' ? ['Ben', 'src/**'] : ['Chloé', 'src/a.ts'],

@@ -1,4 +1,4 @@
-/** The version that a reader means: the newest, one by its exact text, or the newest of a range. */
+/** Resolves the version that a reader asks for: the newest, an exact one, or the newest in a range. */
 import { type Db } from '@muster/driver';
 import { type CatalogVersionRef } from '@muster/registry';
 import { badRequest, notFound } from '@muster/runtime';
@@ -7,7 +7,7 @@ import { isRange, newestIn } from '../../../rules/catalog-versions.ts';
 
 type Find<Row> = (db: Db, ref: AgentRef, version: string | undefined) => Promise<Row | undefined>;
 
-/** Finds it with `find`, and answers all versions that there are. Only a range takes a second look. */
+/** Loads the wanted version with `find`, and lists all versions. Only a range needs a second query. */
 export async function wantedVersion<Row>(
   db: Db,
   { version, ...ref }: AgentRef & { readonly version?: string | undefined },
