@@ -1,4 +1,4 @@
-/** For specs: people who lock, and who work on what they lock. */
+/** Helpers of specs about locks and the work on locked files. */
 import { expect } from '@jest/globals';
 import { type InputOf, type Lock, type LockConflict, type registry } from '@muster/registry';
 import { type Person, refusalOf, type World } from '@muster/testing';
@@ -20,7 +20,7 @@ export const listed = async (
   more: { readonly resource?: string; readonly mine?: boolean } = {},
 ): Promise<Lock[]> => (await who.locks.list({ projectId: 'WEB', ...more })).items;
 
-/** What a call was refused with. */
+/** Returns the conflicts of a refused call. */
 export async function conflictsOf(call: Promise<unknown>): Promise<unknown[]> {
   const { status, code, details } = await refusalOf(call);
   expect([status, code, details?.reason, details?.retryable]).toEqual([409, 'conflict', 'lock_held', true]);
@@ -28,7 +28,7 @@ export async function conflictsOf(call: Promise<unknown>): Promise<unknown[]> {
   return Array.isArray(conflicts) ? (conflicts as unknown[]) : [];
 }
 
-/** Takes a story, and writes a checkpoint where it touched files. */
+/** Acquires a story, and writes a checkpoint if it touched files. */
 export async function workOn(
   who: Person,
   story: 'WEB-1' | 'WEB-2',
@@ -43,7 +43,7 @@ export async function workOn(
   return held;
 }
 
-/** So many seconds go by for leases, offers and locks of an organization. */
+/** Moves the expiry of an organization's leases, offers and locks this many seconds back. */
 export async function passTime(world: World, orgId: string, seconds: number): Promise<void> {
   for (const sql of [
     'update leases set expires_at = expires_at - make_interval(secs => $2) where org_id = $1',

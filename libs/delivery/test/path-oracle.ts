@@ -1,4 +1,7 @@
-/** A matcher for lock resources that shares no code with the one under test: it translates a glob to a regular expression. */
+/**
+ * A matcher for lock resources that shares no code with the product's: it translates a glob to a regular
+ * expression.
+ */
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
 
@@ -44,11 +47,11 @@ function expressionOf(glob: string): string {
     .join('');
 }
 
-/** Whether the glob matches the path; of a path without wildcards only itself. */
+/** Reports whether the glob matches the path. A path without wildcards matches only itself. */
 export const matchesGlob = (glob: string, path: string): boolean =>
   new RegExp(`^${expressionOf(glob)}$`, 'su').test(path);
 
-/** Whether a lock on the resource covers this path or name. */
+/** Reports whether a lock on the resource covers this path or name. */
 export function covers(resource: string, thing: string): boolean {
   if (resource.startsWith('name:') || thing.startsWith('name:')) return resource === thing;
   const plain = resource.replaceAll(/\\(.)/gsu, '$1');

@@ -1,11 +1,14 @@
-/** For specs: an organization with ready stories in the project WEB, by SQL, since the board is not of their world. */
+/**
+ * Creates an organization with ready stories in the project WEB for specs. It uses SQL, since the board is
+ * not in their test world.
+ */
 import { newId } from '@muster/driver';
 import { type Makers, type People, type World } from '@muster/testing';
 
 export interface Stories {
   readonly people: People;
   readonly projectId: string;
-  /** WEB-1 and on. */
+  /** The IDs of WEB-1, WEB-2 and so on. */
   readonly stories: readonly string[];
 }
 

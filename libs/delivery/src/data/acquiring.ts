@@ -1,4 +1,7 @@
-/** All that decides an acquire, locked in the order in which every transaction locks, and read when it was. */
+/**
+ * The facts that decide an acquire. They are locked in the order that every transaction uses, and read after
+ * the locks.
+ */
 import { type Db, type Id, newId, of, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget } from '@muster/registry';
 import { type HeldLease, type OpenExecution } from '../rules/acquire.ts';
@@ -9,9 +12,9 @@ import { lockTarget, type Target } from './targets.ts';
 
 export interface Acquiring {
   readonly target: Target;
-  /** By the database's clock, when all of this was locked. */
+  /** The database's time after all rows were locked. */
   readonly now: string;
-  /** The unit's own lease; it has a row by now. */
+  /** The unit's own lease. Its row was inserted if it was missing. */
   readonly lease: LeaseRow;
   readonly rivals: readonly HeldLease[];
   readonly rivalRows: readonly LeaseRow[];
@@ -19,11 +22,14 @@ export interface Acquiring {
   readonly execution: ExecutionRow | undefined;
   /** The target's completed execution that carries a stop. */
   readonly stopped: ExecutionRow | undefined;
-  /** Those of the rivals. */
+  /** The executions of the rivals. */
   readonly rivalExecutions: readonly ExecutionRow[];
 }
 
-/** A set of `(type, id, project_id)`: the unit and those that exclude it, a story's group or a group's stories. */
+/**
+ * Returns a set of `(type, id, project_id)`: the unit and the units it excludes, a story's group or a group's
+ * stories.
+ */
 const unitsOf = (type: ExecutionTarget, id: Id): Part =>
   type === 'story'
     ? sql.part`(select 'story' as type, s.id, s.project_id from stories s where ${of('s')} and s.id = ${id}
@@ -37,13 +43,14 @@ const unitsOf = (type: ExecutionTarget, id: Id): Part =>
         where ${of('m')} and m.group_id = ${id} and /*guard: a group's stories exclude it*/m.open/*end*/)`;
 
 /**
- * Locks target, leases and executions. A group's stories are held as well, so that none is moved away meanwhile. Every
- * unit has a row before any is locked: one that another transaction has made and not committed would exclude no caller.
+ * Locks target, leases and executions, and also a group's stories, so that none of them is moved. Every unit
+ * gets its lease row before any is locked: an uncommitted row of another transaction could not be locked and
+ * would exclude no caller.
  */
 export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Promise<Acquiring> {
   const units = unitsOf(type, id);
-  // A list that is there before any row is locked. Joined instead, a row that changed while it was waited for is looked
-  // for again in the join, and by some plans not found: then it is neither locked nor read.
+  // The list is complete before any row is locked. With a join, a row that changed during the lock wait is
+  // looked up again in the join. Some plans do not find it, and then it is neither locked nor read.
   const ids = sql.part`any (array(select u.id from ${units} u))`;
   const [target, , , leases, executions, stopped, now] = await Promise.all([
     lockTarget(db, type, id),
@@ -87,13 +94,13 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
   };
 }
 
-/** For the rules. */
+/** Returns the facts of an open execution that the rules need. */
 export const toOpenExecution = (
   row: Pick<ExecutionRow, 'state' | 'offer'> | undefined,
 ): OpenExecution | null =>
   row === undefined || row.state === 'completed' ? null : { state: row.state, offer: row.offer };
 
-/** A first execution of a target, with nothing done yet. */
+/** Creates the first execution of a target, in its initial state. */
 export const newExecution = (target: Target, now: string): ExecutionRow => ({
   id: newId(),
   project_id: target.projectId,

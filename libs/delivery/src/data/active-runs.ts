@@ -1,4 +1,4 @@
-/** Who is at work: runs that have not ended, and live leases whose run sent nothing. */
+/** Lists active work: runs that have not ended, and live leases whose run sent no event. */
 import {
   CursorText,
   CursorTime,
@@ -27,7 +27,7 @@ import { forgottenAfterHours, shownRunState } from '../rules/run-states.ts';
 type List = Registry['agents']['listActive'];
 
 interface ActiveRow {
-  /** Tells those apart that began at the same time. */
+  /** The cursor's second key, for entries that began at the same time. */
   readonly key: string;
   readonly run_id: string | null;
   readonly agent: { id: string; name: string } | null;
@@ -64,8 +64,8 @@ const toActiveRun = (row: ActiveRow): ActiveRun => ({
 const Cursor = z.tuple([CursorTime, CursorText]);
 
 /**
- * A page of them, newest first. What costs is how many are active, not how many there ever were: live leases and runs
- * heard of lately have an index each. A project that is named is not asked about here.
+ * Lists a page, newest first. The cost depends on active entries only: live leases and recently seen runs
+ * have an index each. The caller checks access to a named project.
  */
 export async function listActiveRuns(
   db: Db,
@@ -73,7 +73,7 @@ export async function listActiveRuns(
   { projectId, agentId, limit, cursor }: ParamsOf<List>,
 ): Promise<ResultOf<List>> {
   const after = decodeCursor(cursor, Cursor);
-  // Worked out once, and not for each run.
+  // This query is evaluated once, not for each run.
   const asked =
     projectId === undefined
       ? sql.part`select v.project_id from ${atWorkFor(caller)} v`

@@ -1,6 +1,6 @@
 /**
- * The catalog: a row for each agent, which says what its newest version is and is locked by the caller who publishes or
- * deletes one; its versions, which are added and deleted, never rewritten; and what is remembered of deleted ones.
+ * The catalog's tables. Each agent has a row with its newest version; publishing and deleting lock it.
+ * Versions are inserted and deleted, never updated. Tombstones record deleted versions.
  */
 import {
   CursorText,
@@ -34,7 +34,7 @@ import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
 type Version = Omit<Selectable<DB['catalog_versions']>, 'org_id' | 'content' | 'manifest'>;
-/** A version with the slug of its agent; its manifest may have been left where it is. */
+/** A version with its agent's slug. A list may omit the manifest. */
 export interface CatalogRow extends Version {
   readonly slug: string;
   readonly manifest: Record<string, unknown> | null;
@@ -42,7 +42,7 @@ export interface CatalogRow extends Version {
 type Listed = ParamsOf<Registry['agents']['catalog']['list']>;
 type Page = ResultOf<Registry['agents']['catalog']['list']>;
 
-/** All columns of a version but manifest and content. */
+/** All columns of a version except manifest and content. */
 const versionColumns = [
   'agent_id',
   'version',
@@ -56,7 +56,7 @@ const versionColumns = [
   'published_by',
   'created_at',
 ] as const;
-/** Those of a version `v`, with the slug of its agent `c`. */
+/** The columns of a version `v` with the slug of its agent `c`. */
 const columns = sql.part`${sql.columns('v', versionColumns)}, c.slug`;
 
 export const toCatalogAgent = (row: CatalogRow): CatalogAgent => ({
@@ -74,7 +74,7 @@ export const toCatalogAgent = (row: CatalogRow): CatalogAgent => ({
   createdAt: row.created_at,
 });
 
-/** The agent as the subject of what happened to it; every member may hear of it. */
+/** Returns the agent as an event subject. Every member may see it. */
 export const aboutCatalogAgent = (id: string, slug: string, title: string): Subject =>
   subjectOf('agent', { id }, title, slug);
 
@@ -82,7 +82,7 @@ export const aboutCatalogAgent = (id: string, slug: string, title: string): Subj
 export interface CatalogHead {
   readonly id: string;
   readonly publisherId: string;
-  /** Null: it has none yet. */
+  /** Null before the first version. */
   readonly latestVersion: string | null;
 }
 
@@ -90,7 +90,7 @@ const headOf = (slug: string, lock: Part) =>
   sql<CatalogHead>`select c.id, c.publisher_id as "publisherId", c.latest_version as "latestVersion" from catalog_agents c
      where ${of('c')} and c.slug = ${slug} ${lock}`;
 
-/** The agent with all its versions, locked; undefined where there is none. */
+/** Locks the agent and lists its versions; undefined if it does not exist. */
 export async function lockAgent(
   db: Db,
   slug: string,
@@ -106,15 +106,16 @@ export interface ClaimedAgent {
   readonly head: CatalogHead;
   readonly made: boolean;
   readonly versions: readonly CatalogVersionRef[];
-  /** The version that is to be published, where there is one already. */
+  /** The existing version with the number to publish, if there is one. */
   readonly published: CatalogRow | undefined;
-  /** What it was before it was deleted. */
+  /** The SHA-256 of the version with this number that was deleted, if there was one. */
   readonly buriedSha256: string | undefined;
 }
 
 /**
- * Makes the agent if there is none of its slug, else locks the one that there is. The insert waits for a transaction
- * that makes, locks or deletes the same one, and what is read after it is what that one left.
+ * Creates the agent if its slug is free, and otherwise locks the existing one. The insert waits for a
+ * transaction that creates, locks or deletes the same agent. The statements after it read that transaction's
+ * result.
  */
 export async function claimAgent(
   db: Db,
@@ -140,8 +141,8 @@ export async function claimAgent(
 }
 
 /**
- * How many agents the plan allows, and how many there are, with the one that this transaction made; undefined where it
- * allows any number. Another caller who makes one waits until it ends, and counts anew.
+ * Returns the plan's limit on agents and their number, including the one that this transaction inserted;
+ * undefined without a limit. A concurrent creation waits for this transaction and then counts again.
  */
 export async function lockCatalogRoom(
   db: Db,
@@ -167,18 +168,18 @@ export const insertVersion = (row: CatalogRow, content: Buffer): Query<unknown> 
 export const setLatest = (agentId: string, version: string): Query<unknown> =>
   sql`update catalog_agents set latest_version = ${version} where ${of()} and id = ${agentId}`;
 
-/** Deletes these versions of a locked agent, and remembers what they were. */
+/** Deletes these versions of a locked agent, and records a tombstone for each. */
 export const deleteVersions = (agentId: string, slug: string, versions: readonly string[]): Query<unknown> =>
   sql`with gone as (delete from catalog_versions v where ${of('v')} and v.agent_id = ${agentId} and v.version = any (${versions}::text[])
        returning v.version, v.sha256)
      insert into catalog_tombstones (org_id, slug, version, sha256) select ${organization}, ${slug}, gone.version, gone.sha256 from gone
      on conflict (org_id, slug, version) do nothing`;
 
-/** Deletes a locked agent that has no version any more. */
+/** Deletes a locked agent that has no versions left. */
 export const deleteAgent = (agentId: string): Query<unknown> =>
   sql`delete from catalog_agents where ${of()} and id = ${agentId}`;
 
-/** How an agent is named: exactly one of the two. */
+/** A reference to an agent: exactly one of slug and ID. */
 export interface AgentRef {
   readonly slug?: string | undefined;
   readonly agentId?: string | undefined;
@@ -187,7 +188,7 @@ export interface AgentRef {
 const isAgent = ({ slug, agentId }: AgentRef): Part =>
   sql.part`${of('c')} and ${agentId === undefined ? sql.part`c.slug = ${slug}` : sql.part`c.id = ${agentId}::uuid`}`;
 
-/** All versions of an agent, in no order; none where there is no such agent. */
+/** Lists all versions of an agent, unordered. The list is empty if the agent does not exist. */
 export function listVersions(db: Db, ref: AgentRef): Promise<CatalogVersionRef[]> {
   return db.all(
     sql<CatalogVersionRef>`select v.version, v.sha256, v.size, v.created_at as "createdAt"
@@ -201,7 +202,7 @@ const aVersion = (ref: AgentRef, version: string | undefined): Part =>
      and v.version = ${version === undefined ? sql.part`c.latest_version` : version}
    where ${isAgent(ref)}`;
 
-/** A version of an agent by its exact text, or the newest; undefined where there is none. */
+/** Finds an exact version of an agent, or the newest; undefined if there is none. */
 export function findVersion(
   db: Db,
   ref: AgentRef,
@@ -210,7 +211,7 @@ export function findVersion(
   return db.find(sql<CatalogRow>`select ${columns}, v.manifest ${aVersion(ref, version)}`);
 }
 
-/** The same with its content. */
+/** Finds a version like `findVersion`, with its content instead of the manifest. */
 export function findContent(
   db: Db,
   ref: AgentRef,
@@ -225,14 +226,14 @@ export function findContent(
 
 const Cursor = z.tuple([CursorText]);
 
-/** SQL for the manifest in a list: a long one only where it is asked for. */
+/** Returns SQL for the manifest in a list. A long manifest is included only on request. */
 function shownManifest(include: boolean | undefined): Part {
   if (include === undefined)
     return sql.part`case when octet_length(q.manifest::text) <= ${sql.literal(mostUnaskedBytes)} then q.manifest end`;
   return include ? sql.part`q.manifest` : sql.part`null::jsonb`;
 }
 
-/** A page of the catalog by slug, each agent as its newest version says. */
+/** Lists a page of the catalog ordered by slug. Each agent appears with its newest version. */
 export async function listAgents(db: Db, listed: Listed): Promise<Page> {
   const { query, tag, includeManifest, limit, cursor } = listed;
   const after = decodeCursor(cursor, Cursor);

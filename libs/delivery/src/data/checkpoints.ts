@@ -1,4 +1,4 @@
-/** Checkpoints, of executions and of groups alike. */
+/** Checkpoints of executions and groups. */
 import { type Checkpoint } from '@muster/registry';
 import { touchedFiles } from '../rules/repository-paths.ts';
 
@@ -11,7 +11,10 @@ interface Written {
   readonly data?: Record<string, unknown> | undefined;
 }
 
-/** The checkpoint after the one with this number. It stands for itself: what it leaves out it does not inherit. */
+/**
+ * Creates the checkpoint that follows number `currentSeq`. It is complete by itself and inherits nothing from
+ * earlier ones.
+ */
 export const newCheckpoint = (written: Written, currentSeq: number, at: string): Checkpoint => ({
   seq: currentSeq + 1,
   summary: written.summary,

@@ -1,17 +1,23 @@
-/** A caller who claims work is a member until it has it, and one that is an agent is not retired. */
+/**
+ * Ensures that a caller who claims work stays a member until the claim is committed, and that its agent is
+ * not retired.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 
 /**
- * Locks the caller's membership before anything else, as a removal does, and the agent, as its retirement does. Those free
- * what is held then: what is claimed at the same moment is seen by them, or is not claimed.
+ * Locks the caller's membership before anything else, as a removal does, and the agent, as its retirement
+ * does. Those free what the caller holds. A concurrent claim is therefore either visible to them or fails.
  */
 export async function lockClaimant(db: Db, caller: Caller): Promise<void> {
   if (!(await isClaimant(db, caller))) throw unauthorized();
 }
 
-/** Whether the member is one still, and the agent is not retired; both are locked, unless it is not to be asked at all. */
+/**
+ * Reports whether the member is active and the agent is not retired. Locks both rows, unless the condition
+ * `where` is false.
+ */
 export async function isClaimant(
   db: Db,
   { memberId, agentId }: Pick<Caller, 'memberId' | 'agentId'>,
@@ -27,7 +33,7 @@ export async function isClaimant(
   return member !== undefined && agent;
 }
 
-/** Whether there is such an agent that is not retired; locked, against its retirement. */
+/** Reports whether the agent exists and is not retired. Locks it against retirement. */
 export const isActing = async (db: Db, agentId: string, where = always): Promise<boolean> =>
   (await db.find(
     sql`select id from agents where ${of()} and id = ${agentId} and retired_at is null and ${where}

@@ -1,4 +1,7 @@
-/** The code of the stories that an execution works on: its own, or those of its group. Stories are locked before leases. */
+/**
+ * The code under review of the stories that an execution works on: its own story, or those of its group. Lock
+ * order: stories before leases.
+ */
 import { type Db, of, type Query, sql } from '@muster/driver';
 import { type CodeUnderReview, noCode } from '@muster/registry';
 import { storiesOfExecution } from './targets.ts';
@@ -8,7 +11,10 @@ interface StoryCode {
   readonly code: CodeUnderReview;
 }
 
-/** Locks the stories, so that a verdict or a move into done comes before this news of their code, or after it. */
+/**
+ * Locks the stories. A verdict or a move to done then comes before or after this change of their code, never
+ * at the same time.
+ */
 export async function lockCode(db: Db, executionId: string): Promise<StoryCode[]> {
   const rows = await db.all(
     sql<{ id: string; code: CodeUnderReview | null }>`select s.id, s.code from stories s
@@ -18,7 +24,7 @@ export async function lockCode(db: Db, executionId: string): Promise<StoryCode[]
   return rows.map(({ id, code }) => ({ storyId: id, code: code ?? noCode }));
 }
 
-/** The code of these stories, which are locked already. */
+/** Reads the code of these stories, which are already locked. */
 export async function readCode(db: Db, storyIds: readonly string[]): Promise<StoryCode[]> {
   const rows = await db.all(
     sql<{
@@ -29,7 +35,7 @@ export async function readCode(db: Db, storyIds: readonly string[]): Promise<Sto
   return rows.map(({ id, code }) => ({ storyId: id, code: code ?? noCode }));
 }
 
-/** Writes the code of locked stories as the news leaves it, and answers with that. */
+/** Writes the changed code of locked stories, and returns it. */
 export function changeCode(
   db: Db,
   stories: readonly StoryCode[],
@@ -41,7 +47,7 @@ export function changeCode(
   return changed.map(({ code }) => code);
 }
 
-/** It is no edit of the story, so its version stays. */
+/** Returns the update. It does not increment the version, because it is not an edit of the story. */
 const setCodes = (
   codes: readonly { readonly id: string; readonly code: CodeUnderReview }[],
 ): Query<unknown> =>

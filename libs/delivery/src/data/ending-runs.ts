@@ -1,4 +1,7 @@
-/** What happens to runs when the work that they hold changes hands, or ends: each in one statement, behind its lease's. */
+/**
+ * Updates runs when the work that they hold changes hands or ends. Each statement follows the one that writes
+ * the lease.
+ */
 import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type FinalRunState } from '@muster/registry';
 import { isHeldSql, isOpenSql } from '../leases/states-sql.ts';
@@ -9,7 +12,7 @@ const ended = (state: FinalRunState): Part => sql.part`state = ${state}, ended_a
   last_event = jsonb_build_object('kind', ${state}::text, 'message', null, 'data', jsonb_build_object('executionId', e.id),
     'at', ${isoIn(sql.part`clock_timestamp()`)})`;
 
-/** From now on the run of the new holder goes with the execution. */
+/** Ties the new holder's run to the execution. */
 export const tieRun = (executionId: unknown, { memberId, agentId }: Actor): Query<unknown> =>
   sql`update agent_runs r set execution_id = e.id,
        story_id = case when e.target_type = 'story' then e.target_id else r.story_id end
@@ -17,7 +20,7 @@ export const tieRun = (executionId: unknown, { memberId, agentId }: Actor): Quer
      where ${of('e')} and e.id = ${executionId} and ${of('r')} and r.project_id = e.project_id and r.run_id = e.run_id
        and r.member_id = ${memberId} and r.agent_id is not distinct from ${agentId} and r.ended_at is null`;
 
-/** Ends the run from which the execution was taken. The one that took it has the execution by now. */
+/** Ends the run that lost the execution. The execution's row already has the new holder's run. */
 export const endTakenRun = (
   executionId: unknown,
   from: { readonly memberId: unknown; readonly agentId: unknown },
@@ -27,14 +30,17 @@ export const endTakenRun = (
      where ${of('e')} and e.id = ${executionId} and ${of('r')} and r.execution_id = e.id and r.ended_at is null
        and r.member_id = ${from.memberId} and r.agent_id is not distinct from ${from.agentId} and r.run_id is distinct from e.run_id`;
 
-/** Ends the run that held an execution last, as the execution ended. Where its holder named none, those that named it. */
+/**
+ * Ends the run that last held an ended execution. If the holder named no run, it ends all runs that named the
+ * execution.
+ */
 export const endRunOf = (executionId: unknown, state: FinalRunState): Query<unknown> =>
   sql`update agent_runs r set ${ended(state)}
      from executions e
      where ${of('e')} and e.id = ${executionId} and ${of('r')} and r.execution_id = e.id and r.ended_at is null
        and (e.run_id is null or r.run_id = e.run_id)`;
 
-/** The same where the stories that are worked on are canceled or deleted. It goes before what ends the executions. */
+/** Ends the runs on canceled or deleted stories. Send it before the statement that ends the executions. */
 export const endRunsOnStories = (storyIds: readonly string[]): Query<unknown> =>
   sql`update agent_runs r set ${ended('canceled')}
      from executions e
@@ -42,10 +48,10 @@ export const endRunsOnStories = (storyIds: readonly string[]): Query<unknown> =>
        and ${of('r')} and r.execution_id = e.id and r.ended_at is null
        and (e.run_id is null or r.run_id = e.run_id)`;
 
-/** So long a run may be silent where no lease says that a holder is at it. */
+/** The number of days after which a silent run without a lease is ended. */
 export const abandonedAfterDays = 1;
 
-/** Ends runs of one organization that were silent for so long; those whose work is held live on. */
+/** Ends silent runs of one organization, at most `most` of them. Runs whose work is held continue. */
 export const endAbandonedRuns = (db: Db, most: number): Promise<unknown[]> =>
   db.all(
     sql`with silent as materialized (

@@ -1,4 +1,4 @@
-/** The end of work by something that happens to many executions at once. */
+/** Ends the work of many executions at once. */
 import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { isOpenSql } from '../leases/states-sql.ts';
@@ -6,7 +6,7 @@ import { stepAll } from '../leases/write-step.ts';
 import { noHolder } from './leases.ts';
 import { type Target } from './targets.ts';
 
-/** Work that was open, and its holder, if it had one. */
+/** Work that was open, with its holder, if it had one. */
 export interface EndedWork extends Pick<Target, 'type' | 'id' | 'key' | 'title' | 'projectId'> {
   readonly executionId: string;
   readonly memberId: string | null;
@@ -14,8 +14,8 @@ export interface EndedWork extends Pick<Target, 'type' | 'id' | 'key' | 'title' 
 }
 
 /**
- * Cancels all work in a project, by leases and then by executions, as every transaction locks; its locks go as well.
- * Answers what had been open.
+ * Cancels all work in a project and frees its locks. Locks leases before executions, as every transaction
+ * does. Returns the work that was open.
  */
 export function endWorkIn(db: Db, project: Id, actor: Actor): Promise<EndedWork[]> {
   return db.all(

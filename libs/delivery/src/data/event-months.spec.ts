@@ -1,4 +1,4 @@
-/** The events of one execution, in more than one month. */
+/** Tests the events of one execution across two months. */
 import { expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
 import { arrangeStories } from '../../test/stories.ts';
@@ -20,7 +20,7 @@ it('events of an execution are numbered on in the next month, and read on withou
     );
   await say(1);
   const before = (await monthsOf()).length;
-  // What was said so far was said last month, before there was one of its own.
+  // Moves the events so far to last month, before a partition for that month exists.
   await world.rows(`update execution_events set at = at - interval '1 month' where org_id = $1`, orgId);
   await say(2);
   await say(3);

@@ -1,6 +1,7 @@
 /**
- * Pages of executions over all projects that a caller may see. Each project is walked from its newest execution down, by
- * the index of the narrowest filter, for no more rows than a page needs; what else was asked for is looked at on the way.
+ * Lists executions across all projects that a caller may see. Each project is read from its newest execution
+ * down, by the index of the most selective filter, for no more rows than a page needs. The remaining filters
+ * are checked on the rows read.
  */
 import {
   CursorId,
@@ -38,7 +39,7 @@ interface ListedRow extends FoundRow {
 
 const Cursor = z.tuple([CursorId]);
 
-/** The filter that a project is walked by: that of which there are the fewest executions. */
+/** The filter whose index is used: the one with the fewest matching executions. */
 type Along = 'pullRequest' | 'branch' | 'holderId' | 'state' | 'newest';
 
 function alongOf({ pullRequest, branch, holderId, state, needsRework }: Params): Along {
@@ -48,7 +49,7 @@ function alongOf({ pullRequest, branch, holderId, state, needsRework }: Params):
   return state === undefined && needsRework === undefined ? 'newest' : 'state';
 }
 
-/** As a number or a URL that anything about the work named. */
+/** Returns conditions for a pull request, given as a number or URL, in each place where work can name it. */
 function isAbout(pullRequest: NonNullable<Params['pullRequest']>): readonly Part[] {
   const number = Number(pullRequest);
   if (!Number.isNaN(number))
@@ -59,7 +60,7 @@ function isAbout(pullRequest: NonNullable<Params['pullRequest']>): readonly Part
   ];
 }
 
-/** A member, or an agent. */
+/** Returns conditions for a holder that is a member or an agent. */
 const isHeldBy = (holderId: string): readonly Part[] =>
   [sql.part`l.member_id = ${holderId}::uuid`, sql.part`l.agent_id = ${holderId}::uuid`].map(
     (by) => sql.part`exists (select from leases l where ${of('l')} and l.unit_type = e.target_type
@@ -69,13 +70,13 @@ const isHeldBy = (holderId: string): readonly Part[] =>
 const asked = ({ state }: Params): readonly ExecutionState[] | undefined =>
   typeof state === 'string' ? [state] : state;
 
-/** The stored states that may be shown as one of these. */
+/** Returns the stored states that readers may see as one of these. */
 const storedAs = (states: readonly ExecutionState[]): StoredState[] =>
   storedStates.filter((stored) => shownOf(stored).some((shown) => states.includes(shown)));
 
 /**
- * The newest ids of a project `a.project_id`, as far as `upTo` says, each set by an index of its own. An execution may be
- * in two of them.
+ * Returns queries for the newest IDs of project `a.project_id`, limited by `upTo`. Each uses an index of its
+ * own. An execution may be in two of them.
  */
 function walksOf(along: Along, params: Params, upTo: Part): readonly Part[] {
   const ofProject = (where: Part): Part =>
@@ -99,7 +100,10 @@ function walksOf(along: Along, params: Params, upTo: Part): readonly Part[] {
   );
 }
 
-/** What the walk does not know, of an execution `e` with its lease's end `l.expires_at` at the time `t.now`. */
+/**
+ * Returns the conditions that the index does not cover, for execution `e` with lease expiry `l.expires_at` at
+ * time `t.now`.
+ */
 function filters(along: Along, params: Params): Part[] {
   const { branch, holderId, needsRework } = params;
   const where: Part[] = [];
@@ -111,7 +115,7 @@ function filters(along: Along, params: Params): Part[] {
   const states = asked(params);
   const isWhole = (stored: StoredState): boolean =>
     shownOf(stored).every((shown) => states?.includes(shown) === true);
-  // Of a state that time changes, the index knows what was stored.
+  // The index has only the stored state, and the shown state may differ from it after some time.
   if (states !== undefined && !(along === 'state' && storedAs(states).every(isWhole)))
     where.push(
       sql.part`${shownStateSql(expiryOfLease, sql.part`clock_timestamp()`)} = any (${states}::text[])`,
@@ -119,16 +123,16 @@ function filters(along: Along, params: Params): Part[] {
   return where;
 }
 
-/** When the lease that the work `e` is under ends, or ended. */
+/** The expiry of the lease on execution `e`. */
 const expiryOfLease = sql.part`(select l.expires_at from leases l where ${of('l')}
   and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held')`;
 
 const newestFirst = sql.part`q.id desc`;
 
-/** Texts that may be long. */
+/** The size in bytes of the columns that may be long. */
 const bytes = sql.part`octet_length(q.checkpoint::text) + coalesce(octet_length(q.summary), 0)`;
 
-/** A page of them, newest first. A project that is named is not asked about here. */
+/** Lists a page, newest first. The caller checks access to a named project. */
 export async function listExecutions(db: Db, caller: Caller, params: Params): Promise<ResultOf<List>> {
   const { projectId, limit } = params;
   const after = decodeCursor(params.cursor, Cursor);
@@ -138,7 +142,7 @@ export async function listExecutions(db: Db, caller: Caller, params: Params): Pr
       : sql.part`select ${projectIdOf(projectId)} as project_id`;
   const along = alongOf(params);
   const rest = filters(along, params);
-  // Written out: of a limit that is a parameter Postgres expects a tenth of the table, and plans for that.
+  // The limit is a literal. For a parameter Postgres assumes a tenth of the table and chooses a bad plan.
   const most = sql.literal(rest.length === 0 ? limit + 1 : mostLookedAt);
   const isAfter = after === undefined ? sql.empty : sql.part`and e.id < ${after[0]}::uuid`;
   const walks = walksOf(along, params, sql.part`${isAfter} order by e.id desc limit ${most}`);

@@ -1,4 +1,4 @@
-/** Executions as they are stored, and as readers see them. */
+/** Executions as stored rows and as API records. */
 import {
   type Db,
   type Id,
@@ -51,7 +51,10 @@ const executions = record('executions', 'e', {
 export type ExecutionRow = RowOf<typeof executions>;
 export const executionList = executions.list;
 
-/** An execution with the lease of its target. A lease that is another execution's of the same target is not its own. */
+/**
+ * Returns the API record. It shows the target's lease only if this execution holds it, not if another one of
+ * the target does.
+ */
 export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now: string): Execution {
   const shownLease = isHeldState(row.state) ? toLease(lease) : null;
   const state = shownState(row.state, {
@@ -70,7 +73,7 @@ export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now:
   };
 }
 
-/** An execution and the lease of its target, with the time at which they were read. */
+/** An execution with the lease of its target, and the time at which both were read. */
 export interface Found {
   readonly execution: ExecutionRow;
   readonly lease: LeaseRow | undefined;
@@ -84,7 +87,7 @@ export interface FoundRow extends ExecutionRow {
 
 export const found = ({ lease, now, ...execution }: FoundRow): Found => ({
   execution,
-  // What comes as JSON has no bytes; a reader needs none.
+  // The lease comes as JSON, so its hashes are not bytes. Readers do not need them.
   lease: lease === null ? undefined : lease,
   now,
 });
@@ -93,7 +96,7 @@ const unitOfTarget = {
   type: sql.part`e.target_type`,
   id: sql.part`e.target_id`,
 };
-/** The same of a row that is written. */
+/** The target's unit, by the columns of an updated row. */
 const unitOfWritten = {
   type: sql.part`executions.target_type`,
   id: sql.part`executions.target_id`,
@@ -109,7 +112,10 @@ export async function getExecution(db: Db, executionId: string): Promise<Found> 
   );
 }
 
-/** The one that is not completed, else the last; undefined where no holder ever worked on it. The target is there. */
+/**
+ * Finds the target's open execution, else its newest one; undefined if there is none. The caller checks that
+ * the target exists.
+ */
 export async function findForTarget(
   db: Db,
   targetType: ExecutionTarget,
@@ -123,7 +129,10 @@ export async function findForTarget(
   return row === undefined ? undefined : found(row);
 }
 
-/** The events behind the written row `x`, whose last number is that of the last of them. */
+/**
+ * Returns the events to append for the updated row `x`. Its `last_event_seq` is the number of the last of
+ * them.
+ */
 const eventsOf = ({ row, events }: Pick<Written, 'row' | 'events'>): Part => {
   const list = events.map(({ kind, data }, index) => ({ ord: index + 1, kind, data }));
   return sql.part`(select ${row.id}::uuid as id, x.last_event_seq - ${events.length}::int + d.ord as seq, d.kind, d.data,
@@ -131,7 +140,7 @@ const eventsOf = ({ row, events }: Pick<Written, 'row' | 'events'>): Part => {
     from x, jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as d(ord int, kind text, data jsonb))`;
 };
 
-/** What is written of an execution: some of its columns, and what its stream says. */
+/** The changes to write: some columns, and events of the stream. */
 interface Written {
   readonly row: ExecutionRow;
   readonly columns: readonly (keyof ExecutionChanges)[];
@@ -139,8 +148,8 @@ interface Written {
 }
 
 /**
- * Writes the columns of a locked execution and appends to its stream, in one statement. With `epoch` and `tokenHash` it
- * does so only while that grant is the newest and held: a holder's write and its check cannot come apart.
+ * Writes columns of a locked execution and appends to its stream, in one statement. With `grant` it does so
+ * only while that grant is the newest and held. The holder's write and its check are therefore atomic.
  */
 export function setExecution(
   { row, columns, events }: Written,
@@ -151,7 +160,7 @@ export function setExecution(
   const change = sql.part`${sql.update('executions', columns, row)},
     updated_at = ${row.updated_at}, version = executions.version + 1`;
   const where = sql.part`where ${of('executions')} and executions.id = ${row.id} ${fence}`;
-  // A renewal has nothing to say, and pays for no table of events.
+  // A plain renewal has no events, so it avoids the cost of appending them.
   if (events.length === 0) return sql`${change} ${where}`;
   return sql`with x as (${change}, last_event_seq = executions.last_event_seq
       + /*guard: each event has one number*/${events.length}::int/*end*/
@@ -159,7 +168,10 @@ export function setExecution(
     ${appendEvents(eventsOf({ row, events }), actor)}`;
 }
 
-/** Whether a claim may be the newest grant, seen without a lock. A no is for good: no claim comes to hold later. */
+/**
+ * Reports, without a lock, whether a claim may be the newest grant. False is final, because a claim never
+ * becomes valid later.
+ */
 export const mayHold = async (
   db: Db,
   executionId: string,
@@ -170,7 +182,7 @@ export const mayHold = async (
          and ${fencedBy(unitOfTarget, claim)}`,
   )) !== undefined;
 
-/** A new execution with the first events of its stream. */
+/** Inserts an execution with the first events of its stream. */
 export function insertExecution(
   { row, events }: Pick<Written, 'row' | 'events'>,
   actor: Actor,
@@ -179,7 +191,9 @@ export function insertExecution(
     ${appendEvents(eventsOf({ row, events }), actor)}`;
 }
 
-/** Each holder counts as an author, with the attempt of their newest grant. */
+/**
+ * Records the holder as a contributor, with the attempt of its newest grant. Each holder counts as an author.
+ */
 export const addContributor = (
   executionId: string,
   by: { readonly memberId: string; readonly agentId: string | null },
@@ -190,11 +204,14 @@ export const addContributor = (
      on conflict (org_id, execution_id, member_id, agent_id) do update set attempt = excluded.attempt
        where execution_contributors.attempt < excluded.attempt`;
 
-/** The locks that were taken for the work are freed with it. */
+/** Frees the locks taken for the work. */
 export const freeLocksOf = (executionId: string): Query<unknown> =>
   sql`delete from locks where ${of()} and /*guard: locks end with their work*/execution_id = ${executionId}/*end*/`;
 
-/** A completion ends the run: what it locked for no work in particular is freed with it, in the order of grants. */
+/**
+ * Frees the locks that the run took without naming any work, in the order of their grants. A completion ends
+ * the run.
+ */
 export const freeLocksOfRun = (projectId: string, { memberId, agentId, runId }: Holder): Query<unknown> =>
   sql`delete from locks where ${of()} and id in (
        select k.id from locks k where ${of('k')} and k.project_id = ${projectId} and k.member_id = ${memberId}

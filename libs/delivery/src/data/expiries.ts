@@ -1,4 +1,7 @@
-/** The end of a lease's time, said once: in the stream of its execution, and as an event that people are told of. */
+/**
+ * Records the expiry of a lease once: as an event in the execution's stream, and as a domain event for
+ * notifications.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type DomainEvent } from '@muster/tenancy';
@@ -7,14 +10,14 @@ import { canSql } from '../leases/states-sql.ts';
 import { transitions } from '../leases/states.ts';
 import { isoIn, type UnitType } from './leases.ts';
 
-/** What a lease is on. */
+/** The unit that a lease is on. */
 export interface Unit {
   readonly unitType: UnitType;
   readonly unitId: string;
 }
 
 interface NotedRow {
-  /** False where the holder had renewed it. */
+  /** False if the holder had renewed the lease. */
   readonly is_over: boolean;
   readonly unit_type: UnitType;
   readonly unit_id: string;
@@ -29,9 +32,9 @@ interface NotedRow {
 }
 
 /**
- * Leases first, then executions by their ids, as every transaction locks; a lease that another one has locked is left for
- * the next time. A lease that its holder renewed is looked at again at its new end, and one that was noted is not found again.
- * Neither epoch nor state changes.
+ * Marks expired leases. Lock order: leases, then executions by ID. It skips leases that another transaction
+ * has locked; the next run handles them. A renewed lease is due again at its new expiry, and a marked one is
+ * not found again. Epoch and state stay the same.
  */
 const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   with due as materialized (
@@ -67,15 +70,15 @@ const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   left join stories s on n.unit_type = 'story' and ${of('s')} and s.id = n.unit_id
   left join delivery_groups g on n.unit_type <> 'story' and ${of('g')} and g.id = n.unit_id`;
 
-/** What came of a look at leases. */
+/** The result of checking leases. */
 export interface Noted {
-  /** How many were looked at: all but those that another transaction has locked, or noted. */
+  /** The number of leases checked: all except those that another transaction has locked or already marked. */
   readonly seen: number;
-  /** What happened, for the trail of the same transaction. */
+  /** The events to emit in the same transaction. */
   readonly domainEvents: DomainEvent[];
 }
 
-/** Notes the expiry of those of these leases that are past their time and not noted yet. */
+/** Records the expiry of those of the given leases that have expired and are not marked yet. */
 export async function noteExpiries(db: Db, units: readonly Unit[], actor: Actor): Promise<Noted> {
   const rows = await db.all(note(units, actor));
   return { seen: rows.length, domainEvents: rows.filter(({ is_over: isOver }) => isOver).map(expiryOf) };

@@ -1,10 +1,13 @@
-/** What a forge told of that could be about several works: each hears of it. */
+/** Signals a fact of the forge that could be about several executions to each of them. */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { appendEvents } from '../leases/events.ts';
 import { isOpenSql } from '../leases/states-sql.ts';
 
-/** Appends to the streams of those that are not over; executions by id, as every transaction locks them. Answers how many. */
+/**
+ * Appends to the streams of the open executions. Locks executions by ID, as every transaction does. Returns
+ * their number.
+ */
 export const signalForgeDoubt = async (
   db: Db,
   actor: Actor,

@@ -1,4 +1,7 @@
-/** All that decides whether a lock can be had, read behind the row that grants of a project take turns at. */
+/**
+ * Reads the facts that decide if a lock can be granted, behind a row lock that serializes the grants of a
+ * project.
+ */
 import { type Db, type Id, of, type Part, type Query, sql } from '@muster/driver';
 import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
 import { storyIdOf } from '@muster/tenancy';
@@ -8,33 +11,36 @@ import { isHeldSql } from '../leases/states-sql.ts';
 import { readClock } from './leases.ts';
 import { isLapsed, isLive, lockList, type LockRow } from './locks.ts';
 
-/** A lock of another holder, as far as it has to be known to be compared. */
+/** A lock of another holder, with the columns needed to compare it. */
 export interface HeldClaim extends Claim {
   readonly id: string;
 }
 
-/** One that lapsed, and that its work may still go on with. */
+/** An expired lock that its work may still renew. */
 export interface LapsedClaim extends HeldClaim {
   readonly executionId: string;
 }
 
-/** The project that is locked in, and its newest token. */
+/** The project's counter, with its newest fencing token. */
 export interface Counter {
   readonly project_id: string;
   readonly fencing_token: number;
 }
 
-/** A record that a lock is tied to. */
+/** A record that a lock refers to. */
 interface Tied {
   readonly id: string;
   readonly project_id: string;
 }
 
 export interface TiedExecution extends Tied {
-  /** Whether the caller holds the lease, live or past its time; no clock in it, as for all that holders do. */
+  /**
+   * True if the caller holds the lease, live or expired. As in all calls of holders, the time does not
+   * matter.
+   */
   readonly held: boolean;
   readonly epoch: number;
-  /** The end of the lease's time; null where it has no holder. */
+  /** The lease's expiry; null without a holder. */
   readonly leaseExpiresAt: string | null;
 }
 
@@ -42,13 +48,16 @@ export interface Granting {
   readonly counter: Counter;
   readonly execution: TiedExecution | undefined;
   readonly story: Tied | undefined;
-  /** The locks of this holder, live or lapsed. */
+  /** The locks of this holder, live or expired. */
   readonly own: readonly LockRow[];
   /** The live locks of others. */
   readonly others: readonly HeldClaim[];
-  /** They are in no caller's way; none of their work is being renewed just now. */
+  /**
+   * Expired locks of work. They block no caller, and their work is locked, so no renewal of it is in
+   * progress.
+   */
   readonly lapsed: readonly LapsedClaim[];
-  /** By the database's clock, behind all of it: what is granted now begins after what had ended before. */
+  /** The database's time after all reads. A lock granted now begins after the expired ones ended. */
   readonly now: string;
 }
 
@@ -57,13 +66,13 @@ interface Asked {
   readonly holder: Holder;
   readonly executionId: string | undefined;
   readonly storyRef: string | undefined;
-  /** The caller only wants to know: nothing is written or locked, and no other caller has to wait. */
+  /** True if the caller only asks. Nothing is written or locked, and no other caller has to wait. */
   readonly dryRun: boolean;
 }
 
 /**
- * In one round trip. Grants of a project go one by one; then the work is locked, so that no lock outlives it, and so is
- * the work whose locks have lapsed: its holder may be about to go on with them, and is waited for.
+ * Reads all facts in one round trip. Grants of a project are serialized. The named work is locked so that no
+ * lock outlives it, and the work with expired locks is locked because its holder may be renewing them.
  */
 export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promise<Granting> {
   const { projectId, executionId, storyRef, dryRun } = asked;
@@ -98,8 +107,8 @@ function counterOf(projectId: Id, dryRun: boolean): Query<Counter> {
 }
 
 /**
- * The executions are locked, and only then their leases and locks are read: a caller who ends the work, takes it over or
- * renews it has its row, and writes its locks behind that. So of the two, one sees what the other did.
+ * Locks the executions before their leases and locks are read. A caller who ends, takes over or renews the
+ * work locks the same row and writes its locks afterwards. One of the two therefore sees the other's changes.
  */
 function lockExecutions({ projectId, executionId }: Asked): Query<unknown> {
   const tied = executionId === undefined ? sql.empty : sql.part`e.id = ${executionId}::uuid or`;
@@ -130,14 +139,20 @@ const isOwn = ({ memberId, agentId, runId }: Holder): Part =>
   sql.part`(k.member_id = ${memberId}::uuid and k.agent_id is not distinct from ${agentId}::uuid
     and k.run_id is not distinct from ${runId}::text)`;
 
-/** Locked, since they may be on their way to another: to whom the work is offered, with the locks that go with it. */
+/**
+ * Reads the holder's locks and locks their rows. They may be passing to another holder, to whom the work was
+ * offered.
+ */
 function ownLocks({ projectId, holder, dryRun }: Asked): Query<LockRow> {
   return sql`select ${lockList} from locks k
      where ${of('k')} and k.project_id = ${projectId} and (${isLive} or ${isLapsed})
        and ${isOwn(holder)} order by k.id ${dryRun ? sql.empty : sql.part`for no key update`}`;
 }
 
-/** One that goes with work and ends just now counts as live still: its work was not locked, and may be renewed. */
+/**
+ * Reads the locks of others. A lock of work that expires at this moment still counts as live: its work was
+ * not locked, so a renewal may be in progress.
+ */
 function locksOfOthers({ projectId, holder }: Asked): Query<LapsedClaim & { readonly lapsed: boolean }> {
   return sql`select k.id, k.mode, k.resources, k.execution_id as "executionId", ${isLapsed} as lapsed from locks k
      where ${of('k')} and k.project_id = ${projectId}
@@ -145,13 +160,13 @@ function locksOfOthers({ projectId, holder }: Asked): Query<LapsedClaim & { read
        and not ${isOwn(holder)} order by k.id`;
 }
 
-/** The token of a grant, the highest of its project. */
+/** Stores the fencing token of a grant, the highest of its project. */
 export const setCounter = ({ project_id: projectId, fencing_token: token }: Counter) =>
   sql`update lock_counters set fencing_token = ${token} where ${of()} and project_id = ${projectId}`;
 
 /**
- * Takes out what is past its time. What goes with an execution is left to its end, and what another transaction has
- * locked to that one: this waits for none.
+ * Deletes expired locks. Locks of an execution stay until it ends. Rows that another transaction has locked
+ * are skipped, so this statement never waits.
  */
 export const deleteExpired = (projectId: string): Query<unknown> =>
   sql`delete from locks where ${of()} and id in (

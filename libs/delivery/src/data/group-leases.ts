@@ -1,4 +1,4 @@
-/** The leases that concern a group, locked in the order in which every transaction locks: leases by unit, then executions. */
+/** The leases related to a group. Lock order, as in every transaction: leases by unit, then executions. */
 import { type Db, of, sql } from '@muster/driver';
 import { storiesOf } from '@muster/tenancy';
 import { isOpenSql } from '../leases/states-sql.ts';
@@ -6,15 +6,15 @@ import { executionList, type ExecutionRow } from './executions.ts';
 import { insertUnits, leaseList, type LeaseRow, type UnitType } from './leases.ts';
 
 interface GroupLeases {
-  /** On coordinating the group. */
+  /** The lease on coordinating the group. */
   readonly coordination: LeaseRow | undefined;
-  /** On working on it. */
+  /** The lease on the group's work. */
   readonly work: LeaseRow | undefined;
-  /** On working on one of the stories asked for. */
+  /** The leases on the work on the given stories. */
   readonly stories: readonly LeaseRow[];
 }
 
-/** The group's own leases, and those of stories that are named. */
+/** Locks the group's own leases and those of the given stories. */
 export async function lockGroupLeases(
   db: Db,
   groupId: string,
@@ -35,21 +35,21 @@ export async function lockGroupLeases(
   };
 }
 
-/** The lease on coordinating the group alone. */
+/** Locks only the lease on coordinating the group. */
 export const lockCoordination = (db: Db, groupId: string): Promise<LeaseRow | undefined> =>
   db.find(
     sql<LeaseRow>`select ${leaseList} from leases l
        where ${of('l')} and l.unit_type = 'coordination' and l.unit_id = ${groupId} for no key update`,
   );
 
-/** The lease's row comes to be with its first grant, and stays. */
+/** Inserts the lease's row before its first grant. The row stays. */
 export const insertCoordination = (db: Db, groupId: string): Promise<unknown> =>
   db.all(
     insertUnits(sql.part`(select 'coordination' as type, g.id, g.project_id from delivery_groups g
       where ${of('g')} and g.id = ${groupId}::uuid)`),
   );
 
-/** The executions of these targets that are not completed; behind their leases. */
+/** Locks the open executions of these targets. Call it after locking their leases. */
 export const lockOpenExecutions = (db: Db, targetIds: readonly string[]): Promise<ExecutionRow[]> =>
   db.all(
     sql<ExecutionRow>`select ${executionList} from executions e

@@ -1,11 +1,17 @@
-/** What a group's coordinator should know: what others did to the group and its stories, since it was last told. */
+/**
+ * Lists signals for a group's coordinator: the changes by others to the group and its stories since the last
+ * answer.
+ */
 import { type Db, of, type Part, sql } from '@muster/driver';
 import { type EventKind, type Signal } from '@muster/registry';
 import { coordinatorSignalOf } from '../rules/signal-kinds.ts';
 import { answered, mostSignals, said } from './signals.ts';
 
 interface Row {
-  /** Where the organization's activity stands; all up to there is seen here, since its numbers follow the commits. */
+  /**
+   * The newest position in the organization's activity. All activity up to it is visible, since its numbers
+   * follow the commits.
+   */
   readonly position: number;
   readonly seq: number | null;
   readonly kind: EventKind;
@@ -16,11 +22,11 @@ interface Row {
 
 export interface GroupNews {
   readonly signals: Signal[];
-  /** Up to where the coordinator has been told with them. */
+  /** The activity position that the coordinator has received with these signals. */
   readonly toldSeq: number;
 }
 
-/** Of others; and a resolved comment only where it was a question. */
+/** Returns the condition for activity of others. A resolved comment counts only if it was a question. */
 const isNews = (groupId: string, by: { readonly memberId: string; readonly agentId: string | null }): Part =>
   sql.part`${of('a')} and a.seq > (select g.told_seq from delivery_groups g where ${of('g')} and g.id = ${groupId})
     and a.kind = any (${Object.keys(coordinatorSignalOf)})
@@ -29,7 +35,10 @@ const isNews = (groupId: string, by: { readonly memberId: string; readonly agent
       (select from comments c where ${of('c')} and c.id = (a.data ->> 'commentId')::uuid and c.kind = 'question'))`;
 const columns = sql.part`a.seq, a.kind, a.data, a.at, a.subject`;
 
-/** Rides behind the statement that locks the group. The newest of each story and of the group, then the newest of all. */
+/**
+ * Lists the signals: the newest of each story and of the group, then the newest of all. The query is
+ * pipelined behind the one that locks the group.
+ */
 export async function listGroupSignals(
   db: Db,
   caller: { readonly memberId: string; readonly agentId: string | null },

@@ -1,11 +1,14 @@
-/** The stories of a group, held while they are put into one: no work on them is begun meanwhile. */
+/**
+ * The stories of a group. They are locked while they join a group, so that no work on them begins at the same
+ * time.
+ */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type GroupState, type Trust } from '@muster/registry';
 import { type ApiError, badRequest, type Caller, nothingAt, visibleTo } from '@muster/runtime';
 import { storiesOf, storyIdOf } from '@muster/tenancy';
 import { isGroupMerged, isStoryMerged } from './groups.ts';
 
-/** A story that was named, and the open group that it is in. */
+/** A story named by the caller, and its open group. */
 interface NamedStory {
   readonly ord: number;
   readonly id: string;
@@ -15,18 +18,19 @@ interface NamedStory {
   readonly group_state: GroupState | null;
 }
 
-/** Where the stories have to be. */
+/** The stories that are to join, and their project and group. */
 export interface Place {
   readonly refs: readonly string[];
-  /** The project's id. */
+  /** The project's ID. */
   readonly project: Part;
-  /** The group whose stories they take the place of; null where it is not made yet. */
+  /** The group whose stories are replaced; null before the group exists. */
   readonly groupId: string | null;
 }
 
 /**
- * Locks the stories that are named, and those of the group, by id: an acquire holds its story, so it comes before or
- * after. Then reads where they are, in the order in which they were named; those outside of the project are missing.
+ * Locks the named stories and those of the group, by ID. An acquire locks its story, so it runs before or
+ * after. Then reads the named stories in the given order; stories outside of the project are missing from the
+ * result.
  */
 export async function lockStories(db: Db, place: Place): Promise<NamedStory[]> {
   const { refs, project, groupId } = place;
@@ -42,7 +46,7 @@ export async function lockStories(db: Db, place: Place): Promise<NamedStory[]> {
            and s.id = any (array(select n.id from ${storiesOf(refs)} n ${members}))
          order by s.id for no key update of s`,
     ),
-    // A statement of its own: what it sees is from after the wait.
+    // A separate statement, because it has to see the state after the lock wait.
     db.all(
       sql<NamedStory>`select n.ord, s.id, p.key || '-' || s.number as key, g.id as group_id, g.name as group_name,
            g.state as group_state
@@ -66,7 +70,10 @@ interface Context {
   ) => ApiError;
 }
 
-/** The ids of locked stories in the order named. Throws where one is not of the project, twice, or in another group. */
+/**
+ * Returns the IDs of locked stories in the given order. Throws if one is outside of the project, named twice,
+ * or in another group.
+ */
 export async function requireJoinable(
   context: Context,
   { refs, groupId }: Place,
@@ -79,7 +86,7 @@ export async function requireJoinable(
   if (missing !== -1)
     throw await notOfProject(context, projectId, refs[missing] ?? '', `storyIds.${missing}`);
   const ids = found.map(({ id }) => id);
-  // By id and by key it may be the same one.
+  // The caller may name the same story by ID and by key.
   const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
   if (twice !== -1) {
     const message = `names the same story as storyIds[${ids.indexOf(ids[twice] ?? '')}]`;
@@ -99,7 +106,7 @@ export async function requireJoinable(
   return ids;
 }
 
-/** mismatched_project where the caller sees the story in another project, else the not_found of what is not there. */
+/** Returns mismatched_project if the caller can see the story in another project, and not_found otherwise. */
 async function notOfProject(
   { db, caller, refuse }: Context,
   projectId: string,
@@ -113,7 +120,7 @@ async function notOfProject(
   return story === undefined ? nothingAt(path) : refuse('mismatched_project', { storyId: ref });
 }
 
-/** The stories of a locked group, in this order; what is not among them leaves. */
+/** Returns statements that give a locked group these stories in this order. Other stories leave it. */
 export const putStories = (
   projectId: string,
   groupId: string,
@@ -126,19 +133,19 @@ export const putStories = (
      on conflict (org_id, group_id, story_id) do update set position = excluded.position`,
 ];
 
-/** The stories of a group that is over are free for others. */
+/** Lets the stories of an ended group join other groups. */
 export const freeStories = (groupId: string): Query<unknown> =>
   sql`update delivery_group_stories set open = false where ${of()} and group_id = ${groupId} and open`;
 
-/** What was seen of a group's merge. */
+/** The proof of a group's merge. */
 export interface MergeProof {
-  /** The best word that there is of the merge of the group, or of each of its stories; null: there is none. */
+  /** The strongest proof of a merge of the group, or of each of its stories; null without one. */
   readonly seen: Trust | null;
-  /** Keys of the stories that nothing of this trust shows to be merged, in their order; canceled ones have nothing to merge. */
+  /** The keys of stories without a merge of this trust, in order. Canceled stories need none. */
   readonly unmerged: Readonly<Record<Trust, readonly string[]>>;
 }
 
-/** Whether a merge was observed of the group, or of each of its stories, and by whose word. */
+/** Reads if a merge of the group, or of each of its stories, was observed, and with which trust. */
 export async function getMergeProof(db: Db, groupId: string): Promise<MergeProof> {
   const row = await db.one(
     sql<{

@@ -1,4 +1,4 @@
-/** Delivery groups as they are stored, and as readers see them. */
+/** Delivery groups as stored rows and as API records. */
 import {
   CursorId,
   type Db,
@@ -31,7 +31,7 @@ export const deliveryGroups = record('delivery_groups', 'g', {
 });
 type StoredGroup = RowOf<typeof deliveryGroups>;
 
-/** A group with what is told with it: its stories, how far they are, and who coordinates. */
+/** A group with its stories, their progress, and its coordinator. */
 export interface GroupRow extends StoredGroup {
   readonly lease: LeaseRow | null;
   readonly story_ids: string[];
@@ -41,7 +41,10 @@ export interface GroupRow extends StoredGroup {
   readonly blocked: number;
 }
 
-/** A merge of the newest work on the target was observed. Work that was begun anew since then is yet to be merged. */
+/**
+ * Returns conditions for an observed merge of the target's newest execution. Work that began again later
+ * still needs a merge.
+ */
 const isMerged = (type: Part, id: Part): Readonly<Record<Trust, Part>> => {
   const newestSays = (when: Part): Part => sql.part`coalesce((select ${when} is not null from executions e
     where ${of('e')} and e.target_type = ${type} and e.target_id = ${id}
@@ -52,15 +55,15 @@ const isMerged = (type: Part, id: Part): Readonly<Record<Trust, Part>> => {
   };
 };
 
-/** Of the story `s`. */
+/** The conditions for story `s`. */
 export const isStoryMerged = isMerged(sql.part`'story'`, sql.part`s.id`);
-/** Of the group `g`: a merge of the work on it landed all of its stories. */
+/** The conditions for group `g`. A merge of the group's work merged all of its stories. */
 export const isGroupMerged = isMerged(sql.part`'delivery_group'`, sql.part`g.id`);
 
 const coordination = sql.part`'coordination'`;
 const leaseOfGroup = leaseJson({ type: coordination, id: sql.part`g.id` });
 
-/** Whole groups, from rows of delivery_groups. A group has at most 100 stories. */
+/** Returns SQL for complete groups, from rows of delivery_groups. A group has at most 100 stories. */
 const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
   select ${deliveryGroups.list}${more}, m.*, ${leaseOfGroup} as lease
   from (${rows}) g
@@ -80,7 +83,7 @@ export const toGroup = (row: GroupRow, lease: LeaseRow | null = row.lease): Grou
   progress: { total: row.total, done: row.done, landed: row.landed, blocked: row.blocked },
 });
 
-/** The group as the subject of what happened to it. */
+/** Returns the group as an event subject. */
 export const aboutGroup = (group: StoredGroup): Subject => subjectOf('delivery_group', group, group.name);
 
 export function getGroup(db: Db, groupId: string): Promise<GroupRow> {
@@ -89,7 +92,7 @@ export function getGroup(db: Db, groupId: string): Promise<GroupRow> {
   );
 }
 
-/** The group as these writes leave it, in one round trip: statements of one tick go out in their order. */
+/** Reads the group after these writes, in one round trip. Statements of one tick are sent in order. */
 export async function getGroupAfter(
   db: Db,
   groupId: string,
@@ -100,7 +103,7 @@ export async function getGroupAfter(
   return group;
 }
 
-/** The open group that a story is in. */
+/** Finds the open group of a story. */
 export function findGroupOfStory(db: Db, storyId: Id): Promise<GroupRow | undefined> {
   return db.find(
     sql<GroupRow>`${wholeGroups(sql.part`select * from delivery_groups where ${of()} and id =
@@ -109,7 +112,10 @@ export function findGroupOfStory(db: Db, storyId: Id): Promise<GroupRow | undefi
   );
 }
 
-/** Locks the group against other writers until this transaction ends, then reads it. Groups are locked before stories. */
+/**
+ * Locks the group against other writers until this transaction ends, then reads it. Lock order: groups before
+ * stories.
+ */
 export async function lockGroup(db: Db, groupId: string): Promise<GroupRow> {
   const [, group] = await Promise.all([
     db.find(sql`select g.id from delivery_groups g where ${of('g')} and g.id = ${groupId} for no key update`),
@@ -120,7 +126,7 @@ export async function lockGroup(db: Db, groupId: string): Promise<GroupRow> {
 
 const Cursor = z.tuple([CursorId]);
 
-/** The groups of a project, newest first. */
+/** Lists the groups of a project, newest first. */
 export async function listGroups(
   db: Db,
   {
@@ -157,7 +163,10 @@ export type GroupChanges = Partial<Omit<StoredGroup, 'id' | 'project_id' | 'crea
 
 export const withoutLease = (row: GroupRow): GroupRow => ({ ...row, lease: null });
 
-/** Writes these columns of a locked group; with a grant only while that is the newest and held. */
+/**
+ * Returns the update of these columns of a locked group. With `grant` it applies only while that grant is the
+ * newest and held.
+ */
 export function setGroup(
   row: GroupRow,
   columns: readonly (keyof GroupChanges)[],
@@ -172,7 +181,7 @@ export function setGroup(
     where ${of('delivery_groups')} and delivery_groups.id = ${row.id} ${fence}`;
 }
 
-/** What every change to a group writes besides. */
+/** Adds the columns that every change of a group writes. */
 export const asChanged = (columns: readonly (keyof GroupChanges)[]): (keyof GroupChanges)[] => [
   ...columns,
   'updated_at',

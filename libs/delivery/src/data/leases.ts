@@ -1,4 +1,7 @@
-/** Leases as they are stored. What writes one has its row locked, and says in its WHERE which grant it is about. */
+/**
+ * Leases as stored rows. A statement that writes one has locked its row, and names the grant in its WHERE
+ * clause.
+ */
 import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -25,13 +28,13 @@ const leaseColumns = [
 export type LeaseRow = Pick<Selectable<DB['leases']>, (typeof leaseColumns)[number]>;
 export type UnitType = LeaseRow['unit_type'];
 
-/** A lease whose row says that it is held. */
+/** A lease with state `held`. */
 export interface HeldRow extends HeldLease {
   readonly row: LeaseRow;
   readonly ttlSeconds: number;
 }
 
-/** What the row says of its holder; null where it has none. */
+/** Returns the holder's part of the row; null without a holder. */
 export function heldLease(row: LeaseRow | undefined): HeldRow | null {
   if (row?.state !== 'held') return null;
   const { holder: actor, member_id: memberId, expires_at: expiresAt, ttl_seconds: ttlSeconds } = row;
@@ -49,7 +52,7 @@ export function heldLease(row: LeaseRow | undefined): HeldRow | null {
   };
 }
 
-/** The lease as readers see it; null where it has no holder. */
+/** Returns the lease as an API record; null without a holder. */
 export function toLease(row: LeaseRow | undefined): Lease | null {
   const held = heldLease(row);
   if (held === null) return null;
@@ -70,21 +73,24 @@ const earlier = (time: string, seconds: number): string => later(time, -seconds)
 
 export const leaseList = sql.columns('l', leaseColumns);
 
-/** The unit whose lease is meant, by the columns of a row of another table. */
+/** The unit of a lease, as columns of another table's row. */
 export interface UnitParts {
   readonly type: Part;
   readonly id: Part;
 }
 
-/** The lease `l` of a unit. */
+/** Returns the condition for the lease `l` of a unit. */
 const ofUnit = ({ type, id }: UnitParts): Part =>
   sql.part`${of('l')} and l.unit_type = ${type} and l.unit_id = ${id}`;
 
-/** SQL for a time as every answer writes it. */
+/** Returns SQL for a time in the API's format. */
 export const isoIn = (time: Part): Part =>
   sql.part`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The lease of a unit as JSON, without what only its holder's check needs; null where it never had one. */
+/**
+ * Returns SQL for the lease of a unit as JSON, without the columns that only the check of its holder needs;
+ * null if it has no row.
+ */
 export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build_object(
     'unit_type', l.unit_type, 'unit_id', l.unit_id, 'state', l.state, 'epoch', l.epoch, 'token_hash', null,
     'holder', l.holder, 'member_id', l.member_id, 'agent_id', l.agent_id, 'run_id', l.run_id,
@@ -94,25 +100,25 @@ export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build
   from leases l where ${ofUnit(unit)})`;
 
 /**
- * By it the rows of units come to be with their first lease; they stay. `units` is a set of
- * `(type, id, project_id)`. It waits for a transaction that makes the same row, in the order in which all are locked.
+ * Inserts missing lease rows; rows stay after the first grant. `units` is a set of `(type, id, project_id)`.
+ * The statement waits for a transaction that inserts the same row, in the common lock order.
  */
 export const insertUnits = (units: Part): Query<unknown> => sql`
   insert into leases (org_id, unit_type, unit_id, project_id)
   select ${organization}, u.type, u.id, u.project_id /*guard: each unit has its row*/from ${units} u/*end*/ order by u.type, u.id
   on conflict (org_id, unit_type, unit_id) do nothing`;
 
-/** What is granted of a locked lease. */
+/** The parameters of a grant on a locked lease. */
 interface Granting {
-  /** The same holder goes on under the same epoch. */
+  /** True if the same holder continues under the same epoch. */
   readonly extends: boolean;
   readonly runId: string | null;
   readonly ttlSeconds: number;
-  /** By the database's clock, read after the row was locked. */
+  /** The database's time after the row was locked. */
   readonly now: string;
 }
 
-/** A grant with its token, which is shown once and stored nowhere. */
+/** Creates a grant with its token. The token is returned once and never stored. */
 export function newGrant(
   lease: LeaseRow,
   caller: Caller,
@@ -137,8 +143,8 @@ export function newGrant(
 }
 
 /**
- * A fresh token of a grant, for the answer to a repeated acquire: the first one was never stored. Where another has the
- * lease by now, the token is of no use, as the first one would be.
+ * Issues a new token of a grant, for the answer to a repeated acquire: the first token was never stored. If
+ * another holder has the lease by now, the new token is invalid, as the first one would be.
  */
 export async function reissueLeaseToken(
   db: Db,
@@ -163,22 +169,25 @@ export interface Grant {
   readonly caller: Caller;
   readonly runId: string | null;
   readonly ttlSeconds: number;
-  /** By the database's clock, read after the row was locked. */
+  /** The database's time after the row was locked. */
   readonly now: string;
   readonly tokenHash: Buffer;
-  /** The epoch that was found; a grant to another holder is the one after it. */
+  /** The epoch of the locked row. A grant to another holder increments it. */
   readonly foundEpoch: number;
   readonly newEpoch: number;
 }
 
-/** Grants, or goes on with, a locked lease. It names the epoch that was found, so that it can only follow that. */
+/**
+ * Returns the statement that grants or extends a locked lease. It names the epoch it follows, so it cannot
+ * apply to another.
+ */
 export const grantLease = (grant: Grant): Query<unknown> =>
   sql`update leases set state = 'held', /*guard: epoch and token of a grant*/epoch = ${grant.newEpoch}, token_hash = ${grant.tokenHash}/*end*/, holder = ${grant.caller.actor}, member_id = ${grant.caller.memberId}, agent_id = ${grant.caller.agentId},
        run_id = ${grant.runId}, ttl_seconds = ${grant.ttlSeconds}, expires_at = /*guard: the time of a grant*/${later(grant.now, grant.ttlSeconds)}/*end*/,
        granted_at = case when epoch = ${grant.newEpoch} then granted_at else ${grant.now}::timestamptz end, expiry_noted = false
      where ${of()} and unit_type = ${grant.unitType} and unit_id = ${grant.unitId} and epoch = ${grant.foundEpoch}`;
 
-/** The row after a grant. */
+/** Returns the row after a grant. */
 export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
   ...row,
   state: 'held',
@@ -192,20 +201,23 @@ export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
   expires_at: later(grant.now, grant.ttlSeconds),
 });
 
-/** What the row of a lease without a holder says. */
+/** The assignments of a row without a holder. */
 export const noHolder = sql.part`state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
   run_id = null, expires_at = null`;
 
-/** The holder's own end of its lease. */
+/** The end of a lease by its own holder. */
 export interface OwnEnd {
   readonly claim: LeaseClaim;
-  /** Its token stays known, so that this same call repeated hears the same. */
+  /**
+   * The name of the ending call. It is stored with the token's hash, so that a repeated call gets the same
+   * answer.
+   */
   readonly call: string;
 }
 
 /**
- * Frees a locked lease: its holder is fenced by the state, and the epoch rises with the next grant. The holder's own end
- * names its token.
+ * Frees a locked lease. The state fences off its holder, and the next grant increments the epoch. If the
+ * holder itself ends the lease, the statement also checks its token.
  */
 export const freeLease = (
   { unit_type: unitType, unit_id: unitId, epoch }: LeaseRow,
@@ -217,7 +229,10 @@ export const freeLease = (
     : sql`update leases set ${noHolder}, ended_token_hash = /*guard: the call that ended a lease*/${own.claim.tokenHash}/*end*/, ended_by = ${own.call}
          where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed by its holder*/state = 'held' and epoch = ${own.claim.epoch} and token_hash = ${own.claim.tokenHash}/*end*/`;
 
-/** The lease with its time begun anew, while the claim holds it: any operation of the holder renews. */
+/**
+ * Returns the lease with a new expiry, and the statement that applies it while the claim is valid. Every
+ * operation of a holder renews its lease.
+ */
 export function renewed(
   { lease, claim, now }: { readonly lease: LeaseRow; readonly claim: LeaseClaim; readonly now: string },
   ttlSeconds: number,
@@ -230,7 +245,7 @@ export function renewed(
   };
 }
 
-/** Lets a holder's write through only while its grant is the newest and held. */
+/** Returns the fencing condition: the grant is the newest and held. */
 export const fencedBy = (
   unit: UnitParts,
   { epoch, tokenHash }: { readonly epoch: number; readonly tokenHash: Buffer },
@@ -238,7 +253,10 @@ export const fencedBy = (
   where ${ofUnit(unit)}
     and /*guard: fence*/l.state = 'held' and l.epoch = ${epoch} and l.token_hash = ${tokenHash}/*end*/)`;
 
-/** Whether the claim is the newest grant, which no call ended, and the caller is whom it was given. No clock in it. */
+/**
+ * Reports whether the claim is the newest grant and belongs to the caller. The time does not matter: an
+ * expired lease is still held.
+ */
 export const holds = (
   row: LeaseRow,
   claim: LeaseClaim,
@@ -250,14 +268,14 @@ export const holds = (
   row.member_id === caller.memberId &&
   row.agent_id === caller.agentId;
 
-/** Whether the claim ended its grant by this very call. */
+/** Reports whether the claim ended its grant by this call. */
 export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, call: string): boolean =>
   row?.ended_by === call && row.ended_token_hash?.equals(claim.tokenHash) === true;
 
-/** SQL for the time now, by the database's clock, as times are stored. */
+/** SQL for the database's time, with the precision of stored times. */
 export const clock = sql.part`clock_timestamp()::timestamptz(3) as now`;
 
-/** A statement of its own, behind those that lock. */
+/** Reads the database's time in a separate statement. Send it after the statements that lock. */
 export const readClock = async (db: Db): Promise<string> =>
   (await db.one(sql<{ now: string }>`select /*guard: the time by which leases are judged*/${clock}/*end*/`))
     .now;

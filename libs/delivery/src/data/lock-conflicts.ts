@@ -1,20 +1,26 @@
-/** Who works on files that a lock is about, and how they hear of it: in the stream of their execution. */
+/** Finds work on files under a lock, and signals conflicts in the streams of its executions. */
 import { type Db, type Id, of, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { appendEvents } from '../leases/events.ts';
 import { isHeldSql } from '../leases/states-sql.ts';
 
-/** The newest so many works of a project are looked at. */
+/** The maximum number of executions of a project to check, newest first. */
 const mostWatched = 100;
 
-/** Work of another holder, with the files of its last checkpoint that begin as one of the resources does. */
+/**
+ * Work of another holder, with the files of its last checkpoint that share a prefix with the lock's
+ * resources.
+ */
 export interface TouchedWork {
   readonly executionId: string;
   readonly files: readonly string[];
 }
 
-/** Rides with the statements that lock. `heads` is how the paths begin that the resources can match. */
+/**
+ * Lists such work, pipelined with the statements that lock. `heads` are the prefixes of the paths that the
+ * resources can match.
+ */
 export function listTouchedWork(
   db: Db,
   caller: Caller,
@@ -39,16 +45,19 @@ export function listTouchedWork(
   );
 }
 
-/** What a holder is told about a lock. */
+/** A signal to a holder about a lock. */
 export interface LockConflictSignal {
   readonly executionId: string;
   readonly data: Record<string, unknown>;
 }
 
-/** No caller ended a lock that lapsed: so its holder hears of it, whichever caller was granted another one. */
+/**
+ * The actor of signals about expired locks. No caller ended the lock, so its holder gets the signal, even if
+ * the same caller caused it.
+ */
 export const timeItself: Actor = { kind: 'system', memberId: null, agentId: null, name: 'system' };
 
-/** Appends to the streams of work that has a holder; executions by id, as every transaction locks them. */
+/** Appends to the streams of work that has a holder. Locks executions by ID, as every transaction does. */
 export const signalLockConflicts = (actor: Actor, signals: readonly LockConflictSignal[]): Query<unknown> =>
   sql`with w as materialized (
        select e.id, s.data from jsonb_to_recordset(${JSON.stringify(signals)}::jsonb) s("executionId" uuid, data jsonb)
@@ -61,7 +70,10 @@ export const signalLockConflicts = (actor: Actor, signals: readonly LockConflict
        actor,
      )}`;
 
-/** Locks the work that a lock is tied to, before the lock itself, as its end does. */
+/**
+ * Locks the execution that a lock is tied to. Lock order: the execution before its locks, as when the work
+ * ends.
+ */
 export const lockExecutionOf = (db: Db, lockId: string): Promise<unknown> =>
   db.all(
     sql`select e.id from executions e where ${of('e')}

@@ -1,4 +1,4 @@
-/** An execution with all that a write to it goes by, locked until the transaction ends. */
+/** An execution with everything that a write to it depends on, locked until the transaction ends. */
 import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { notFound } from '@muster/runtime';
 import { executionList, type ExecutionRow } from './executions.ts';
@@ -7,9 +7,9 @@ import { type Target, targetOfExecution } from './targets.ts';
 
 export interface LockedRows {
   readonly execution: ExecutionRow;
-  /** Of its target; undefined where the target never had one. */
+  /** The target's lease; undefined if the target never had one. */
   readonly lease: LeaseRow | undefined;
-  /** By the database's clock, when both were locked. */
+  /** The database's time after both rows were locked. */
   readonly now: string;
 }
 
@@ -17,7 +17,7 @@ export interface LockedExecution extends LockedRows {
   readonly target: Target;
 }
 
-/** The row is locked in a query of its own, so that what is selected beside it is worked out afterwards. */
+/** Returns a subquery that locks the row. The columns selected outside of it are evaluated after the lock. */
 const lockedRow = (id: string): Part => sql.part`(
   select e.org_id, /*guard: the execution as its holder reads it*/${executionList}/*end*/ from executions e
   where ${of('e')} and e.id = ${id} /*guard: a holder's execution is locked*/for no key update/*end*/) e`;
@@ -34,7 +34,7 @@ export async function lockExecutionRows(db: Db, executionId: string): Promise<Lo
   return { lease, execution, now };
 }
 
-/** The same with what it works on, for those who say what happened. */
+/** Locks lease and execution, and reads the target. Callers that emit events need it. */
 export async function lockExecution(db: Db, executionId: string): Promise<LockedExecution> {
   const found = await lock(
     db,
@@ -45,7 +45,7 @@ export async function lockExecution(db: Db, executionId: string): Promise<Locked
   return { lease, execution, now, target };
 }
 
-/** The lease first, then the execution, as every transaction locks them; in one round trip. */
+/** Locks the lease first, then the execution, as every transaction does; in one round trip. */
 async function lock<Row extends ExecutionRow>(
   db: Db,
   executionId: string,

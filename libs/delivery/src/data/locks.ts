@@ -1,4 +1,4 @@
-/** Locks as they are stored. Those past their time are none, whether or not their rows are still there. */
+/** Locks as stored rows. An expired lock does not count, even if its row still exists. */
 import {
   CursorId,
   type Db,
@@ -39,29 +39,29 @@ export type LockRow = RowOf<typeof locks>;
 
 export const lockList = locks.list;
 
-/** SQL for the locks that still are, by the time at which each row is looked at. */
+/** The condition for live locks, by the time at which each row is read. */
 export const isLive = sql.part`k.expires_at > clock_timestamp()`;
 
 /**
- * SQL for the locks that are past their time and go with work: the holder of the work may go on with them. By the time
- * of the transaction, which all of its statements have in common.
+ * The condition for expired locks of work, whose holder may still renew them. It uses the transaction's time,
+ * which is the same in all of its statements.
  */
 export const isLapsed = sql.part`(k.execution_id is not null and k.expires_at <= now())`;
 
 export const toLock: (row: LockRow) => Lock = locks.shown;
 
-/** The lock as the subject of what happened to it. */
+/** Returns the lock as an event subject. */
 export function aboutLock({ id, project_id: projectId, resources }: LockRow): Subject {
   const [first = '', ...more] = resources;
   const title = more.length === 0 ? first : `${first} and ${more.length} more`;
   return { type: 'lock', id, key: null, title, projectId };
 }
 
-/** Those of some locks, with all that is to be said of them. */
+/** Reads the existing locks among these IDs, with all columns. */
 export const getLocks = (db: Db, ids: readonly string[]): Promise<LockRow[]> =>
   db.all(sql`select ${lockList} from locks k where ${of('k')} and k.id = any (${ids}::uuid[])`);
 
-/** Locks a lock that still is. */
+/** Locks the row of a live lock. */
 export function lockLock(db: Db, lockId: string): Promise<LockRow> {
   return db.get(
     sql<LockRow>`select ${lockList} from locks k where ${of('k')} and k.id = ${lockId} and ${isLive} for update`,
@@ -75,8 +75,8 @@ export const deleteLocks = (lockIds: readonly string[]): Query<unknown> =>
   sql`delete from locks where ${of()} and /*guard: a grant takes out what it passes over*/id = any (${lockIds}::uuid[])/*end*/`;
 
 /**
- * The locks of a locked execution last until then at least, also those that lapsed: a grant to another caller takes out
- * what it passes over, so that no other holder has what is still there.
+ * Extends the locks of a locked execution to at least this time, including expired ones. A grant to another
+ * caller deletes the expired locks it conflicts with, so the remaining ones conflict with no other holder.
  */
 export const keepLocks = (executionId: string, until: string): Query<unknown> =>
   sql`update locks set expires_at = /*guard: locks last as long as their lease*/${until}/*end*/
@@ -84,7 +84,7 @@ export const keepLocks = (executionId: string, until: string): Query<unknown> =>
 
 export const insertLock = (row: LockRow): Query<unknown> => sql.insert('locks', locks.names, row);
 
-/** Of a lock that is extended; its holder, resources and token stay. */
+/** Returns the update of an extended lock. Holder, resources and token stay. */
 export const setLock = (row: LockRow): Query<unknown> =>
   sql`update locks set mode = ${row.mode}, reason = ${row.reason}, story_id = ${row.story_id}, execution_id = ${row.execution_id}, expires_at = ${row.expires_at}
      where ${of()} and id = ${row.id}`;
@@ -98,7 +98,7 @@ interface Wanted {
   readonly cursor?: string | undefined;
 }
 
-/** A page of the live locks, oldest first; with `isWanted`, of those that it takes. */
+/** Lists a page of live locks, oldest first. `isWanted` filters them. */
 export async function listLocks(
   db: Db,
   caller: Caller,
@@ -111,7 +111,7 @@ export async function listLocks(
   const found: LockRow[] = [];
   while (found.length <= limit) {
     const rows = await page(manyAtOnce);
-    // What follows them is looked at here, too.
+    // The loop below reads the next rows itself.
     found.push(...rows.filter(isWanted).map((row) => ({ ...row, more_follow: false })));
     const last = rows.at(-1);
     if (rows.length < manyAtOnce && last?.more_follow !== true) break;
@@ -120,7 +120,7 @@ export async function listLocks(
   return pageOfRows(found, limit, ({ id }) => [id], toLock);
 }
 
-/** Where each has to be looked at, they come in portions; as many as are live at once in nearly every project. */
+/** The batch size if each lock has to be checked. Almost no project has more live locks. */
 const manyAtOnce = 500;
 
 function liveLocks(

@@ -1,4 +1,4 @@
-/** What is known of work on stories by those who look for the next one, before any of it is locked. */
+/** The state of work on stories, read without locks by the search for the next story. */
 import { type Db, type Id, of, organization, type Part, sql } from '@muster/driver';
 import { type Holder } from '../rules/acquire.ts';
 import { isInState, isOpenSql } from '../leases/states-sql.ts';
@@ -7,28 +7,28 @@ import { clock, leaseJson, type LeaseRow } from './leases.ts';
 
 export interface WorkOnStory {
   readonly story_id: string;
-  /** It is in an open group. */
+  /** True if the story is in an open group. */
   readonly is_grouped: boolean;
   readonly lease: LeaseRow | null;
-  /** Of the execution that is not completed; null where there is none. */
+  /** The state of the open execution; null without one. */
   readonly state: ExecutionRow['state'] | null;
   readonly offer: ExecutionRow['offer'];
   readonly is_stopped: boolean;
-  /** It was handed in, and nothing has to be done about it but by the forge. */
+  /** True if the work is submitted and only the forge has to act. */
   readonly awaits_forge: boolean;
-  /** The holder to whom requested rework is offered first; null: it is offered to all. */
+  /** The holder for whom requested rework is reserved; null if any caller may take it. */
   readonly rework_for: Pick<Holder, 'memberId' | 'agentId'> | null;
   readonly now: string;
 }
 
 const awaitsForge = sql.part`(${isInState('submitted')} and not e.needs_rework)`;
 
-/** Rework is reserved for this long for who did the work before. */
+/** The period for which rework is reserved for the previous holder. */
 const reworkReservation = sql.part`interval '10 minutes'`;
 
 const noAgent = '00000000-0000-0000-0000-000000000000';
 
-/** The last holder of the execution `e`, while its rework is reserved for them. */
+/** The last holder of execution `e`, while its rework is reserved. */
 const reworkFor = sql.part`(select jsonb_build_object('memberId', c.member_id, 'agentId', nullif(c.agent_id, ${noAgent}::uuid))
   from execution_contributors c
   where ${of('c')} and c.execution_id = e.id
@@ -37,7 +37,7 @@ const reworkFor = sql.part`(select jsonb_build_object('memberId', c.member_id, '
 
 const storyUnit = (id: Part) => ({ type: sql.part`'story'`, id });
 
-/** Of the execution `e` of the story `id`, and the open group `m` that it is in. */
+/** Returns the columns for execution `e` of story `id`, and for its open group `m`. */
 const workOn = (id: Part): Part =>
   sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyUnit(id))} as lease,
     e.state, e.offer, exists (select from executions x where ${of('x')} and x.target_type = 'story'
@@ -48,7 +48,7 @@ const groupOf = (id: Part): Part =>
   sql.part`left join lateral (select m.group_id from delivery_group_stories m
     where ${of('m')} and m.story_id = ${id} and m.open limit 1) m on true`;
 
-/** One for each of the stories, read one by one: how few they are the planner does not know. */
+/** Reads the work on each story one by one, because the planner overestimates the length of the list. */
 export function readWorkOn(db: Db, storyIds: readonly string[]): Promise<WorkOnStory[]> {
   const id = sql.part`i.id`;
   return db.all(
@@ -60,8 +60,8 @@ export function readWorkOn(db: Db, storyIds: readonly string[]): Promise<WorkOnS
 }
 
 /**
- * The work of a project that was begun, and that no one holds; or that is held. The newest grants come first. Either is
- * found among the work that is open, however much there was.
+ * Finds begun work of a project that is either held or not held, newest grants first. It reads only open
+ * work, so the project's history does not matter.
  */
 export function findBegun(
   db: Db,
@@ -81,7 +81,7 @@ export function findBegun(
   );
 }
 
-/** The story of the project that a run took last and holds still; undefined where it holds none. */
+/** Finds the story of the project that a run took last and still holds; undefined if there is none. */
 export async function findHeldByRun(
   db: Db,
   project: Id,
@@ -98,8 +98,8 @@ export async function findHeldByRun(
 }
 
 /**
- * Twins of a call wait for one another: a run that asks again before it was answered hears of the story that it was given.
- * Other callers are not waited for.
+ * Serializes calls of one run by an advisory lock. A run that repeats an unanswered call then gets the story
+ * it was already given. Calls of others do not wait.
  */
 export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holder): Promise<unknown> =>
   db.all(
@@ -107,9 +107,9 @@ export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holde
   );
 
 /**
- * Claims the first of some stories for this transaction, against others that look for the next one: not the story itself,
- * which people go on editing and moving. Answers its place among them, counted from 1, or 0. Those that are claimed or held
- * are passed by; with `waits` it waits for the end of a claim.
+ * Claims the first free story for this transaction, against other searches for the next story. The story
+ * itself stays unlocked, so people can edit and move it. Returns its position in the list, counted from 1, or
+ * 0. Claimed and held stories are skipped; with `waits` it waits until a claim ends.
  */
 export async function claimNext(db: Db, storyIds: readonly string[], waits: boolean): Promise<number> {
   const { nth } = await db.one(

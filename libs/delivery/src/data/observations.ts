@@ -1,13 +1,16 @@
-/** What was seen on the forge: kept as it came, once per dedupe key and trust, for good. */
+/** Observations of the forge, kept unchanged forever, once per deduplication key and trust. */
 import { type Db, of, organization, sql } from '@muster/driver';
 import { type Actor, type InputOf, type registry, type Trust, verifiedKeys } from '@muster/registry';
 
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
 
-/** So far the clocks of those who observe may be ahead of the database's. */
+/** The number of minutes by which an observer's clock may be ahead of the database's. */
 export const mostAheadMinutes = 5;
 
-/** Whether what was seen then is yet to come: it would hold against all that is seen until then. */
+/**
+ * Reports whether the time of an observation is in the future. Such an observation would win over all later
+ * ones until then.
+ */
 export const isAheadOfClock = async (db: Db, observedAt: string): Promise<boolean> =>
   (
     await db.one(
@@ -17,11 +20,14 @@ export const isAheadOfClock = async (db: Db, observedAt: string): Promise<boolea
     )
   ).ahead;
 
-/** A report never stands in the way of the forge's own word by taking its key: no token can name one that begins so. */
+/**
+ * Returns the stored key. Verified observations get a prefix that no token can use, so a report cannot occupy
+ * their key.
+ */
 const keyOf = (dedupeKey: string, trust: Trust): string =>
   trust === 'verified' ? `${verifiedKeys}${dedupeKey}` : dedupeKey;
 
-/** Whether it was news: false where the key was recorded before with the same trust. */
+/** Records an observation. Returns false if its key was already recorded with the same trust. */
 export const recordObservation = async (
   db: Db,
   executionId: string,
@@ -36,9 +42,9 @@ export const recordObservation = async (
   )) !== undefined;
 
 /**
- * The stories that the first merge of this execution's work lands: its own, or those of its group, not finished yet. A merge
- * that did not count when it was reported was not the first. `verified`: the first that the forge itself told of; `uncounted`:
- * those that such an uncounted report is about.
+ * Lists the unfinished stories that the first merge of this execution's work lands: its own, or those of its
+ * group. A report that did not count was not the first merge. `verified`: stories whose first merge the forge
+ * itself reported. `uncounted`: stories with such a report that did not count.
  */
 export const landedStories = async (
   db: Db,

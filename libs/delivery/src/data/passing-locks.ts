@@ -1,4 +1,4 @@
-/** The locks that were taken for work, when the work is handed on. */
+/** Passes the locks taken for work to its new holder. */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
@@ -8,19 +8,19 @@ import { clashesWith, unlessTooIntricate } from '../rules/lock-resources.ts';
 import { type HeldClaim } from './granting-locks.ts';
 import { deleteLock, isLive, lockList, type LockRow } from './locks.ts';
 
-/** To whom the work was offered. */
+/** The holder to whom the work was offered. */
 export interface Successor extends Holder {
   readonly actor: Actor;
 }
 
 /**
- * They come along to whom the work was offered. But one holder's own locks may overlap, and two holders' may not: a lock
- * that overlaps with one that stays behind is freed instead.
+ * Passes the locks to the successor. One holder's locks may overlap, but those of two holders may not, so a
+ * lock that overlaps with one that stays behind is freed instead.
  *
- * They last as long as the new holder's lease then, at least.
+ * The locks then last at least as long as the successor's lease.
  *
- * The rows are locked before the others are read: the old holder's own grants lock them as well, so of the two one sees
- * what the other did.
+ * The rows are locked before the others are read. Grants to the old holder lock them as well, so one of the
+ * two sees the other's changes.
  */
 export async function passLocks(
   db: Db,
@@ -40,7 +40,10 @@ export async function passLocks(
     db.later(isFree(lock) ? passLock(lock.id, to, leaseExpiresAt) : deleteLock(lock.id));
 }
 
-/** The locks of the project that are neither of this work nor the successor's: live, or such as others may go on with. */
+/**
+ * Reads the locks of the project that belong neither to this work nor to the successor, and are live or tied
+ * to work.
+ */
 function locksBeside(executionId: string, to: Successor) {
   const execution = sql.part`${executionId}::uuid`;
   return sql<HeldClaim>`select k.id, k.mode, k.resources from locks k

@@ -1,4 +1,4 @@
-/** What the most frequent of all writes costs its table. */
+/** Tests the cost of renewals, the most frequent of all writes. */
 import { expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
 import { deliveryHandlers } from '../index.ts';
@@ -6,7 +6,7 @@ import { arrangeStories } from '../../test/stories.ts';
 
 const world = useWorld(deliveryHandlers);
 
-/** The columns that the indexes of a table have, those of their conditions among them. */
+/** Lists the columns in a table's indexes, including their conditions. */
 const indexedColumns = async (table: string): Promise<string[]> => {
   const rows = await world.rows<{ name: string }>(
     `select distinct a.attname as name

@@ -1,13 +1,13 @@
 /**
- * Requests for changes by reviewers in Muster. They are fresh while they are about the spec and the code that the story has
- * now, as the board judges them.
+ * Requests for changes by reviewers in Muster. A request is fresh while it is about the story's current spec
+ * and code, by the board's rules.
  */
 import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Rework } from '@muster/registry';
 import { isoIn } from './leases.ts';
 import { storiesOfExecution } from './targets.ts';
 
-/** SQL for the fresh requests of the stories `s`, as rows of `r`, with the reviewer as the agent `g` or the member `m`. */
+/** Returns SQL for the fresh requests `r` of the stories `s`, with the reviewing agent `g` or member `m`. */
 const freshRequests = (where: Part): Part => sql.part`from stories s
   join story_reviewers r on ${of('r')} and r.story_id = s.id and r.verdict = 'changes_requested'
     and r.spec_version is not distinct from s.spec_version
@@ -16,7 +16,9 @@ const freshRequests = (where: Part): Part => sql.part`from stories s
   join members m on ${of('m')} and m.id = case when g.id is null then r.member_id else g.member_id end and m.status = 'active'
   where ${of('s')} and ${where}`;
 
-/** SQL for the newest fresh request for changes of the stories that an execution works on, as JSON; null without one. */
+/**
+ * Returns SQL for the newest fresh request for changes of an execution's stories, as JSON; null without one.
+ */
 export const newestRequest = (executionId: string): Part =>
   sql.part`(select jsonb_build_object('note', r.note, 'source', 'muster', 'at', ${isoIn(sql.part`r.decided_at`)},
       'specVersion', r.spec_version, 'headSha', r.head_sha,
@@ -25,6 +27,8 @@ export const newestRequest = (executionId: string): Part =>
     ${freshRequests(sql.part`s.id in (${storiesOfExecution(executionId)})`)}
     order by r.decided_at desc, r.id limit 1)`;
 
-/** The newest fresh request for changes of the stories that an execution works on, which are locked before. */
+/**
+ * Reads the newest fresh request for changes of an execution's stories. The caller locks the stories first.
+ */
 export const findRequest = async (db: Db, executionId: string): Promise<Rework | null> =>
   (await db.one(sql<{ request: Rework | null }>`select ${newestRequest(executionId)} as request`)).request;

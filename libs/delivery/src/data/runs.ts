@@ -1,4 +1,4 @@
-/** Runs as they are stored, each in one row that its events move. */
+/** Runs as stored rows. Each event updates the row of its run. */
 import { createHash } from 'node:crypto';
 import { type Db, type Id, newId, of, type Part, type Query, type RowOf, sql, view } from '@muster/driver';
 import {
@@ -36,31 +36,31 @@ export type RunRow = RowOf<typeof runs> & { readonly member: MemberRef };
 
 export const toRun = (row: RunRow): Run => ({ ...runs.shown(row), member: row.member });
 
-/** The run as the subject of what happened to it. */
+/** Returns the run as an event subject. */
 export const aboutRun = (run: RunRow): Subject => subjectOf('run', run, run.run_id);
 
-/** A key as it is remembered: told from another's, and no longer than any. */
+/** Returns the stored form of a deduplication key: a hash of fixed length. */
 const keyHash = (dedupeKey: string | undefined): string | null =>
   dedupeKey === undefined ? null : createHash('md5').update(dedupeKey).digest('hex');
 
-/** A run that is locked, with what decides about its next event. */
+/** A locked run, with the facts that decide about its next event. */
 export interface ClaimedRun {
   readonly run: RunRow;
-  /** This event began it. */
+  /** True if this event created the run. */
   readonly begun: boolean;
-  /** Who began it was let go of at the same moment: then it must not be. */
+  /** True if the member or agent lost access at the same time. The run must not begin then. */
   readonly isRefused: boolean;
-  /** Its dedupeKey is among the newest. */
+  /** True if the event's dedupeKey is among the newest ones. */
   readonly isKnown: boolean;
-  /** By the database's clock, when the run was locked. */
+  /** The database's time after the run was locked. */
   readonly now: string;
 }
 
 /**
- * Makes the run if there is none of its id in the project, else locks the one that there is. The insert waits for
- * a transaction that begins the same one, and the read after it sees what that one left. One that begins holds its member
- * and its agent, as what is claimed does: their end ends it, or comes before it. Whether the agent is the caller's own is
- * asked beside it.
+ * Creates the run if its ID is new in the project, and otherwise locks the existing one. The insert waits for
+ * a transaction that creates the same run, and the following read sees that row. Creation locks the member
+ * and the agent, as a claim does, so that their removal ends the run or comes before it. The caller checks
+ * separately that the agent is the caller's own.
  */
 export async function claimRun(
   db: Db,
@@ -70,7 +70,8 @@ export async function claimRun(
   agentId: string | null,
 ): Promise<ClaimedRun | undefined> {
   const id = newId();
-  // Of an agent that is not there the caller hears by name: the foreign key would have its say first.
+  // Skips the insert for a missing agent, so that the caller gets an error about that field and not the
+  // foreign key's.
   const isThere =
     agentId === null
       ? sql.part`true`
@@ -103,13 +104,13 @@ export async function claimRun(
   return { run, begun, isRefused: begun && !mayBegin, isKnown: known, now };
 }
 
-/** Writes a locked run as it is after an event. */
+/** Writes a locked run after an event. */
 export const setRun = (run: RunRow, dedupeKey: string | undefined): Query<unknown> =>
   sql`update agent_runs set state = ${run.state}, last_event = ${run.last_event}, last_seen_at = ${run.last_seen_at}, ended_at = ${run.ended_at}, story_id = ${run.story_id}, execution_id = ${run.execution_id},
        started_at = ${run.started_at}, recent_keys = case when ${keyHash(dedupeKey)}::uuid is null then recent_keys else (array[${keyHash(dedupeKey)}::uuid] || recent_keys)[1:100] end
      where ${of()} and id = ${run.id}`;
 
-/** Whose agent it is; undefined where there is none that acts. */
+/** Finds the owner of an agent; undefined if the agent does not exist or is retired. */
 export const findAgentMember = async (db: Db, agentId: string): Promise<string | undefined> =>
   (
     await db.find(
@@ -119,16 +120,19 @@ export const findAgentMember = async (db: Db, agentId: string): Promise<string |
     )
   )?.memberId;
 
-/** What an event names beside its run, and what the run holds. */
+/** The work that an event names, and the work of its run. */
 export interface RunWork {
   readonly storyId: string | null;
-  /** The one that is named, else the one that the run holds. */
+  /** The named execution, or else the one that the run holds. */
   readonly executionId: string | null;
-  /** What is named is in another project that the caller may see. */
+  /** True if the named work is in another project that the caller may see. */
   readonly isElsewhere: boolean;
 }
 
-/** Finds it in the event's project; 404 for what is hidden, of another organization, or nowhere. */
+/**
+ * Finds the work in the event's project. Throws not_found for work that is hidden, of another organization,
+ * or does not exist.
+ */
 export async function findRunWork(
   db: Db,
   caller: Caller,

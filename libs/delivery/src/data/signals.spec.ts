@@ -8,7 +8,7 @@ import { listSignals } from './signals.ts';
 
 const world = useWorld(deliveryHandlers);
 
-/** Rows of the stream that this transaction has read so far. */
+/** Counts the stream's rows that this transaction has read so far. */
 const rowsRead = async (db: Db): Promise<number> => {
   const { read } = await db.one(
     sql<{ read: number }>`select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as read

@@ -1,4 +1,4 @@
-/** What a holder should know: events of others on its execution, since it was last told. */
+/** Lists signals for a holder: events of others on its execution since its last answer. */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor, type Signal, signalKinds } from '@muster/registry';
 import { type ExecutionRow } from './executions.ts';
@@ -11,27 +11,27 @@ interface EventRow {
   readonly at: string;
 }
 
-/** At most so many come with an answer, the newest; the stream has them all. */
+/** The maximum number of signals in an answer, newest first. The stream has all of them. */
 export const mostSignals = 200;
 
-/** As much of a question and of its answer; the thread has all of it. */
+/** The maximum number of characters of a question and of its answer. The thread has the full text. */
 const mostShown = 4_000;
-/** As much of a comment, of which there may be many at once. */
+/** The maximum number of characters of a comment. It is lower because there may be many comments. */
 const mostOfComment = 1_000;
 
-/** Of a question `v.data ->> 'commentId'` that was resolved: what was asked, and the newest reply; null where none is left. */
+/** SQL for the question of event `v` and its newest reply; null if the question was deleted. */
 export const answered = sql.part`(select jsonb_build_object('question', left(q.body, ${sql.literal(mostShown)}), 'answer',
     (select jsonb_build_object('commentId', r.id, 'body', left(r.body, ${sql.literal(mostShown)}), 'author', r.author) from comments r
       where ${of('r')} and r.parent_id = q.id and r.body is not null order by r.id desc limit 1))
   from comments q where ${of('q')} and q.id = (v.data ->> 'commentId')::uuid)`;
 
-/** Of a comment `v.data ->> 'commentId'`: what it says, and who says it; null where it was deleted. */
+/** SQL for the body and author of the comment of event `v`; null if it was deleted. */
 export const said = sql.part`(select jsonb_build_object('body', left(c.body, ${sql.literal(mostOfComment)}), 'author', c.author)
   from comments c where ${of('c')} and c.id = (v.data ->> 'commentId')::uuid and c.body is not null)`;
 
 /**
- * What happened to a locked execution since its holder was last told. The row knows how far that is, so that nothing is
- * looked for where nothing is new, and what was told before is never read again.
+ * Lists events of a locked execution since its holder's last answer. The row stores the last delivered
+ * number: without news no query is sent, and delivered events are never read again.
  */
 export async function listSignals(
   db: Db,
@@ -49,7 +49,7 @@ export async function listSignals(
   return rows.reverse();
 }
 
-/** Signals that the holder did not cause; a stop as long as it is in force. */
+/** Returns the signals that the holder did not cause itself. A stop is included as long as it is in force. */
 export function signalsFor(
   holder: { readonly memberId: string; readonly agentId: string | null },
   execution: ExecutionRow,

@@ -1,4 +1,4 @@
-/** What is worked on: a story, or a delivery group. */
+/** The target of work: a story or a delivery group. */
 import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
@@ -44,7 +44,7 @@ export const getTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<Target
 export const lockTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<Target> =>
   readTarget(db, type, id, type);
 
-/** The target of an execution `e` as JSON, and for the tables that it is found in. */
+/** SQL for the target of execution `e`: its JSON, and the tables that have to be joined for it. */
 export const targetOfExecution = {
   json: sql.part`json_build_object('type', e.target_type, 'id', e.target_id, 'projectId', e.project_id,
       'key', p.key || '-' || s.number, 'title', coalesce(s.title, g.name),
@@ -55,7 +55,7 @@ export const targetOfExecution = {
        on e.target_type = 'delivery_group' and ${of('g')} and g.id = e.target_id`,
 } as const;
 
-/** What an execution works on. */
+/** Reads the target of an execution. */
 export async function getTargetOf(db: Db, executionId: string): Promise<Target> {
   const row = await db.find(
     sql<{
@@ -67,7 +67,7 @@ export async function getTargetOf(db: Db, executionId: string): Promise<Target> 
   return row.target;
 }
 
-/** No holder works on what is over. */
+/** The final statuses. No holder works on such a target. */
 const over: Readonly<Record<ExecutionTarget, readonly string[]>> = {
   story: ['done', 'canceled'],
   delivery_group: ['landed', 'abandoned'],
@@ -75,7 +75,7 @@ const over: Readonly<Record<ExecutionTarget, readonly string[]>> = {
 
 export const isOver = ({ type, status }: Target): boolean => over[type].includes(status);
 
-/** The target as the subject of what happened to its execution. */
+/** Returns the target as the subject of an execution's event. */
 export const aboutTarget = ({
   type,
   id,
@@ -90,7 +90,7 @@ export const aboutTarget = ({
   projectId,
 });
 
-/** SQL for the ids of the stories that an execution works on: its own, or those of its group. */
+/** Returns SQL for the IDs of an execution's stories: its own, or those of its group. */
 export const storiesOfExecution = (executionId: Id): Part =>
   sql.part`select x.target_id from executions x where ${of('x')} and x.id = ${executionId} and x.target_type = 'story'
     union all

@@ -1,40 +1,43 @@
-/** What others hold and touch around a story. */
+/** Reads the locks and work of others near a story. */
 import { type Db, type Id, of, type Part, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { isLive, lockList, type LockRow } from './locks.ts';
 import { isOpenSql, isTakenUpSql } from '../leases/states-sql.ts';
 
-/** The most of a project that is looked at; where there is more, the answer says so. */
+/** The maximum numbers read of a project. The answer says if there are more. */
 const mostLocks = 200;
 const mostWorks = 100;
-/** Two per file that this story's own work may have touched are plenty. */
+/**
+ * The maximum number of collisions in an answer: about two per file that the story's own work may have
+ * touched.
+ */
 export const mostCollisions = 200;
 
 export interface AroundLock extends LockRow {
-  /** Taken for the story, or for the work on it. */
+  /** True if the lock was taken for the story or for the work on it. */
   readonly own: boolean;
 }
 
-/** Other work of the project that is under way, or waits to be merged. */
+/** Other work of the project that is in progress or waits for its merge. */
 export interface OtherWork {
   readonly executionId: string;
   readonly storyId: string | null;
-  /** Who holds it now; null where it has no holder. */
+  /** The current holder; null without one. */
   readonly holder: Actor | null;
-  /** Those of its files that the story's own work or locks can be about. */
+  /** The files that the story's own work or locks may cover. */
   readonly files: readonly string[];
 }
 
 export interface WorkAround {
   readonly locks: readonly AroundLock[];
   readonly moreLocks: boolean;
-  /** The files of the last checkpoint of the story's work, or of its group's. */
+  /** The files in the last checkpoint of the story's work or of its group's. */
   readonly ownFiles: readonly string[];
   readonly works: readonly OtherWork[];
   readonly moreWorks: boolean;
 }
 
-/** SQL for the story, its project, and the work on it that is not over: its own and its group's. */
+/** Returns SQL for the story, its project, and the open work on it: its own and its group's. */
 const aroundSql = (storyId: Id): Part => sql.part`
   story as materialized (select s.id, s.project_id from stories s
     where ${of('s')} and s.id = ${storyId}),
@@ -45,7 +48,7 @@ const aroundSql = (storyId: Id): Part => sql.part`
           (select m.group_id from delivery_group_stories m
             where ${of('m')} and m.story_id = s.id and m.open))))`;
 
-/** In one round trip. */
+/** Reads everything in one round trip. */
 export async function readWorkAround(db: Db, storyId: Id): Promise<WorkAround> {
   const [locks, own, works] = await Promise.all([
     db.all(locksAround(storyId)),
@@ -74,7 +77,10 @@ function ownFilesOf(storyId: Id): Query<{ files: string[] }> {
      from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)`;
 }
 
-/** Of other work only the files that are this story's too, or begin as a lock of its own does. */
+/**
+ * Returns the query for other work. Its files are limited to those that the story's work also touched, or
+ * that share a prefix with one of the story's locks.
+ */
 function worksAround(storyId: Id): Query<OtherWork> {
   return sql`with ${aroundSql(storyId)},
      mine as materialized (

@@ -1,11 +1,14 @@
 /**
- * Who may have a lease: decided from rows that are locked and a time read after they were, so nothing here can change
- * before it is written. Everything that an acquire can hear is in this function.
+ * Decides an acquire. Its input is locked rows and a time read after they were locked, so no fact can change
+ * before the result is written. `decideAcquire` returns every possible outcome.
  */
 import { type Actor, type ExecutionState, type ExecutionTarget } from '@muster/registry';
 import { shownState } from '../leases/states.ts';
 
-/** Member, agent and run; no run is a value of its own. */
+/**
+ * A lease holder: a member, its agent and the run. Two holders differ if their runs differ; a missing run
+ * counts as a value.
+ */
 export interface Holder {
   readonly memberId: string;
   readonly agentId: string | null;
@@ -15,7 +18,7 @@ export interface Holder {
 export const isSameHolder = (a: Holder, b: Holder): boolean =>
   a.memberId === b.memberId && a.agentId === b.agentId && a.runId === b.runId;
 
-/** A lease that is held, live or past its time. */
+/** A lease with a holder, live or expired. */
 export interface HeldLease {
   readonly targetType: ExecutionTarget;
   readonly targetId: string;
@@ -24,7 +27,10 @@ export interface HeldLease {
   readonly expiresAt: string;
 }
 
-/** A live lease that is not this member's and agent's, in any run; null where there is none. */
+/**
+ * Returns the lease if it is live and held by another member or agent; null otherwise. The run does not
+ * matter.
+ */
 export const heldByAnother = (
   lease: HeldLease | null | undefined,
   by: Pick<Holder, 'memberId' | 'agentId'>,
@@ -36,7 +42,10 @@ export const heldByAnother = (
     ? lease
     : null;
 
-/** Details of the blocking lease in a refusal; the run id only for the member or agent that owns the run. */
+/**
+ * Returns the details of the blocking lease in a refusal. Only the member or agent that owns the run sees the
+ * run's ID.
+ */
 export const heldDetails = (
   { actor, holder, expiresAt, targetType, targetId }: HeldLease,
   caller: Pick<Holder, 'memberId' | 'agentId'>,
@@ -59,35 +68,37 @@ export interface OpenExecution {
 }
 
 export interface AcquireFacts {
-  /** By the database's clock, read when all rows were locked. */
+  /** The database's time after all rows were locked. */
   readonly now: string;
   readonly caller: Holder;
   readonly isLead: boolean;
   readonly takeOver: boolean;
-  /** The unit's own lease, if it has a holder. */
+  /** The unit's own lease; null without a holder. */
   readonly own: HeldLease | null;
-  /** The leases of units that exclude this one: a story's group, a group's stories. */
+  /** The leases of units that exclude this one: the group of a story, or the stories of a group. */
   readonly rivals: readonly HeldLease[];
   readonly execution: OpenExecution | null;
-  /** A stop is in force on the target. */
+  /** True if a stop is in force on the target. */
   readonly isStopped: boolean;
-  /** The caller is a member who names the target: this lifts a stop. */
+  /** True if the caller is a member who names the target; such a grant lifts a stop. */
   readonly liftsStop: boolean;
-  /** What is open of those units: an offer of one reserves the other as well. */
+  /** The open executions of those units. An offer of one of them also reserves this unit. */
   readonly rivalExecutions: readonly OpenExecution[];
 }
 
 export type AcquireDecision =
-  /** The same holder goes on under the same epoch. */
+  /** The same holder continues under the same epoch. */
   | { readonly kind: 'extend' }
   | {
       readonly kind: 'grant';
-      /** The holder whose lease is taken, expired or live. */
+      /** The holder that loses the lease, which may be live or expired. */
       readonly superseded: HeldLease | null;
       readonly takenOverLive: boolean;
-      /** The offer was this caller's: the locks taken for the work come along. */
+      /**
+       * True if the work was offered to this caller. The locks taken for the work then pass to the caller.
+       */
       readonly offered: boolean;
-      /** Expired leases of other units that are set free on the way. */
+      /** Expired leases of other units that end with this grant. */
       readonly freed: readonly HeldLease[];
     }
   | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: HeldLease }
@@ -126,7 +137,7 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   };
 }
 
-/** The caller is the member whose agent holds the lease. */
+/** Reports whether the caller is the member whose agent holds the lease. */
 const isOwnAgents = ({ holder }: HeldLease, caller: Holder): boolean =>
   caller.agentId === null && holder.agentId !== null && holder.memberId === caller.memberId;
 
@@ -137,7 +148,9 @@ const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>
 const isReservedFromOthers = (execution: OpenExecution, caller: Holder, now: string): boolean =>
   isReserved(execution, now) && (execution.offer === null || !isOfferedTo(execution.offer, caller));
 
-/** A member accepts in person, an agent by its own token. */
+/**
+ * Reports whether the offer is to this caller. A member accepts in person, and an agent with its own token.
+ */
 export const isOfferedTo = (
   offer: Pick<NonNullable<OpenExecution['offer']>, 'toMemberId' | 'toAgentId'>,
   caller: Pick<Holder, 'memberId' | 'agentId'>,

@@ -47,7 +47,7 @@ describe('content', () => {
       expect(decodeContent(more.toString(encoding), encoding)).toEqual({
         problem: 'must have at most 4194304 bytes decoded',
       });
-    // Bytes count, not characters.
+    // The limit counts bytes, not characters.
     expect(decodeContent('é'.repeat(mostContentBytes / 2 + 1), 'utf8')).toHaveProperty('problem');
   });
 });

@@ -1,26 +1,26 @@
-/** The bytes that a published content stands for. */
+/** Decodes, encodes and hashes the content of published agents. */
 import { createHash } from 'node:crypto';
 import { type ContentEncoding, mostContentBytes } from '@muster/registry';
 
-/** What is wrong with it, in the words of an issue; or the bytes. */
+/** Decodes the content. Returns the bytes, or the problem as the text of a validation issue. */
 export function decodeContent(
   content: string,
   encoding: ContentEncoding,
 ): { readonly bytes: Buffer } | { readonly problem: string } {
   const bytes = Buffer.from(content, encoding);
-  // Node reads past what is no base64; what comes back as it went in has none of that, and is padded.
+  // Node ignores invalid base64. Only valid, padded base64 encodes back to the same text.
   if (encoding === 'base64' && bytes.toString('base64') !== content) return { problem: 'must be base64' };
   if (bytes.length > mostContentBytes)
     return { problem: `must have at most ${mostContentBytes} bytes decoded` };
   return { bytes };
 }
 
-/** The content as it was published. */
+/** Returns the content in the encoding in which it was published. */
 export const encodeContent = (bytes: Buffer, encoding: ContentEncoding): string => bytes.toString(encoding);
 
 export const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Where the publisher says none. */
+/** The content types used if the publisher gives none. */
 export const defaultContentType: Readonly<Record<ContentEncoding, string>> = {
   utf8: 'text/plain',
   base64: 'application/octet-stream',

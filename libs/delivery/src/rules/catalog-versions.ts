@@ -1,24 +1,29 @@
-/** Which version of an agent is meant: by Semantic Versioning, releases before pre-releases. */
+/** Sorts and selects versions of an agent by Semantic Versioning, with releases before pre-releases. */
 import semver from 'semver';
 
-/** So many versions an agent has at most: they are sorted, and shown, all at once. */
+/** The maximum number of versions of an agent. They are sorted and returned without pages. */
 export const mostVersions = 500;
 
 const isPreRelease = (version: string): boolean => semver.prerelease(version) !== null;
 
-/** For sorting: newest first, pre-releases after all releases. Builds of one version have an order, too. */
+/**
+ * Compares versions: newest first, and pre-releases after all releases. Build metadata also counts, which
+ * makes the order total.
+ */
 function compareNewest(a: string, b: string): number {
   const sides = Number(isPreRelease(a)) - Number(isPreRelease(b));
   return sides === 0 ? semver.compareBuild(b, a) : sides;
 }
 
-/** The versions, newest first. */
+/** Sorts versions, newest first. */
 export const newestFirst = <Item extends { readonly version: string }>(items: readonly Item[]): Item[] =>
   items.toSorted((a, b) => compareNewest(a.version, b.version));
 
-/** Whether the text means versions at all: one of them, or a range. */
+/** Reports whether the text is a version or a range of versions. */
 export const isRange = (text: string): boolean => semver.validRange(text) !== null;
 
-/** The newest version in the range; undefined where there is none. A pre-release is in it as semver has it. */
+/**
+ * Returns the newest version in the range; undefined if there is none. Pre-releases match by semver's rules.
+ */
 export const newestIn = (versions: readonly string[], range: string): string | undefined =>
   versions.filter((version) => semver.satisfies(version, range)).toSorted(compareNewest)[0];

@@ -1,13 +1,16 @@
-/** Sets of code points as sorted ranges that do not touch, and what of them two have in common. */
+/** Sets of code points, stored as sorted ranges that neither overlap nor touch. */
 
-/** First and last code point, both within. */
+/** The first and the last code point, both inclusive. */
 export type Range = readonly [from: number, to: number];
 export type CodePoints = readonly Range[];
 
 const last = 0x10_ffff;
 export const dot = 0x2e;
 
-/** What can stand in a segment of a path: all but NUL, the slash, and surrogates, which no valid text has. */
+/**
+ * The characters of a path segment: all but NUL, the slash, and surrogates, which valid text does not
+ * contain.
+ */
 const slash = 0x2f;
 export const anyCodePoint: CodePoints = [
   [1, slash - 1],
@@ -20,7 +23,7 @@ export const codePoint = (text: string): CodePoints => {
   return [[point, point]];
 };
 
-/** The common part of two sets. */
+/** Returns the intersection of two sets. */
 export function intersect(a: CodePoints, b: CodePoints): CodePoints {
   const common: Range[] = [];
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
@@ -35,7 +38,7 @@ export function intersect(a: CodePoints, b: CodePoints): CodePoints {
   return common;
 }
 
-/** Sorts ranges and joins those that overlap or touch. */
+/** Sorts ranges, and joins those that overlap or touch. */
 function normalized(ranges: readonly Range[]): CodePoints {
   const joined: [number, number][] = [];
   for (const [from, to] of [...ranges].sort(([a], [b]) => a - b)) {
@@ -46,7 +49,9 @@ function normalized(ranges: readonly Range[]): CodePoints {
   return joined;
 }
 
-/** What a class such as `[a-z_]` or `[!0-9]` stands for; the slash is in none. */
+/**
+ * Returns the characters that a class such as `[a-z_]` or `[!0-9]` matches. A class never matches the slash.
+ */
 export function codePointClass(ranges: readonly Range[], negated: boolean): CodePoints {
   const within = normalized(ranges);
   if (!negated) return intersect(within, anyCodePoint);
@@ -60,10 +65,13 @@ export function codePointClass(ranges: readonly Range[], negated: boolean): Code
   return intersect(outside, anyCodePoint);
 }
 
-/** What people read best, for a witness: a small letter, a digit, a capital, else the first there is. */
+/**
+ * The preferred characters of a readable witness: a lowercase letter, a digit, a capital, then printable
+ * ASCII.
+ */
 const pleasant: CodePoints[] = [[[0x61, 0x7a]], [[0x30, 0x39]], [[0x41, 0x5a]], [[0x21, 0x7e]]];
 
-/** One of the set, as text; undefined where it is empty. */
+/** Returns one character of the set; undefined if it is empty. */
 export function sample(set: CodePoints): string | undefined {
   for (const preferred of [...pleasant, set]) {
     const [range] = intersect(set, preferred);

@@ -1,9 +1,9 @@
-/** What a story's work collides with: files that others touch or hold locks on too. */
+/** Finds collisions of a story's work: files that other work touches, and files under locks of others. */
 import { type Collision } from '@muster/registry';
 import { type Effort } from './glob-intersection.ts';
 import { type Claim, fileOf, type Resource, resourceOf, touches } from './lock-resources.ts';
 
-/** A lock around the story, its own or another's. */
+/** A lock near the story, its own or another's. */
 interface AroundLock extends Claim {
   readonly id: string;
   readonly own: boolean;
@@ -23,8 +23,9 @@ interface Other extends Resource {
 }
 
 /**
- * Each path once per lock or work that it collides with; `more` where it stopped at `most` of them. Locks that overlap
- * with the story's own are one holder's, or all of them share: those do not collide. Throws TooIntricate.
+ * Lists each path once for each lock or work that it collides with. `more` is true if the list stopped at
+ * `most` entries. Locks that overlap with the story's own do not collide: they have the same holder, or all
+ * of them are shared. Throws TooIntricate.
  */
 export function collisionsOf(
   own: { readonly files: readonly string[] },

@@ -1,6 +1,7 @@
 /**
- * What the forge said, folded. Facts arrive late, twice and in any order; each aspect keeps its newest fact by the time
- * at which it was observed. The order of arrival decides only between facts of one kind at one time. A merge is for good: whatever is observed of the pull request after it changes nothing.
+ * The state of a forge's facts. Facts arrive late, more than once and in any order, and each aspect keeps its
+ * newest fact by time of observation. The order of arrival decides only between facts of one kind and time. A
+ * merge is final: later facts about the pull request change nothing.
  */
 import {
   type ForgeAspect,
@@ -13,7 +14,10 @@ import {
   type SeenHead,
 } from '@muster/registry';
 
-/** Each kind is about one aspect. At the same time the one with the higher weight holds. */
+/**
+ * The aspect that each kind of fact is about. Of two facts with the same time, the one with the higher weight
+ * wins.
+ */
 const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; readonly weight: number }>> = {
   branch_pushed: { aspect: 'branch', weight: 0 },
   pr_opened: { aspect: 'pullRequest', weight: 0 },
@@ -26,11 +30,14 @@ const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; re
   merge_conflict: { aspect: 'merging', weight: 0 },
   review_approved: { aspect: 'review', weight: 0 },
   changes_requested: { aspect: 'review', weight: 1 },
-  // It has the time of the review that it takes back.
+  // A dismissal has the time of the review that it dismisses.
   review_dismissed: { aspect: 'review', weight: 2 },
 };
 
-/** Whether a fact that arrives, `a`, holds against the known `b` of the same aspect. If nothing else decides, the later arrival does. */
+/**
+ * Reports whether the arriving fact `a` replaces the known fact `b` of the same aspect. If everything else is
+ * equal, the later arrival wins.
+ */
 function holds(a: ForgeFact, b: ForgeFact): boolean {
   const isMerge = (fact: ForgeFact): boolean => fact.kind === 'pr_merged';
   if (isMerge(a) !== isMerge(b)) return isMerge(a);
@@ -41,18 +48,21 @@ function holds(a: ForgeFact, b: ForgeFact): boolean {
   return weight === 0 ? a.dedupeKey !== b.dedupeKey : weight > 0;
 }
 
-/** What a fact tells of the head commit; undefined: nothing. A push that does not name it tells that it is another. */
+/**
+ * Returns the head commit that a fact shows; undefined if it shows none. A push without a commit only shows
+ * that the head changed.
+ */
 export function seenHead({ kind, sha, at, dedupeKey, before }: ForgeFact): SeenHead | undefined {
   const tells = kind === 'branch_pushed' || (sha !== null && headKinds.has(kind));
   return tells ? { sha, at, dedupeKey, before } : undefined;
 }
 
-/** Of a merge, and of what was checked or reviewed, the commit may be another than the head. */
+/** The kinds whose commit is the head. The commit of a merge, check or review may be another one. */
 const headKinds: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 
 export const aspectOf = (kind: ObservationKind): ForgeAspect => kinds[kind].aspect;
 
-/** The state with one fact more, and whether it changed by it. */
+/** Returns the state with one more fact, and if that changed it. */
 export function fold(
   state: ForgeState,
   fact: ForgeFact,
@@ -68,17 +78,23 @@ export function fold(
 
 export const isMerged = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_merged';
 
-/** What is known of the merge of work. */
+/** The facts about a merge of work. */
 interface SeenMerge {
   readonly forge: ForgeState;
   readonly merge_verified_at: string | null;
 }
 
-/** Whether its merge completes the work: where the policy asks for the forge's own word, one that the forge itself told of. */
+/**
+ * Reports whether the merge completes the work. Where the policy requires it, only a merge that the forge
+ * itself reported counts.
+ */
 export const isLanded = (policy: Policy, { forge, merge_verified_at: verifiedAt }: SeenMerge): boolean =>
   needsVerifiedMerge(policy) ? verifiedAt !== null : isMerged(forge);
 
-/** Whether what is handed in or given back with this pull request had landed before: a merge of another lands nothing of it. */
+/**
+ * Reports whether the pull request of submitted or released work was already merged. The merge of another
+ * pull request does not count.
+ */
 export const hadLanded = (
   policy: Policy,
   work: SeenMerge,
@@ -89,14 +105,14 @@ export const hadLanded = (
   return isLanded(policy, work) && !isAnother;
 };
 
-/** Closed without having been merged. */
+/** Reports whether the pull request was closed without a merge. */
 export const isClosed = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_closed';
 
 const isFresh = ({ branch }: ForgeState, { at }: ForgeFact): boolean => at >= (branch?.at ?? '');
 
 /**
- * The newest request for changes since the branch was last pushed. One without a reviewer ends with any later review, as it
- * may be of the same person.
+ * Returns the newest request for changes since the last push. A request without a reviewer ends with any
+ * later review, because that review may be by the same person.
  */
 function requestedChanges(state: ForgeState): ForgeFact | undefined {
   const reviews = Object.values(state.reviews ?? {});
@@ -108,7 +124,7 @@ function requestedChanges(state: ForgeState): ForgeFact | undefined {
     .at(-1);
 }
 
-/** The rework that reviewers at the forge ask for. */
+/** Returns the rework that reviewers at the forge request. */
 export function reworkOf(state: ForgeState): Rework | null {
   const review = requestedChanges(state);
   if (review === undefined) return null;
@@ -116,7 +132,7 @@ export function reworkOf(state: ForgeState): Rework | null {
   return { note: null, by: null, at, source: 'forge', specVersion: null, headSha };
 }
 
-/** Whether work that was handed in has to be taken up again: something failed since the branch was last pushed. */
+/** Reports whether submitted work has to be taken up again, because something failed since the last push. */
 export function needsRework(state: ForgeState): boolean {
   const { checks, merging } = state;
   const failed = (fact: ForgeFact | undefined, kind: ObservationKind): boolean =>

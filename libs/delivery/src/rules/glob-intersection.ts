@@ -1,12 +1,12 @@
 /**
- * Whether some path matches two globs, decided exactly: the product of the two automata is searched for a way through
- * both at once, and what was read on the way is a path that proves it. Shortest ways first, so the witness is short.
+ * Decides exactly if any path matches two globs. It searches the product of the two automata for an accepted
+ * path, and that path is the witness. The search is breadth-first, so the witness is short.
  */
 import { dot, intersect, sample } from './code-points.ts';
 import { type Glob, type Segment } from './glob-syntax.ts';
 import { type Automaton, automatonOf } from './segment-automaton.ts';
 
-/** More steps than a search may take; who sent the patterns must send simpler ones. */
+/** The error of a search that needs more steps than allowed. The caller has to send simpler patterns. */
 export class TooIntricate extends Error {
   constructor() {
     super('the patterns are too intricate to be compared');
@@ -14,7 +14,7 @@ export class TooIntricate extends Error {
   }
 }
 
-/** Counts the steps of one or more searches. */
+/** A budget of steps that one or more searches share. */
 export class Effort {
   private left: number;
 
@@ -28,7 +28,7 @@ export class Effort {
   }
 }
 
-/** Of the ways that lead to a state, the first one found: where it came from and what was read last. */
+/** The first path that reached a state, as a linked list: the previous element, and the last item read. */
 interface Way<Read> {
   readonly from: Way<Read> | null;
   readonly read: Read | null;
@@ -40,7 +40,9 @@ function readOn<Read>(way: Way<Read>): Read[] {
   return reads.reverse();
 }
 
-/** Breadth first over pairs of states; `follow` offers each next state with what is read to get there. */
+/**
+ * Searches pairs of states breadth-first. `follow` reports each next state with the item read to reach it.
+ */
 function search<State, Read>(
   start: State,
   keyOf: (state: State) => number,
@@ -67,15 +69,17 @@ function search<State, Read>(
   return undefined;
 }
 
-/** What has been read of a segment: no path has a segment that is empty, `.` or `..`. */
+/** The part of a segment read so far. No path has an empty segment, `.` or `..`. */
 const nothing = 0;
 const twoDots = 2;
 const aName = 3;
 
-/** After one more dot: a name may begin with two, but is more than two. */
+/**
+ * Returns the part read after one more dot. A name may begin with two dots, but has more than two characters.
+ */
 const afterDot = (before: number): number => (before < twoDots ? before + 1 : aName);
 
-/** A segment that both match; undefined where there is none. */
+/** Returns the shortest segment that both match; undefined if there is none. */
 function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | undefined {
   interface State {
     readonly a: number;
@@ -93,10 +97,11 @@ function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | und
       for (const to of freeB) reach({ ...state, b: to }, null);
       for (const stepA of a.steps[state.a] ?? []) {
         for (const stepB of b.steps[state.b] ?? []) {
-          // Classes of many ranges take longer.
+          // Classes of many ranges take longer to intersect.
           effort.spend(1 + Math.trunc((stepA.of.length + stepB.of.length) / 8));
           const both = intersect(stepA.of, stepB.of);
-          // A dot may lead to `.` or `..`, which do not count, where another character would do: both are tried.
+          // A dot may lead to `.` or `..`, which are not valid, where another character leads to a name. The
+          // search tries both.
           const char = sample(both.flatMap(withoutDot));
           if (char !== undefined) reach({ a: stepA.to, b: stepB.to, read: aName }, char);
           if (both.some(([from, to]) => from <= dot && dot <= to))
@@ -119,7 +124,7 @@ const withoutDot = ([from, to]: readonly [number, number]): [number, number][] =
 
 const anything: Segment = [{ kind: 'any' }];
 
-/** A path that matches both globs, or undefined: then no path does. Throws TooIntricate. */
+/** Returns a path that matches both globs; undefined if none exists. Throws TooIntricate. */
 export function commonPath(a: Glob, b: Glob, effort: Effort): string | undefined {
   const found = new Map<number, string | null>();
   const wildcard = automatonOf(anything);
@@ -150,7 +155,7 @@ export function commonPath(a: Glob, b: Glob, effort: Effort): string | undefined
       if (anyA) reach({ ...state, a: state.a + 1 }, null);
       if (anyB) reach({ ...state, b: state.b + 1 }, null);
       if (state.a >= a.length || state.b >= b.length) return;
-      // Both `**` reading the same segment leads nowhere that leaving one of them does not.
+      // Consuming the segment with both `**` reaches no state that leaving one of them does not reach.
       if (anyA && anyB) return;
       const segment = common(state.a, state.b);
       if (segment === null) return;

@@ -1,12 +1,12 @@
 /**
- * How a glob over repository paths is written. Segments are separated by a slash; in a segment `*` is any text, `?`
- * any one character, `[a-z]` and `[!a-z]` one of a class, `{a,b}` one of several, and a backslash takes the next
- * character as it is. `**` is a whole segment and stands for zero or more of them, at the end for one or more.
- * Case counts, and files that begin with a dot are like others.
+ * Parses globs over repository paths. A slash separates segments. Within a segment `*` matches any text, `?`
+ * one character, `[a-z]` and `[!a-z]` one of a class, and `{a,b}` one of several. A backslash makes the next
+ * character literal. `**` is a whole segment and matches zero or more segments, or one or more at the end.
+ * Globs are case-sensitive, and files that begin with a dot get no special treatment.
  */
 import { anyCodePoint, codePoint, codePointClass, type CodePoints, dot, type Range } from './code-points.ts';
 
-/** One piece of a segment. */
+/** One element of a segment. */
 export type Piece =
   | { readonly kind: 'one'; readonly of: CodePoints }
   | { readonly kind: 'any' }
@@ -14,10 +14,10 @@ export type Piece =
 
 export type Segment = readonly Piece[];
 
-/** `null` is `**`: zero or more segments. */
+/** The segments of a glob. `null` is `**`: zero or more segments. */
 export type Glob = readonly (Segment | null)[];
 
-/** The pattern is no glob over repository paths. */
+/** The error of a pattern that is not a valid glob. */
 export class MalformedGlob extends Error {
   constructor(problem: string) {
     super(problem);
@@ -27,10 +27,10 @@ export class MalformedGlob extends Error {
 
 const anySegment: Segment = [{ kind: 'one', of: anyCodePoint }, { kind: 'any' }];
 
-/** Takes a pattern apart, or throws MalformedGlob with what is wrong about how it is written. */
+/** Parses a pattern. Throws MalformedGlob with the syntax problem. */
 export function parseGlob(pattern: string): Glob {
   const glob = splitAtSlashes(pattern).map(readSegment);
-  // At the end one or more: zero or more, and then one.
+  // At the end `**` means one or more segments: zero or more, followed by one.
   return glob.at(-1) === null ? [...glob, anySegment] : glob;
 }
 
@@ -38,10 +38,10 @@ const readSegment = (text: string): Segment | null =>
   text === '**' ? null : new SegmentReader(text).segment();
 
 /**
- * Throws MalformedGlob where a pattern cannot be asked for: it is not well written, or a segment of it spells what no
- * segment of a path is, nothing, `.` or `..`. With braces a segment spells one text for each way to choose, and one such
- * text is too many: `{.,x}`, `{,x}`, `.{.,a}`. An escaped dot and the class `[.]` are dots. A text with `*`, `?` or a
- * class of more characters spells none of the three, although it may match them: `.*`, `[.a]`, `*` are good.
+ * Throws MalformedGlob for a pattern that cannot be locked. Its syntax is wrong, or a segment spells nothing,
+ * `.` or `..`, which no path contains. A segment with braces spells one text per choice, and one bad text is
+ * enough: `{.,x}`, `{,x}`, `.{.,a}`. An escaped dot and the class `[.]` count as dots. Text with `*`, `?` or
+ * a larger class is valid, although it may match dots: `.*`, `[.a]`, `*`.
  */
 export function checkGlob(pattern: string): void {
   if (pattern === '') throw new MalformedGlob('must not be empty');
@@ -59,7 +59,7 @@ export function checkGlob(pattern: string): void {
 
 const mostDots = 2;
 
-/** How many dots, at most two, those texts have that pieces spell and that are nothing but dots. */
+/** Returns the possible dot counts, up to two, of the texts that consist of dots only. */
 function dotsSpelledBy(pieces: Segment): number[] {
   let counts = [0];
   for (const piece of pieces) {
@@ -84,13 +84,15 @@ function dotsOf(piece: Piece): number[] {
 const isDot = ([first, ...others]: CodePoints): boolean =>
   others.length === 0 && first?.[0] === dot && first[1] === dot;
 
-/** A slash always separates; escaped or in brackets it is an error, since no segment can hold one. */
+/**
+ * Splits a pattern at slashes. An escaped or bracketed slash is an error, since no segment can contain one.
+ */
 function splitAtSlashes(pattern: string): string[] {
   if (/\\\//.test(pattern)) throw new MalformedGlob('must not escape a slash');
   return pattern.split('/');
 }
 
-/** Braces in braces: far more than a caller writes, far less than a stack. */
+/** The maximum depth of nested braces: more than callers need, and far below the stack limit. */
 const deepest = 8;
 
 class SegmentReader {

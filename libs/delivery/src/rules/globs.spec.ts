@@ -83,7 +83,7 @@ const glob = fc
   })
   .map((segments) => segments.join('/'));
 
-/** Every path of up to three segments of up to two characters of a small alphabet. */
+/** Generates every path of up to three segments of up to two characters, over a small alphabet. */
 function* smallPaths(): Generator<string> {
   const names: string[] = [];
   for (const first of ['a', 'b', '.', 'c']) {
@@ -245,7 +245,7 @@ describe('a segment of a glob', () => {
   });
 });
 
-/** A piece of a segment, and every text that it is without its braces, escapes and classes of one character. */
+/** A piece of a segment, with all texts that its braces, escapes and one-character classes expand to. */
 interface Spelling {
   readonly text: string;
   readonly texts: readonly string[];

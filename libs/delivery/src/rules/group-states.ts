@@ -1,4 +1,7 @@
-/** The life of a delivery group: from each state, the ones it may move to. Operations and the docs' diagram go by it. */
+/**
+ * The states that a delivery group can move to from each state. Operations and the diagram in the docs use
+ * it.
+ */
 import { type GroupState } from '@muster/registry';
 
 export const groupMoves: Readonly<Record<GroupState, readonly GroupState[]>> = {
@@ -11,5 +14,5 @@ export const groupMoves: Readonly<Record<GroupState, readonly GroupState[]>> = {
 
 export const canMoveGroup = (from: GroupState, to: GroupState): boolean => groupMoves[from].includes(to);
 
-/** Whether nothing leads on from it: its stories are free for other groups. */
+/** Reports whether a state is final. The stories of such a group may join other groups. */
 export const isOverGroup = (state: GroupState): boolean => groupMoves[state].length === 0;

@@ -1,6 +1,6 @@
 /**
- * Whether stories may join a group: work on a group and on its stories excludes each other, so two leases of different
- * holders cannot come together. One past its time has to end for it, since its holder could renew it otherwise.
+ * Decides if stories may join a group. Work on a group and work on its stories exclude each other, so two
+ * holders cannot have both. An expired lease has to end for that, because its holder could still renew it.
  */
 import { type HeldLease, isSameHolder } from './acquire.ts';
 
@@ -8,16 +8,16 @@ export type JoinDecision =
   | { readonly kind: 'refuse'; readonly by: HeldLease }
   | {
       readonly kind: 'join';
-      /** Expired leases that end on the way. */
+      /** Expired leases that end when the stories join. */
       readonly freed: readonly HeldLease[];
     };
 
 export function decideJoining(facts: {
-  /** By the database's clock, read when all leases were locked. */
+  /** The database's time after all leases were locked. */
   readonly now: string;
-  /** On the work of the group; null where it has no holder. */
+  /** The lease on the group's work; null without a holder. */
   readonly group: HeldLease | null;
-  /** On the stories that would join. */
+  /** The leases on the stories that would join. */
   readonly stories: readonly HeldLease[];
 }): JoinDecision {
   const { now, group, stories } = facts;

@@ -1,17 +1,17 @@
 /**
- * Lease tokens: `lse_<epoch>_` and 32 base-62 symbols (190 bits). The epoch is told so that a holder can see which grant
- * its token is of; what counts is the SHA-256 that the lease's row has.
+ * Lease tokens: `lse_<epoch>_` and 32 base-62 characters (190 bits). The epoch shows holders which grant the
+ * token is of. Only the SHA-256 hash in the lease's row decides about validity.
  */
 import { createHash, randomInt } from 'node:crypto';
 
 const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const shape = /^lse_([1-9][0-9]{0,9})_[0-9A-Za-z]{32}$/;
 
-/** A fresh token of a grant; shown once and never stored. */
+/** Creates a token for a grant. It is returned once and never stored. */
 export const newLeaseToken = (epoch: number): string =>
   `lse_${epoch}_${Array.from({ length: 32 }, () => symbols[randomInt(62)] ?? '').join('')}`;
 
-/** What a token claims. One that is made up claims an epoch that is never granted. */
+/** The claim of a token. A token with a malformed text claims epoch 0, which no grant has. */
 export interface LeaseClaim {
   readonly epoch: number;
   readonly tokenHash: Buffer;

@@ -1,16 +1,22 @@
-/** How much of locks there may be at once, and be compared at once. */
+/** The limits on locks and on the work of comparing them. */
 
-/** Resources under live locks in one project: each grant is compared with all of them, while others wait. */
+/**
+ * The maximum number of resources under live locks in a project. Each grant is compared with all of them
+ * while other callers wait.
+ */
 export const mostLocked = 5_000;
 
 /**
- * Steps of one comparison, each a microsecond or two: the process answers no other caller meanwhile. What needs more is
- * refused, and can be had with simpler patterns.
+ * The maximum number of steps of one comparison. A step takes one or two microseconds, during which the
+ * process serves no other caller. A comparison that needs more is refused; simpler patterns avoid that.
  */
 export const mostSteps = 60_000;
 
-/** Steps for which holders are to be told of a grant; where they do not suffice, all of them are told. */
+/**
+ * The maximum number of steps to find holders that need a signal about a grant. If they are not enough, all
+ * holders get one.
+ */
 export const mostSignalSteps = 20_000;
 
-/** So many conflicts are named; one is enough to be refused. */
+/** The maximum number of conflicts listed in a refusal. One conflict is enough to refuse. */
 export const mostConflicts = 50;

@@ -151,7 +151,7 @@ describe('what cannot be locked', () => {
   });
 });
 
-/** Globs over few letters, so that they meet. */
+/** Globs over few letters, so that many of them overlap. */
 const letters = fc.constantFrom('a', 'b', 'c');
 const segment = fc
   .array(fc.oneof(letters, fc.constantFrom('*', '?', '[ab]', '[!a]', '{a,bb}', '\\a')), {

@@ -1,7 +1,8 @@
 /**
- * The resources of locks, and the check whether two of them overlap. A resource is a path with everything below it, a glob
- * over repository paths, or `name:` with a name that overlaps only with itself. Whether two globs have a path in common
- * is decided exactly; most pairs are told apart by how their texts begin and end, before a glob is parsed.
+ * The resources of locks, and the check for overlap. A resource is a path with everything below it, a glob
+ * over repository paths, or `name:` with a name that overlaps only with itself. The check decides exactly if
+ * two globs share a path. Most pairs are decided by their first and last characters, before any glob is
+ * parsed.
  */
 import { type Issue, type LockMode } from '@muster/registry';
 import { codePoint } from './code-points.ts';
@@ -12,32 +13,38 @@ import { hasDriveLetter, normalizePath, relativeToRoot } from './repository-path
 const namePrefix = 'name:';
 const longestName = 200;
 
-/** One resource, ready to be compared. */
+/** A resource prepared for comparison. */
 export interface Resource {
   readonly text: string;
-  /** The text is a path or name as it stands, without wildcards and escapes. */
+  /** True if the text is a literal path or name, without wildcards and escapes. */
   readonly literal: boolean;
-  /** It also covers every path below the text. Only literal resources say so; a glob has it in its segments. */
+  /**
+   * True if the resource also covers every path below the text. Only literal resources set it; a glob has it
+   * in its segments.
+   */
   readonly below: boolean;
-  /** How every path that matches begins, and ends; where `**` stands for nothing, the path is the end but its slash. */
+  /**
+   * The text with which every matching path begins, and the text with which it ends. If a `**` matches zero
+   * segments, the path equals the tail without its slash.
+   */
   readonly head: string;
   readonly tail: string;
-  /** Taken apart once, when it first comes to that. */
+  /** Returns the parsed glob. The first call parses it. */
   readonly glob: (effort: Effort) => Glob;
 }
 
 const isName = (text: string): boolean => text.startsWith(namePrefix);
 
 /**
- * Returns the resource in its stored form: NFC, and a path without a leading `./`, doubled slashes and a slash at its end.
- * Call it before `problemOf`.
+ * Returns the resource in its stored form: NFC, and a path without a leading `./`, doubled slashes or a
+ * trailing slash. Call it before `problemOf`.
  */
 export function normalizeResource(text: string): string {
   const composed = text.normalize('NFC');
   return isName(composed) ? composed : normalizePath(composed);
 }
 
-/** Returns what is wrong with a normalized resource, or undefined if it can be locked. */
+/** Returns the problem of a normalized resource, or undefined if it can be locked. */
 export function problemOf(text: string): string | undefined {
   if (isName(text)) return problemOfName(text.slice(namePrefix.length));
   const problem = problemOfCharacters(text);
@@ -52,7 +59,10 @@ export function problemOf(text: string): string | undefined {
   return problemOfBackslashes(text);
 }
 
-/** Windows separates folders by backslashes: `src\**` and `src\-x` are more likely that than literal characters. */
+/**
+ * Rejects backslashes that escape nothing. Windows uses them as separators, so `src\**` and `src\-x` are more
+ * likely paths than escapes.
+ */
 function problemOfBackslashes(text: string): string | undefined {
   if (text.replaceAll('\\\\', '').includes('\\**')) return 'must have no * after \\*';
   const unescaped = text.replaceAll(/\\[*?[\]{}\\]/g, '');
@@ -74,7 +84,7 @@ function problemOfName(name: string): string | undefined {
   return problemOfCharacters(name);
 }
 
-/** One issue for each resource that is none. */
+/** Returns one validation issue for each invalid resource. */
 export const issuesOf = (texts: readonly string[]): Issue[] =>
   texts.flatMap((text, index) => {
     const message = problemOf(text);
@@ -82,12 +92,15 @@ export const issuesOf = (texts: readonly string[]): Issue[] =>
   });
 
 const special = /[*?[\]{}\\]/;
-/** Without its escapes, the text of a path and not a pattern. */
+/** Reports whether the text is a path without unescaped wildcards. */
 const isPlainPath = (text: string): boolean => !/[*?[\]{}]/.test(text.replaceAll(/\\./gsu, ''));
-/** After these, what ends a pattern stands for itself; after a backslash one cannot tell without reading it all. */
+/** Matches the literal end of a pattern. After a backslash the end cannot be found without parsing. */
 const plainEnd = /[^*?[\]{}]*$/;
 
-/** A resource of a lock. It was found well-formed before; a lock that is stored may be older than the normalized form. */
+/**
+ * Returns the resource of a validated text. A stored lock may be older than the normalized form, so it is
+ * normalized again.
+ */
 export function resourceOf(stored: string): Resource {
   const text = stored.normalize('NFC');
   if (isName(text)) return { ...literalOf(text, parseGlob), below: false };
@@ -103,10 +116,13 @@ export function resourceOf(stored: string): Resource {
   };
 }
 
-/** `**` at the end of a written glob stands for one segment or more; here the path itself belongs to it. */
+/**
+ * Parses a path as a glob for itself and everything below. A written glob's final `**` would not match the
+ * path itself.
+ */
 const parsePathAndBelow = (path: string): Glob => [...parseGlob(path), null];
 
-/** A file of the repository, whatever characters its name has. */
+/** Returns the resource for one file of the repository. All characters of its name are literal. */
 export const fileOf = (path: string): Resource => literalOf(path.normalize('NFC'), literalGlob);
 
 const literalOf = (text: string, parse: (text: string) => Glob): Resource => ({
@@ -134,7 +150,7 @@ function once(text: string, parse: (text: string) => Glob): Resource['glob'] {
   };
 }
 
-/** A path or name that both are about; undefined where there is none. Throws TooIntricate. */
+/** Returns a path or name that both resources cover; undefined if there is none. Throws TooIntricate. */
 export function witnessOf(a: Resource, b: Resource, effort: Effort): string | undefined {
   if (a.literal && b.literal) return commonOfLiterals(a, b);
   if (isName(a.text) || isName(b.text)) return undefined;
@@ -149,14 +165,14 @@ function commonOfLiterals(a: Resource, b: Resource): string | undefined {
   return overlap ? inner.text : undefined;
 }
 
-/** Two that are about the same thing. */
+/** Two overlapping resources with a common path or name. */
 export interface Touch<A, B> {
   readonly a: A;
   readonly b: B;
   readonly witness: string;
 }
 
-/** Each of one side with each of the other that it has something in common with, at most `most` of them. */
+/** Lists the overlapping pairs, at most `most` of them. */
 export function touches<A extends Resource, B extends Resource>(
   some: readonly A[],
   others: readonly B[],
@@ -175,7 +191,7 @@ export function touches<A extends Resource, B extends Resource>(
   return found;
 }
 
-/** What has to be known of a lock to see whether another one can be beside it. */
+/** The properties of a lock that decide if it conflicts with another one. */
 export interface Claim {
   readonly mode: LockMode;
   readonly resources: readonly string[];
@@ -183,12 +199,15 @@ export interface Claim {
 
 const bothShare = (a: Claim, b: Claim): boolean => a.mode === 'shared' && b.mode === 'shared';
 
-/** A resource of a lock, with the lock. */
+/** A resource together with its lock. */
 interface Held<Lock> extends Resource {
   readonly lock: Lock;
 }
 
-/** What of the locks of other holders is in the way of a claim, at most `most` resources of each. Throws TooIntricate. */
+/**
+ * Lists the resources in locks of other holders that conflict with a claim, at most `most` of them. Throws
+ * TooIntricate.
+ */
 export function clashesWith<Lock extends Claim>(
   claim: Claim,
   others: readonly Lock[],
@@ -202,13 +221,13 @@ export function clashesWith<Lock extends Claim>(
   return touches(asked, held, effort, most);
 }
 
-/** Whether two locks are on the same resources, in any order. */
+/** Reports whether two locks have the same resources in any order. */
 export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   const set = new Set(a);
   return set.size === new Set(b).size && b.every((text) => set.has(text));
 }
 
-/** What `decide` makes of it; undefined where the patterns are too intricate. */
+/** Returns the result of `decide`; undefined if the patterns are too expensive to compare. */
 export function unlessTooIntricate<Result>(decide: () => Result): Result | undefined {
   try {
     return decide();

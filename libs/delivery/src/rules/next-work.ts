@@ -1,35 +1,41 @@
-/** What comes of a story for a caller who asks for the next one, by what is known of the work on it. */
+/** Judges a story as the next work for a caller, from the state of the work on it. */
 import { isBeforeWork, type PassedOverReason, type StoryStatus } from '@muster/registry';
 import { type AcquireDecision } from './acquire.ts';
 
 export interface NextFacts {
   readonly status: StoryStatus;
-  /** What the board has against it. */
+  /** The board's reasons against the story. */
   readonly reasons: readonly PassedOverReason[];
   readonly isGrouped: boolean;
-  /** Work on it was handed in, and nothing has to be done about it but by the forge. */
+  /** True if its work is submitted and only the forge has to act. */
   readonly isSubmitted: boolean;
-  /** It needs rework, which is kept for another for a while. */
+  /** True if its rework is reserved for another holder for a while. */
   readonly isReworkOfAnother: boolean;
-  /** Whether a story that people moved back, to ready or the backlog, is to be begun anew. */
+  /** True if a story that people moved back to ready or the backlog counts as not begun. */
   readonly boardDecides: boolean;
-  /** What an acquire of it would decide. */
+  /** The decision that an acquire of the story would get. */
   readonly decision: AcquireDecision;
 }
 
 export type NextVerdict =
   | { readonly kind: 'take'; readonly order: number }
   | { readonly kind: 'pass'; readonly reasons: readonly PassedOverReason[] }
-  /** There is nothing to do on it, so it is not passed over either. */
+  /** The story needs no work, so it is not reported as skipped. */
   | { readonly kind: 'ignore' };
 
-/** Why what an acquire would not grant is passed over: the caller's own is what it has already, and not the next. */
+/**
+ * Returns the reasons why an acquire would not be granted. The caller's own lease is `lease_held`, too: it is
+ * not the next work.
+ */
 export const reasonsOf = (decision: Exclude<AcquireDecision, { kind: 'grant' }>): PassedOverReason[] =>
   decision.kind === 'extend' || decision.reason === 'take_over_forbidden'
     ? ['lease_held']
     : [decision.reason];
 
-/** Of those that can be taken a lower order comes first: what is offered to the caller, what was begun, all others. */
+/**
+ * Judges a story. Among stories to take, a lower order comes first: offered to the caller, then begun, then
+ * all others.
+ */
 export function judgeNext(facts: NextFacts): NextVerdict {
   const { status, reasons, isGrouped, isSubmitted, boardDecides, decision } = facts;
   if (isSubmitted && (!isBeforeWork(status) || !boardDecides)) return { kind: 'ignore' };

@@ -1,16 +1,16 @@
-/** Paths of files in a repository, as locks and checkpoints name them. */
+/** Paths of repository files in locks and checkpoints. */
 import { badRequest } from '@muster/runtime';
 
 export const relativeToRoot = 'must be relative to the root of the repository';
 
-/** Removes a leading `./`, doubled slashes and the slash at the end. */
+/** Removes a leading `./`, doubled slashes and the trailing slash. */
 export const normalizePath = (path: string): string =>
   path
     .replaceAll(/\/{2,}/g, '/')
     .replace(/^(?:\.\/)+/, '')
     .replace(/(?<=.)\/$/s, '');
 
-/** `C:/a` and `C:a` are paths of one machine. */
+/** Reports whether a path has a drive letter, as `C:/a` and `C:a`. Such paths exist on one machine only. */
 export const hasDriveLetter = (path: string): boolean => /^[a-z]:/i.test(path);
 
 function problemOfFile(path: string): string | undefined {
@@ -21,7 +21,10 @@ function problemOfFile(path: string): string | undefined {
   return path.includes('\\') ? 'must separate folders by /' : undefined;
 }
 
-/** Returns the touched files in their stored form, each once. Refuses paths that are of no repository. */
+/**
+ * Returns the touched files in their stored form, without duplicates. Throws for paths that no repository can
+ * contain.
+ */
 export function touchedFiles(paths: readonly string[]): string[] {
   const files = paths.map((path) => normalizePath(path.normalize('NFC')));
   const issues = files.flatMap((path, index) => {

@@ -1,6 +1,6 @@
 /**
- * The life of a run: the one table that agents.runEvent goes by and that the docs' diagram is drawn from. Whether a run
- * is stalled is seen, never stored: so long without an event, and without a live lease.
+ * The state machine of a run. agents.runEvent and the diagram in the docs use this one table. `stalled` is
+ * derived and never stored: a run is stalled after a period without events and without a live lease.
  */
 import {
   type FinalRunState,
@@ -10,12 +10,15 @@ import {
   type RunState,
 } from '@muster/registry';
 
-/** What each kind of event makes of a run that has not ended; null leaves it as it is, and begins one that runs. */
+/**
+ * The state after each kind of event of a run that has not ended. Null keeps the state; a new run starts as
+ * running.
+ */
 export const eventMakes: Readonly<Record<RunEventKind, RunState | null>> = {
   started: 'running',
   heartbeat: null,
   progress: 'running',
-  // A run that waits may say for what.
+  // A waiting run may send a message about its reason.
   message: null,
   tool_call: 'running',
   waiting: 'waiting',
@@ -27,11 +30,11 @@ export const eventMakes: Readonly<Record<RunEventKind, RunState | null>> = {
 const final: readonly RunState[] = finalRunStates;
 export const isFinal = (state: RunState): state is FinalRunState => final.includes(state);
 
-/** The state after an event of a run that has not ended; of one that there was not: undefined. */
+/** Returns the state after an event; `before` is undefined for a new run. */
 export const stateAfter = (kind: RunEventKind, before: RunState | undefined): RunState =>
   eventMakes[kind] ?? before ?? 'running';
 
-/** Who a run belongs to. */
+/** The owner of a run. */
 export interface RunOwner {
   readonly memberId: string;
   readonly agentId: string | null;
@@ -39,7 +42,7 @@ export interface RunOwner {
 
 export type RunDecision = 'accept' | 'repeat' | 'not_own' | 'ended';
 
-/** What becomes of an event of a run that there is. */
+/** Decides about an event of an existing run. */
 export function decideRunEvent(
   run: RunOwner & { readonly state: RunState },
   event: RunOwner & { readonly kind: RunEventKind; readonly isKnown: boolean },
@@ -50,12 +53,12 @@ export function decideRunEvent(
   return eventMakes[event.kind] === run.state ? 'repeat' : 'ended';
 }
 
-/** After so long a silence a run that holds no live lease is stalled. */
+/** The silence after which a run without a live lease is stalled. */
 export const stalledAfterSeconds = 90;
-/** And after so long it is not counted among the active any more. */
+/** The silence after which a run no longer counts as active. */
 export const forgottenAfterHours = 24;
 
-/** The state of a run that has not ended, as a reader sees it. */
+/** Returns the state of an unfinished run that readers see. */
 export function shownRunState(run: {
   readonly state: 'running' | 'waiting';
   readonly isLeased: boolean;
@@ -66,7 +69,7 @@ export function shownRunState(run: {
   return run.isLeased || silentMs < stalledAfterSeconds * 1000 ? run.state : 'stalled';
 }
 
-/** How a run ends with the work that it held. */
+/** The final state of a run by the outcome of its work. */
 export const outcomeMakes: Readonly<Record<Outcome, FinalRunState>> = {
   submitted: 'completed',
   succeeded: 'completed',

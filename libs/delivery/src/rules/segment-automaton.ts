@@ -1,4 +1,7 @@
-/** A segment as an automaton: states are numbers, a step reads one character of a set, a free step reads nothing. */
+/**
+ * A path segment as a nondeterministic automaton. States are numbers, a step reads one character of a set,
+ * and a free step reads none.
+ */
 import { anyCodePoint, type CodePoints } from './code-points.ts';
 import { type Segment } from './glob-syntax.ts';
 
@@ -11,12 +14,12 @@ export interface Automaton {
   readonly start: number;
   readonly end: number;
   readonly size: number;
-  /** By state. */
+  /** The steps of each state. */
   readonly steps: readonly (readonly Step[])[];
   readonly free: readonly (readonly number[])[];
 }
 
-/** A pattern is compared with many others: its automata last as long as it does. */
+/** A cache of automata by segment. A pattern is compared with many others. */
 const built = new WeakMap<Segment, Automaton>();
 
 export function automatonOf(segment: Segment): Automaton {
@@ -27,7 +30,9 @@ export function automatonOf(segment: Segment): Automaton {
   return automaton;
 }
 
-/** Builds it as Thompson did: each piece between two states, one after the other. */
+/**
+ * Builds the automaton by Thompson's construction: each piece lies between two states, one after the other.
+ */
 function build(segment: Segment): Automaton {
   const steps: Step[][] = [];
   const free: number[][] = [];
@@ -44,7 +49,7 @@ function build(segment: Segment): Automaton {
           steps[at]?.push({ of: piece.of, to: next });
           break;
         case 'any':
-          // The loop is on a state of its own, so that coming back to `at` by another way does not read on.
+          // The loop has a state of its own. Otherwise another path back to `at` could read characters there.
           free[at]?.push(next);
           steps[next]?.push({ of: anyCodePoint, to: next });
           break;

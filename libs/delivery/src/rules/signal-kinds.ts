@@ -1,9 +1,9 @@
-/** Which signal an event is. One that is not here is none. */
+/** The signal kinds by event kind. Events without an entry cause no signal. */
 import { type EventKind, type Signal } from '@muster/registry';
 
 type SignalOf = { readonly [Kind in EventKind]?: Signal['kind'] };
 
-/** To the holder of the work on the story, or on the group. */
+/** The signals to the holder of work on the story or its group. */
 export const signalOf: SignalOf = {
   'spec.updated': 'spec_changed',
   'spec.restored': 'spec_changed',
@@ -17,5 +17,7 @@ export const signalOf: SignalOf = {
   'group.storiesReplaced': 'story_changed',
 };
 
-/** To the group's coordinator: also what the forge said of it and of its stories. */
+/**
+ * The signals to the group's coordinator. They include facts of the forge about the group and its stories.
+ */
 export const coordinatorSignalOf: SignalOf = { ...signalOf, 'execution.observed': 'forge' };

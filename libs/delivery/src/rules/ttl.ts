@@ -1,14 +1,14 @@
-/** How long leases and locks last. */
+/** The durations of leases and locks. */
 import { type Policy } from '@muster/registry';
 
-/** Below this a lease would be over before its answer has arrived. */
+/** The minimum, in seconds. A shorter lease could expire before its answer arrives. */
 const shortestSeconds = 5;
 
-/** What is given for what was asked: at least 5 s, at most what the policy allows. */
+/** Limits the requested duration in seconds: at least 5, at most `most`. */
 export const grantedTtl = (asked: number, most: number): number =>
   Math.max(shortestSeconds, Math.min(asked, most));
 
-/** The same of a lease: what is usual, and the most, stand in the policy. */
+/** Limits the requested duration of a lease in seconds. The policy has the default and the maximum. */
 export const leaseTtl = (
   asked: number | undefined,
   { defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: Policy,
