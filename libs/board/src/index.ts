@@ -16,7 +16,7 @@ import { storyCollaboration } from './operations/storyCollaboration/handlers.ts'
 import { storySpec } from './operations/storySpec/handlers.ts';
 import { teamProjects } from './operations/teams/projects/handlers.ts';
 
-/** What this lib answers, by namespace; `teamProjects` is what `teams` has for the projects of a team. */
+/** The handlers by namespace. `teamProjects` is the part of the namespace `teams` about a team's projects. */
 export const boardHandlers = {
   projects,
   boardColumns,
@@ -34,12 +34,12 @@ export const boardHandlers = {
   teamProjects,
 };
 
-/** What other domains ask of this one, on no surface. */
+/** The handlers that only other domains call. No API surface has them. */
 export const insideBoard = { beginStory, nextStories, mergeGate };
 
 export { unblockReactions } from './unblock-reactions.ts';
 
-/** The life of a request for access, of a review and of a story, each as the table that the code goes by. */
+/** The state machines of an access request, a review and a story, as tables that the code uses. */
 export { accessRequestLife } from './rules/access-request-states.ts';
 export { reviewStates } from './rules/review-states.ts';
 export { workflow } from './rules/workflow.ts';

@@ -1,4 +1,7 @@
-/** A story whose last open blocker is done, canceled or deleted is no longer blocked, which is an event of its own. */
+/**
+ * Emits an event for each story that is no longer blocked, because its last open blocker was done, canceled
+ * or deleted.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { type StoryStatus, subjectOf } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
@@ -32,15 +35,16 @@ export const unblockReactions: Reaction = async ({ db, domainEvents }) => {
   const ids = ended.map(({ subject }) => subject.id);
   const deleted = ended.filter(({ kind }) => kind === 'story.deleted').map(({ subject }) => subject.id);
   const [, , unblocked] = await Promise.all([
-    // The deletion changes the rows of stories that waited. They are locked first: who ends such a story has its row, too.
+    // The deletion changes the rows of waiting stories, so they are locked first. A call that ends such a
+    // story also locks its row.
     deleted.length === 0 ? [] : lockWaiting(db, deleted),
-    // Two last blockers that end at the same time take turns, so that one of them sees the other.
+    // Two last blockers that end at the same time are serialized, so that one of them sees the other.
     db.all(
       sql`select pg_advisory_xact_lock(hashtextextended('unblock ' || w.story_id, 0))
         from (select distinct b.story_id from story_blockers b
           where ${of('b')} and b.blocker_id = any (${ids}::uuid[]) order by b.story_id) w`,
     ),
-    // The stories of this transaction may still be stored as open: their rows are written with COMMIT.
+    // Stories of this transaction may still be stored as open, because their rows are written with COMMIT.
     db.all(
       sql<Unblocked>`select s.id, s.project_id, p.key || '-' || s.number as key, s.title
         from stories s join projects p on ${of('p')} and p.id = s.project_id

@@ -1,7 +1,9 @@
-/** The life of a request for access: it waits, and is decided once. */
+/** The state machine of an access request: it is pending, and is decided once. */
 import { type AccessDecision, type AccessRequestState } from '@muster/registry';
 
-/** What each decision makes of a request in each state. Where nothing stands, the decision is refused. */
+/**
+ * The state after each decision, by the current state. A missing entry means that the decision is refused.
+ */
 export const accessRequestLife: Readonly<
   Record<AccessRequestState, Readonly<Partial<Record<AccessDecision, AccessRequestState>>>>
 > = {
@@ -10,7 +12,7 @@ export const accessRequestLife: Readonly<
   denied: {},
 };
 
-/** The state after a decision; undefined where it was decided before. */
+/** Returns the state after a decision; undefined if the request was already decided. */
 export const afterDecision = (
   state: AccessRequestState,
   decision: AccessDecision,

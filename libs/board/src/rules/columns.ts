@@ -1,17 +1,17 @@
-/** The columns of a board: which a new one gets, their order, and which it cannot do without. */
+/** The columns of a board: the defaults, their order, and the ones that a board requires. */
 import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/registry';
 
-/** Active columns on a board; the contract bounds its lists by the same number. */
+/** The maximum number of active columns on a board. The contract limits its lists to the same number. */
 export const mostColumns = 50;
 
-/** A column as a new board describes it. */
+/** A column in the request for a new board. */
 export interface ColumnPlan {
   readonly name: string;
   readonly status: ColumnStatus;
   readonly wipLimit?: number | undefined;
 }
 
-/** What a new board gets unless the caller says otherwise. */
+/** The columns of a new board if the caller names none. */
 export const defaultColumns: readonly ColumnPlan[] = [
   { name: 'Backlog', status: 'backlog' },
   { name: 'Ready', status: 'ready' },
@@ -25,7 +25,7 @@ interface Placed {
   readonly position: number;
 }
 
-/** The columns that are on the board, from left to right. */
+/** Returns the columns that are not archived, from left to right. */
 export const onBoard = <Column extends Placed & { readonly archived_at: string | null }>(
   columns: readonly Column[],
 ): Column[] =>
@@ -33,11 +33,14 @@ export const onBoard = <Column extends Placed & { readonly archived_at: string |
     .filter(({ archived_at }) => archived_at === null)
     .sort((one, other) => one.position - other.position || (one.id < other.id ? -1 : 1));
 
-/** Of columns given from left to right, those that do not stand at 0, 1, 2 … yet, with the position they get. */
+/**
+ * Returns the columns whose position differs from their index, with the index as the new position. The input
+ * is ordered from left to right.
+ */
 export const misplaced = <Column extends Placed>(columns: readonly Column[]): Column[] =>
   columns.flatMap((column, position) => (column.position === position ? [] : [{ ...column, position }]));
 
-/** The columns in the order of the ids; undefined unless these name each of them exactly once. */
+/** Returns the columns in the order of the IDs; undefined unless the IDs name each column exactly once. */
 export function inOrderOf<Column extends Placed>(
   columns: readonly Column[],
   ids: readonly string[],
@@ -48,7 +51,7 @@ export function inOrderOf<Column extends Placed>(
   return ordered.length === ids.length ? ordered : undefined;
 }
 
-/** Whether the board needs the column: it is the only one of `columns` for backlog or for done. */
+/** Reports whether the board needs the column, as the only one of `columns` for backlog or done. */
 export const isIndispensable = (
   columns: readonly { readonly id: string; readonly status: ColumnStatus }[],
   { id, status }: { readonly id: string; readonly status: ColumnStatus },
@@ -56,12 +59,12 @@ export const isIndispensable = (
   (status === 'backlog' || status === 'done') &&
   !columns.some((other) => other.id !== id && other.status === status);
 
-/** How many stories have each status, from what the columns and the project count. */
+/** Returns the number of stories in each status, from the counts of the columns and the project. */
 export function countsByStatus(
   columns: readonly { readonly status: ColumnStatus; readonly story_count: number }[],
   canceled: number,
 ): Record<StoryStatus, number> {
-  // Object.fromEntries forgets its keys; these are all statuses there are.
+  // Object.fromEntries loses the key type. These keys are all statuses.
   const counts = Object.fromEntries(storyStatuses.map((status) => [status, 0])) as Record<
     StoryStatus,
     number

@@ -1,4 +1,7 @@
-/** Who may change a comment: an agent's is also its member's, but not another agent's. */
+/**
+ * Decides who may change a comment. A member may change comments of its agents; an agent may not change those
+ * of other agents.
+ */
 
 interface Author {
   readonly memberId: string | null;

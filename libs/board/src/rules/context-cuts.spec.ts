@@ -90,7 +90,7 @@ const activity = (word: string) => ({
 });
 const blocker = (title: string) => ({ id, key: 'WEB-2', title, status: 'ready' as const });
 
-/** Every section full, each with texts of its own. */
+/** Returns a context with every section full of its own texts. */
 const contextOf = (text: (section: string) => string, count: number): ContextSections => {
   const many = <Item>(section: string, make: (word: string) => Item): Item[] =>
     Array.from({ length: count }, () => make(text(section)));

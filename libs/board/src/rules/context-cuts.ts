@@ -1,18 +1,21 @@
-/** What a story's context loses first where it has no room: each line is a cut, from the least needed to the most. */
+/**
+ * The cuts that shrink a story's context to its byte limit, ordered from the least needed part to the most
+ * needed.
+ */
 import { type ContextSections, type OpenThread } from '@muster/registry';
 import { bytesOf, type Cut, cut, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
 
-/** Named here so that each line below is checked against its section. */
+/** Creates a cut. This wrapper fixes the type, so that each line below is checked against its section. */
 const of = <Name extends keyof ContextSections>(
   section: Name,
   shrink: (value: NonNullable<ContextSections[Name]>, excess: number) => ContextSections[Name],
 ): Cut<ContextSections> => cut(section, shrink);
 
-/** Without its last items; the same list where there are none. */
+/** Removes items from the end. An empty list is returned unchanged. */
 const shorter = <Item>(items: Item[], excess: number): Item[] =>
   items.length === 0 ? items : withoutItems(items, excess);
 
-/** Threads lose from the oldest on: first its replies, then the thread. */
+/** Removes the oldest threads. Each thread loses its replies first, then the thread itself goes. */
 function withoutOldest(threads: OpenThread[], excess: number): OpenThread[] {
   let freed = 0;
   for (const [index, thread] of threads.entries()) {
@@ -51,7 +54,7 @@ export const contextCuts: readonly Cut<ContextSections>[] = [
   of('epic', (epic, excess) => withoutEndOf(epic, 'description', excess)),
   of('story', (story, excess) => withoutEndOf(story, 'description', excess)),
   of('spec', (spec, excess) => withoutEndOf(spec, 'content', excess)),
-  // What is left is small but for the oddest of boards, and needed the most.
+  // The remaining parts are small on almost every board, and needed the most.
   of('locks', shorter),
   of('reviewers', shorter),
   of('collisions', shorter),

@@ -1,19 +1,22 @@
-/** What the content of a contract must be, by its kind. */
+/** Checks a contract's content by its kind. */
 import { type ContractKind } from '@muster/registry';
 
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Kinds whose content is JSON, and what it must be; the rest is for their own compilers to judge. */
+/**
+ * The kinds with JSON content, and the type of value each requires. The content of other kinds is not
+ * checked.
+ */
 const jsonKinds: Partial<
   Record<ContractKind, { readonly takes: (value: unknown) => boolean; readonly what: string }>
 > = {
   openapi: { takes: isObject, what: 'object' },
-  // A schema may be true, which takes everything, or false, which takes nothing.
+  // A schema may be `true`, which accepts every value, or `false`, which accepts none.
   json_schema: { takes: (value) => isObject(value) || typeof value === 'boolean', what: 'object or boolean' },
 };
 
-/** Why the content is not of its kind; null where nothing speaks against it. */
+/** Returns the problem of the content; null if there is none. */
 export function flawOf(kind: ContractKind, content: string): string | null {
   const wanted = jsonKinds[kind];
   if (wanted === undefined) return null;

@@ -1,4 +1,4 @@
-/** What a local board must be like to be brought in, and where its stories go. */
+/** Validates a local board for conversion, and places its stories. */
 import { type ColumnStatus, type Issue, type StoryStatus } from '@muster/registry';
 import { canceledRank, ranksAfter } from './ranks.ts';
 
@@ -11,7 +11,7 @@ interface LocalBoard {
   }[];
 }
 
-/** Local ids that an earlier one of the list has. */
+/** Returns an issue for each local ID that an earlier item of the list already has. */
 function repeated(list: string, items: readonly { readonly localId: string }[]): Issue[] {
   const first = new Map<string, number>();
   return items.flatMap(({ localId }, index) => {
@@ -24,7 +24,7 @@ function repeated(list: string, items: readonly { readonly localId: string }[]):
   });
 }
 
-/** All that keeps the board from being brought in, field by field; empty when nothing does. */
+/** Returns all issues that prevent the conversion, by field. The list is empty for a valid board. */
 export function conversionIssues(
   { epics, stories }: LocalBoard,
   columns: readonly { readonly status: ColumnStatus }[],
@@ -51,12 +51,12 @@ export function conversionIssues(
 }
 
 export interface Placement {
-  /** Null: canceled, and in no column. */
+  /** Null for a canceled story, which is in no column. */
   readonly columnId: string | null;
   readonly rank: string;
 }
 
-/** The place of each story: in the first column of its status, in the order given. */
+/** Returns the place of each story: in the first column of its status, in the given order. */
 export function placeStories(
   stories: readonly { readonly status: StoryStatus }[],
   columns: readonly { readonly id: string; readonly status: ColumnStatus }[],

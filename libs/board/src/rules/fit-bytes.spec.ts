@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { bytesOf, cut, fitBytes, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
 
-/** Texts with all that JSON writes in a special way, half pairs among them. */
+/** Texts with all characters that JSON writes specially, including lone surrogates. */
 const texts = fc.string({
   unit: fc.oneof(
     fc.constantFrom('"', '\\', '\n', '\u0001', '\u007f', '\u2028', 'é', '€', '😀', '\ud800', '\udc00'),
@@ -20,7 +20,7 @@ describe('withoutEnd', () => {
         expect(text.startsWith(kept)).toBe(true);
         const freed = jsonBytes(text) - jsonBytes(kept);
         if (kept !== '') expect(freed).toBeGreaterThanOrEqual(excess);
-        // With one code point more it would free too little.
+        // Keeping one more code point would free too few bytes.
         const next = String.fromCodePoint(text.codePointAt(kept.length) ?? 0x20);
         if (kept !== text) expect(jsonBytes(text) - jsonBytes(kept + next)).toBeLessThan(excess);
         expect(text.isWellFormed() && !kept.isWellFormed()).toBe(false);
@@ -39,7 +39,7 @@ describe('withoutItems', () => {
         const gone = list.length - kept.length;
         expect(kept).toEqual(fromEnd ? list.slice(0, kept.length) : list.slice(gone));
         const freed = bytesOf(list) - bytesOf(kept);
-        // The last item to go has no comma.
+        // The last removed item has no comma.
         if (kept.length > 0) expect(freed).toBeGreaterThanOrEqual(excess);
         if (gone === 0) expect(excess === 0 || list.length === 0).toBe(true);
       }),
@@ -95,7 +95,7 @@ describe('fitBytes', () => {
           const isNamed = truncated.includes(name);
           expect(isNamed).toBe(before.includes(name) || fitted[name] !== whole[name]);
         }
-        // The text is not touched while there are items to lose.
+        // The text stays unchanged while items can still be removed.
         if (fitted.text !== whole.text) expect(fitted.items ?? []).toEqual([]);
         expect(fitBytes<Sections>(whole, before, cuts, maxBytes)).toEqual({ sections: fitted, truncated });
       }),

@@ -1,19 +1,22 @@
 /**
- * Making an answer fit: cuts are made in a given order, each only as far as it must go, until the answer as JSON in
- * UTF-8 is no larger than it may be. The same answer is always cut in the same way.
+ * Shrinks an answer to a byte limit. The cuts apply in the given order, each only as far as needed, until the
+ * answer as JSON in UTF-8 fits. The result is deterministic.
  */
 
-/** Bytes of a value as JSON in UTF-8. */
+/** Returns the size of a value as JSON in UTF-8, in bytes. */
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** One way of making a section smaller. */
+/** A way to shrink one section. */
 export interface Cut<Sections> {
   readonly section: keyof Sections & string;
-  /** The sections with this one smaller by `excess` bytes, or as near as this way leads; the same where it leads nowhere. */
+  /**
+   * Returns the sections with this one smaller by `excess` bytes, or as close as this cut can get. Returns
+   * the same object if the cut has no effect.
+   */
   readonly shrink: (sections: Sections, excess: number) => Sections;
 }
 
-/** A cut by what it makes of a section that is there. */
+/** Creates a cut from a function that shrinks a present section. */
 export const cut = <Sections, Name extends keyof Sections & string>(
   section: Name,
   shrink: (value: NonNullable<Sections[Name]>, excess: number) => Sections[Name],
@@ -27,15 +30,15 @@ export const cut = <Sections, Name extends keyof Sections & string>(
   },
 });
 
-/** What fitted, and which sections are not whole. */
+/** The fitting sections, and the names of those that were cut. */
 export interface Fitted<Sections> {
   readonly sections: Sections;
   readonly truncated: (keyof Sections & string)[];
 }
 
 /**
- * Cuts the sections until the answer `{...sections, truncated}` has at most `maxBytes`. `short` names the sections
- * that were not whole to begin with. Throws where all the cuts are not enough.
+ * Cuts the sections until the answer `{...sections, truncated}` has at most `maxBytes`. `short` names the
+ * sections that were incomplete from the start. Throws if all cuts together are not enough.
  */
 export function fitBytes<Sections extends object>(
   whole: Sections,
@@ -48,7 +51,7 @@ export function fitBytes<Sections extends object>(
   let bytes = bytesOf({ ...sections, truncated: [...named] });
   for (const { section, shrink } of cuts) {
     while (bytes > maxBytes) {
-      // Its name takes room too, and a comma but for the first.
+      // The section's name in `truncated` needs space as well, and a comma unless it is the first.
       const name = named.has(section) ? 0 : bytesOf(section) + Math.min(named.size, 1);
       const smaller = shrink(sections, bytes + name - maxBytes);
       if (smaller === sections) break;
@@ -59,12 +62,12 @@ export function fitBytes<Sections extends object>(
   }
   if (bytes > maxBytes)
     throw new Error(`nothing is left to be cut, and ${bytes} bytes are more than ${maxBytes}`);
-  // In the order of the sections, whatever the order of the cuts.
+  // The names follow the order of the sections, not that of the cuts.
   const order = Object.keys(whole) as (keyof Sections & string)[];
   return { sections, truncated: order.filter((name) => named.has(name)) };
 }
 
-/** Without its last items (or its first): as many as free so many bytes. */
+/** Removes as many items from the end (or the start) as needed to free `excess` bytes. */
 export function withoutItems<Item>(
   items: readonly Item[],
   excess: number,
@@ -79,10 +82,13 @@ export function withoutItems<Item>(
   return from === 'end' ? items.slice(0, kept) : items.slice(items.length - kept);
 }
 
-/** `null` in JSON: what stands for a text that is left out. */
+/** The size of `null` in JSON, which replaces a removed text. */
 const bytesOfNull = 4;
 
-/** The items, the last ones without the text of this field: as many as free so many bytes; the same list where none can. */
+/**
+ * Replaces the text of this field by null, from the last item on, until `excess` bytes are free. Returns the
+ * same list if no text can be removed.
+ */
 export function withoutTexts<Field extends string, Item extends { readonly [Key in Field]: string | null }>(
   items: Item[],
   field: Field,
@@ -104,18 +110,18 @@ export function withoutTexts<Field extends string, Item extends { readonly [Key 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Bytes of a character that is no pair, as JSON.stringify writes it. */
+/** Returns the bytes of a code unit outside of a surrogate pair, as JSON.stringify writes it. */
 function bytesOfUnit(unit: number): number {
   if (unit === 0x22 || unit === 0x5c) return 2;
-  // \b, \t, \n, \f and \r are written short.
+  // JSON has short escapes for \b, \t, \n, \f and \r.
   if (unit < 0x20) return unit >= 0x08 && unit <= 0x0d && unit !== 0x0b ? 2 : 6;
   if (unit < 0x80) return 1;
   if (unit < 0x800) return 2;
-  // Half of a pair is written as an escape.
+  // A lone surrogate is written as an escape.
   return isHigh(unit) || isLow(unit) ? 6 : 3;
 }
 
-/** The text without its end, between two code points: as short as frees so many bytes. */
+/** Removes as little of the text's end as needed to free `excess` bytes. It cuts between two code points. */
 export function withoutEnd(text: string, excess: number): string {
   let freed = 0;
   let end = text.length;

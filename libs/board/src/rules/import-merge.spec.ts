@@ -34,7 +34,7 @@ describe('waits', () => {
     fc.assert(
       fc.property(fc.array(wait, { maxLength: 25 }), (wanted) => {
         const { added, circles } = addWaits([], wanted);
-        // What was added can be put in an order in which each comes after what it waits for.
+        // The added dependencies have an order in which each story comes after its blockers.
         const left = new Set(added);
         for (let before = -1; left.size !== before;) {
           before = left.size;
@@ -50,7 +50,7 @@ describe('waits', () => {
   });
 
   it('are added to the last, however long a line they stand in', () => {
-    // What is quadratic in the length would not come back from ten times what a project may have.
+    // With quadratic cost this would not finish: the chain is ten times as long as a project allows.
     const line = Array.from({ length: 200_000 }, (_, index) => ({
       storyId: String(index + 1),
       blockerId: String(index),

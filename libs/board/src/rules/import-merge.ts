@@ -1,18 +1,21 @@
-/** What becomes of an item that is put: three sides are compared, the source before, the source now, and the record here. */
+/**
+ * Decides about an imported item by a three-way comparison: the source at the last import, the source now,
+ * and the record.
+ */
 import { createHash } from 'node:crypto';
 
-/** What was noted of an item when it was put last. */
+/** The state of an item noted at its last import. */
 export interface Noted {
-  /** Of what the source said then; null where that is not known. */
+  /** The hash of the source's content at that time; null if it is unknown. */
   readonly hash: Buffer | null;
-  /** Of the record, as the import left it. */
+  /** The version of the record after that import. */
   readonly version: number;
 }
 
-/** The record as it is now. */
+/** The current record. */
 export interface Here {
   readonly version: number;
-  /** Work goes on by what it says: under a lease, offered, or handed in. */
+  /** True if work depends on the record: it is leased, offered or submitted. */
   readonly isWorkedOn: boolean;
 }
 
@@ -22,7 +25,10 @@ export type Verdict =
   | { readonly kind: 'update' }
   | { readonly kind: 'keep'; readonly because: 'changed' | 'deleted' | 'worked_on' };
 
-/** `here` is undefined where the record was deleted; `theirs` lets the source count against a change here. */
+/**
+ * Decides about an item. `here` is undefined if the record was deleted. `theirs` lets the source win over
+ * local changes.
+ */
 export function verdictOn(
   noted: Noted | undefined,
   here: Here | undefined,
@@ -37,19 +43,22 @@ export function verdictOn(
   return { kind: 'update' };
 }
 
-/** What the source says, as a hash: fields that are left out are null, and the order of the rest is as it is written here. */
+/**
+ * Returns the hash of the source's content. The caller passes the fields in a fixed order, with null for
+ * missing ones.
+ */
 export const hashOf = (said: readonly unknown[]): Buffer =>
   createHash('sha256').update(JSON.stringify(said)).digest();
 
-/** A wait of a story for another. */
+/** A story's dependency on a blocker. */
 export interface Wait {
   readonly storyId: string;
   readonly blockerId: string;
 }
 
 /**
- * The stories that could be in a circle: those that are left when what waits for none is taken away, again and again.
- * So what a long line of stories costs is its length, not the square of that.
+ * Returns the stories that could be part of a cycle. It repeatedly removes stories without blockers and
+ * returns the rest, so the cost of a long chain is linear and not quadratic.
  */
 function circlers(waits: readonly Wait[]): ReadonlySet<string> {
   const left = new Map<string, number>();
@@ -74,7 +83,7 @@ function circlers(waits: readonly Wait[]): ReadonlySet<string> {
   return new Set(left.keys());
 }
 
-/** Adds waits one by one to those that there are; answers which were added, and which would close a circle. */
+/** Adds dependencies one by one. Returns those that were added and those that would close a cycle. */
 export function addWaits(
   there: readonly Wait[],
   wanted: readonly Wait[],

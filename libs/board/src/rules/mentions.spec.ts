@@ -155,7 +155,7 @@ describe('mentionedHandles', () => {
       `- ${' '.repeat(19_998)}`,
       `${'1. '.repeat(6_000)}x`,
     ]) {
-      // What is quadratic in the length would not come back from fifty times it.
+      // With quadratic cost the fifty-fold text would not finish.
       expect(mentionedHandles(text.repeat(50)).length).toBeLessThanOrEqual(1);
     }
   });

@@ -1,32 +1,38 @@
-/** Finds the people a text mentions: `@handle`, but not in code, quotes, HTML comments or addresses. */
+/**
+ * Finds the people that a text mentions as `@handle`, except in code, quotes, HTML comments and addresses.
+ */
 
 /**
- * Letters of scripts that are written without spaces between words, or join particles to a name as Korean does. Handles have
- * none of them. Script_Extensions also covers letters that several scripts share, such as the Japanese prolonged sound mark.
+ * Letters of scripts that are written without spaces between words, or join particles to names as Korean
+ * does. Handles contain none of them. Script_Extensions also covers letters that several scripts share, such
+ * as the Japanese prolonged sound mark.
  */
 const spaceless = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan']
   .map((script) => String.raw`\p{Script_Extensions=${script}}`)
   .join('');
-/** A letter, digit or mark that makes one word with an @ or a handle next to it. */
+/** A letter, digit or mark that forms one word with an adjacent @ or handle. */
 const wordCharacter = String.raw`[[\p{L}\p{N}\p{M}]--[${spaceless}]]`;
 
 /**
- * A handle behind an @. The text before must not make it `ben@ana`, `example.com/@ana` or `\@ana`, and the text behind
- * must not make it another word, such as `@example.com` or `@scope/package`.
+ * A handle after an @. The text before must not make it `ben@ana`, `example.com/@ana` or `\@ana`. The text
+ * after must not make it another word, such as `@example.com` or `@scope/package`.
  */
 const mention = new RegExp(
   String.raw`(?<!${wordCharacter}|[_.+\-@\/\\])@([A-Za-z0-9\-]+)(?!${wordCharacter}|[_@\-]|[.\/][\p{L}\p{N}])`,
   'gv',
 );
 
-/** Addresses and HTML comments mention no one; a comment that is not closed hides the rest of its block. */
+/** Addresses and HTML comments cannot mention people. An unclosed comment hides the rest of its block. */
 const address =
   /(?:\b(?:https?|ftp):\/\/|(?<![\w.\-@])(?:[a-z0-9\-]+\.)+[a-z]{2,}(?:\/|\?[\w\-]+=))[^\s<>]*/gi;
 const htmlComment = /<!--[^]*?(?:-->|$)/g;
 
 const handle = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
-/** The handles that a markdown text mentions, in lower case, each once, in the order of their first mention. */
+/**
+ * Returns the handles that a Markdown text mentions, in lower case, without duplicates, in the order of their
+ * first mention.
+ */
 export function mentionedHandles(markdown: string): string[] {
   const handles = new Set<string>();
   for (const block of blocksOutsideFences(markdown)) {
@@ -43,23 +49,31 @@ export function mentionedHandles(markdown: string): string[] {
   return [...handles];
 }
 
-/** By hand: a pattern would begin at each hyphen anew. */
+/**
+ * Removes trailing hyphens. A regular expression would take quadratic time, as it restarts at each hyphen.
+ */
 function withoutHyphensBehind(word: string): string {
   let end = word.length;
   while (word[end - 1] === '-') end -= 1;
   return word.slice(0, end);
 }
 
-/** A fence may stand in a quote or a list; ticks of a span may not stand behind one made of ticks. */
+/** A fence may be inside of a quote or a list. The info string of a backtick fence contains no backticks. */
 const opening = /^([\s>]*)(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
 const listMarkers = String.raw`(?:(?:[\-*+]|\d{1,9}[.\)])\s+)*`;
 const quote = new RegExp(String.raw`^ {0,3}${listMarkers}>`);
 const quoteInList = new RegExp(String.raw`^\s*${listMarkers}>`);
-/** A comment that begins a line and does not end on it. It goes on over blank lines, as in CommonMark. */
+/**
+ * An HTML comment that begins a line and does not end on it. As in CommonMark, it continues across blank
+ * lines.
+ */
 const longComment = new RegExp(String.raw`^\s*${listMarkers}<!--(?!.*-->)`);
 
-/** Runs of lines without blank lines, quotes, code and long comments. A fence or comment that is never closed runs to the end. */
+/**
+ * Yields runs of lines without blank lines, quotes, code and long comments. An unclosed fence or comment
+ * extends to the end.
+ */
 function* blocksOutsideFences(markdown: string): Generator<string> {
   let block: string[] = [];
   let isInList = false;
@@ -93,15 +107,18 @@ function* blocksOutsideFences(markdown: string): Generator<string> {
   yield block.join('\n');
 }
 
-/** What is between the code spans of a block. As many ticks as opened a span close it; unmatched ones are text. */
+/**
+ * Yields the text between the code spans of a block. A run of as many backticks as opened a span closes it;
+ * unmatched runs are text.
+ */
 function* outsideCodeSpans(block: string): Generator<string> {
-  // A backslash takes a tick its meaning, unless it lost its own to another; inside a span it has none.
+  // A backslash escapes a backtick unless it is itself escaped. Inside of a span it is literal.
   const runs = [...block.matchAll(/(?<!\\)(\\*)(`+)/g)].map(({ index, 1: slashes = '', 2: run = '' }) => ({
     escaped: slashes.length % 2 === 1,
     start: index + slashes.length,
     length: run.length,
   }));
-  // The runs that could still close a span, by their length, the next one last.
+  // The runs that can still close a span, by length, with the next one last.
   const closers = Map.groupBy(runs.keys().toArray().reverse(), (index) => runs[index]?.length ?? 0);
   let from = 0;
   for (let index = 0; index < runs.length; index += 1) {

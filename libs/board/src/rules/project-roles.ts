@@ -1,9 +1,12 @@
-/** What may be done about roles in a project. Which role counts is app.project_rank's to say. */
+/**
+ * The rules for granting and removing roles in a project. The SQL function app.project_rank decides the
+ * effective role.
+ */
 import { type OrgRole, projectRank, type ProjectRole } from '@muster/registry';
 
 /**
- * What of the rules a role for this member does not meet: viewers of the organization hold no seat, and only ever
- * read. The database counts no more than that either, should they become viewers later.
+ * Lists the rules that a role violates. Viewers of the organization hold no seat and can only read. The
+ * database also limits members who become viewers later.
  */
 export const unmetByRole = (orgRole: OrgRole, role: ProjectRole): string[] =>
   orgRole === 'viewer' && role !== 'viewer' ? ['viewers_hold_no_seat'] : [];
@@ -11,15 +14,15 @@ export const unmetByRole = (orgRole: OrgRole, role: ProjectRole): string[] =>
 export const higherRole = (one: ProjectRole, other: ProjectRole | undefined): ProjectRole =>
   other === undefined || projectRank(one) >= projectRank(other) ? one : other;
 
-/** The leads of a project by itself or a team, of whom one or several are about to go. */
+/** The leads of a project, directly or through a team, before and after some of them leave. */
 export interface Leads {
   readonly hasLead: boolean;
   readonly keepsLead: boolean;
 }
 
 /**
- * A private project that has a lead keeps one: a member who was given the role, or is in a team that was. Owners and
- * admins lead every project and do not count, or no private project would need a lead.
+ * Reports whether a private project would lose its last lead. Only members with the role and members of teams
+ * with it count. Owners and admins lead every project; if they counted, no private project would need a lead.
  */
 export const losesItsLead = (visibility: 'org' | 'private', { hasLead, keepsLead }: Leads): boolean =>
   visibility === 'private' && hasLead && !keepsLead;

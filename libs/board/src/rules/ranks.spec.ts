@@ -7,7 +7,7 @@ interface Ranked {
   rank: string;
 }
 
-/** A column as the operations keep it: rows with ranks, in no order. */
+/** Places a row in a column of ranked rows, which have no order in memory, as the operations do. */
 function place(column: Ranked[], id: string, after: string | undefined): Ranked[] {
   const others = inOrder(column).filter((row) => row.id !== id);
   const index = others.findIndex((row) => row.id === after);
@@ -48,7 +48,7 @@ describe('ranks', () => {
       expect(new Set(next.map(({ rank }) => rank)).size).toBe(n + 2);
       if (next.some(({ id, rank }) => id === 'first' && !before.has(rank))) {
         afresh += 1;
-        // Row by row: none of the new ranks is one that another row still has.
+        // No new rank equals one that another row still has, because the index checks row by row.
         expect(next.filter(({ rank }) => before.has(rank))).toEqual([]);
       }
       expect(next.every(({ rank }) => rank.length <= longestRank)).toBe(true);

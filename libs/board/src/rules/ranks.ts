@@ -1,15 +1,18 @@
-/** Ranks order the stories of a column, compared byte by byte; between any two there is room for another. */
+/** Ranks order the stories of a column by byte comparison. Between any two ranks another one fits. */
 import { newId } from '@muster/driver';
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing';
 
-/** A rank longer than this makes its column be ranked afresh. Some 300 stories put at one and the same place get there. */
+/**
+ * The rank length above which the whole column gets new ranks. About 300 insertions at the same place reach
+ * it.
+ */
 export const longestRank = 64;
 
-/** A rank between two neighbours; null is the end of the column on that side. */
+/** Returns a rank between two neighbors. Null means the end of the column on that side. */
 export const rankBetween = (lower: string | null, upper: string | null): string =>
   generateKeyBetween(lower, upper);
 
-/** `count` ranks after `last`, in order, evenly and short. */
+/** Returns `count` short, evenly spaced ranks after `last`, in order. */
 export const ranksAfter = (last: string | null, count: number): string[] =>
   generateNKeysBetween(last, null, count);
 
@@ -19,8 +22,9 @@ interface Ranked {
 }
 
 /**
- * Ranks a column afresh, evenly and short, with the moved story right after the rank `lower`. All new ranks are
- * behind the column's last one: so no two rows have one rank at any moment, which an index checks row by row.
+ * Assigns short, even ranks to a column, with the moved story right after the rank `lower`. All new ranks
+ * follow the column's last one. Two rows therefore never have the same rank, which a unique index checks row
+ * by row.
  */
 export function rankAfresh(
   column: readonly Ranked[],
@@ -39,5 +43,8 @@ export function rankAfresh(
   };
 }
 
-/** Canceled stories are in no column; they stand in the order in which they were canceled. */
+/**
+ * Returns the rank of a canceled story. Canceled stories are in no column, and their order is that of
+ * cancellation.
+ */
 export const canceledRank = (): string => newId();

@@ -1,13 +1,13 @@
-/** The reactions to a comment after one more was given or taken back. */
+/** Applies a reaction to a comment's list of reactions. */
 import { type Comment } from '@muster/registry';
 
 type Reaction = Comment['reactions'][number];
 
-/** As the database orders them: by code points. */
+/** Compares by code points, as the database does. */
 const byEmoji = (one: Reaction, other: Reaction): number =>
   Buffer.compare(Buffer.from(one.emoji), Buffer.from(other.emoji));
 
-/** With the viewer's reaction, or without it; the same list where it already is so. */
+/** Adds or removes the viewer's reaction. Returns the same list if nothing changes. */
 export function withReaction(reactions: Reaction[], emoji: string, on: boolean): Reaction[] {
   const present = reactions.find((reaction) => reaction.emoji === emoji);
   if ((present?.mine ?? false) === on) return reactions;

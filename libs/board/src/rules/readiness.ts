@@ -1,4 +1,4 @@
-/** Whether work on a story can begin: the rules of its move to `in_progress`, asked before a caller tries. */
+/** Checks in advance if work on a story can begin, by the rules of its move to `in_progress`. */
 import { isBeforeWork, type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
 import { isFinished, nothingShown, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
 
@@ -8,9 +8,9 @@ export interface ReadinessFacts {
   readonly isBlocked: boolean;
   readonly hasSpec: boolean;
   readonly blockers: Readiness['openBlockers'];
-  /** The column that the story would go to; null: the board has none for work in progress. */
+  /** The destination column; null if the board has no column for work in progress. */
   readonly column: { readonly wipLimit: number | null; readonly storyCount: number } | null;
-  /** Another holder's, and live. */
+  /** True if another holder has a live lease. */
   readonly leaseHeld: boolean;
   readonly stopRequested: boolean;
 }
@@ -44,7 +44,7 @@ function* obstaclesOf(
 }
 
 /**
- * All that stands in the way, in the order of the contract. Where work begins without a move on the board (`moves` is
+ * Lists all obstacles in the order of the contract. If work begins without a move on the board (`moves` is
  * false), the gates of that move do not count.
  */
 export function readinessOf(facts: ReadinessFacts, policy: Policy, moves = true): Readiness {

@@ -1,20 +1,26 @@
-/** The life of a review, as one table: code runs on it, and its diagram is drawn from it. */
+/** The state machine of a review. The code and the diagram in the docs use this one table. */
 import { type Verdict } from '@muster/registry';
 
-/** A verdict, and what becomes of it when the story moves on from what was reviewed. */
+/** A verdict, or its stale form after the spec or the code changed. */
 export type ReviewState = Verdict | 'stale_approval' | 'stale_request';
 
-/** The reviewer gives a verdict; the story moves on from what was reviewed. What is stale stays so, whatever comes back. */
+/**
+ * A verdict of the reviewer, or a change of what was reviewed. A stale verdict stays stale, even if the
+ * change is undone.
+ */
 type ReviewEvent = Verdict | 'moved_on';
 
 interface StateOfReview {
-  /** What it says about the way into done; null: nothing. */
+  /** The effect of the verdict on a move to done; null for none. */
   readonly weighs: 'for' | 'against' | null;
   readonly stale: boolean;
   readonly on: Readonly<Partial<Record<ReviewEvent, ReviewState>>>;
 }
 
-/** A reviewer may say anything at any time; pending takes it back. */
+/**
+ * The transitions for a verdict. A reviewer may give any verdict at any time; `pending` withdraws the last
+ * one.
+ */
 const said = {
   pending: 'pending',
   approved: 'approved',
@@ -22,7 +28,7 @@ const said = {
   commented: 'commented',
 } as const satisfies Record<Verdict, ReviewState>;
 
-/** From each state, where it goes. Who said nothing, or only commented, has said nothing that could turn stale. */
+/** The transitions of each state. A pending review and a mere comment cannot become stale. */
 export const reviewStates: Readonly<Record<ReviewState, StateOfReview>> = {
   pending: { weighs: null, stale: false, on: said },
   commented: { weighs: null, stale: false, on: said },
@@ -32,6 +38,6 @@ export const reviewStates: Readonly<Record<ReviewState, StateOfReview>> = {
   stale_request: { weighs: null, stale: true, on: said },
 };
 
-/** The state of a verdict that was given before the story moved on, or was not. */
+/** Returns the state of a verdict. `hasMovedOn` says that the reviewed content has changed since. */
 export const reviewState = (verdict: Verdict, hasMovedOn: boolean): ReviewState =>
   (hasMovedOn ? reviewStates[verdict].on.moved_on : undefined) ?? verdict;

@@ -12,7 +12,7 @@ import {
   unmetForVerdict,
 } from './reviews.ts';
 
-// Few values, so that they often meet; commits, one of them also in short.
+// The values are few, so that they are often equal. One commit also appears in its short form.
 const headSha = fc.constantFrom('aaaaaaaa11', 'aaaaaaa', 'bbbbbbbb22');
 const diffHash = fc.constantFrom('d1', 'd2');
 const nullable = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
@@ -120,7 +120,7 @@ describe('what was reviewed', () => {
         const isOtherSpec = part.specVersion !== undefined && part.specVersion !== is.specVersion;
         const one = { verdict: said, isActive: true, ...about };
         expect(isStale(one, { ...is, code: after })).toBe(isOther || isOtherSpec);
-        // What was named is kept as it was named.
+        // A named part is kept as it was named.
         expect(about).toMatchObject(part);
       }),
     );

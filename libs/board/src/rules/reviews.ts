@@ -1,4 +1,4 @@
-/** What a verdict is about, when it is stale, and which verdicts count. */
+/** Decides what a verdict is about, when it is stale, and which verdicts count. */
 import {
   codeSaid,
   type CodeUnderReview,
@@ -10,16 +10,16 @@ import {
 import { reviewState, reviewStates } from './review-states.ts';
 import { type Gates } from './workflow.ts';
 
-/** What there is to review. */
+/** The content to review. */
 export interface Reviewable {
   readonly specVersion: number;
   readonly code: CodeUnderReview;
 }
 
-/** What a verdict is about; while it is pending, nothing. */
+/** The content that a verdict is about; nothing while the verdict is pending. */
 export interface Reviewed extends KnownCode {
   readonly specVersion: number | null;
-  /** The number of the code that was under review; null: it was about other code than that. */
+  /** The number of the code under review; null if the verdict is about other code. */
   readonly codeSeq: number | null;
 }
 
@@ -27,19 +27,16 @@ export interface Review extends Reviewed {
   readonly verdict: Verdict;
 }
 
-/** A verdict, and whether who gave it is a member still. */
+/** A verdict, and its giver's membership status. */
 export type Given = Review & Pick<Giver, 'isActive'>;
 
-/**
- * Whether the story has moved on from what the verdict is about, or who gave it is gone, so that the verdict says nothing any
- * more.
- */
+/** Reports whether a verdict no longer counts, because the spec or the code changed or its giver left. */
 export const isStale = (review: Given, now: Reviewable): boolean => reviewStates[stateOf(review, now)].stale;
 
 const stateOf = ({ verdict, specVersion, codeSeq, isActive }: Given, now: Reviewable) =>
   reviewState(verdict, specVersion !== now.specVersion || codeSeq !== now.code.seq || !isActive);
 
-/** What a reviewer names of what was reviewed. */
+/** The parts of the reviewed content that a reviewer names. */
 export interface Named {
   readonly specVersion?: number | undefined;
   readonly headSha?: string | undefined;
@@ -47,9 +44,9 @@ export interface Named {
 }
 
 /**
- * What was reviewed, and the code that is under review from then on. What is not named is as it is now, unless the named
- * part is known to be of other code, of which the rest is not known. A reviewer who names what no call has told of yet
- * tells of it.
+ * Returns the reviewed content and the resulting code under review. Unnamed parts default to the current
+ * ones, unless a named part is known to belong to other code. If a reviewer names a part that no call has
+ * reported yet, it becomes part of the code under review.
  */
 export function reviewed(
   named: Named,
@@ -79,29 +76,32 @@ export function reviewed(
   };
 }
 
-/** A member or an agent; one of the two. */
+/** A member or an agent; exactly one of the two. */
 export interface Who {
   readonly memberId: string | null;
   readonly agentId: string | null;
 }
 
-/** Who gave a verdict, or is about to. */
+/** The giver of a verdict. */
 export interface Giver extends Who {
-  /** The member, or the one whose agent it is. */
+  /** The member, or the owner of the agent. */
   readonly actingMemberId: string;
-  /** Whether that member is one still. */
+  /** True if that member is still active. */
   readonly isActive: boolean;
 }
 
 /**
- * The members whose work a story is, by their own hands or by an agent of theirs. Agents of one member count as one with
- * it, both ways: no member approves their own work through an agent, nor what their agent did.
+ * The members who worked on a story, in person or through an agent. Agents count as their member and the
+ * reverse. No member therefore approves work of its own or of its agents.
  */
 export type Authors = ReadonlySet<string>;
 
 type ReviewPolicy = Pick<Policy, 'agentsMayReview' | 'authorMayApprove'>;
 
-/** What the policy has against a verdict; goes out as `details.unmet`. Every reviewer may take a verdict back. */
+/**
+ * Lists the rules of the policy that forbid a verdict. The error contains it as `details.unmet`. Every
+ * reviewer may withdraw a verdict.
+ */
 export function unmetForVerdict(
   verdict: Verdict,
   who: Pick<Giver, 'agentId' | 'actingMemberId'>,
@@ -118,8 +118,8 @@ export function unmetForVerdict(
 }
 
 /**
- * The fresh verdicts that count on the way into done. By the members, the policy and the authors of today: what could not
- * be said today does not count, whenever it was said.
+ * Counts the fresh verdicts for a move to done, by the current members, policy and authors. A verdict that
+ * its giver could not give today does not count.
  */
 export function countFresh(
   reviews: readonly (Review & Giver)[],

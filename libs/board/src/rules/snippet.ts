@@ -1,24 +1,24 @@
-/** A few words of a text around what was looked for, as plain text. */
+/** Extracts a few words of a text around the search hits, as plain text. */
 import { hitMarks } from '@muster/registry';
 
-/** What is marked. */
+/** The words to mark. */
 export interface Sought {
-  /** What the caller typed. */
+  /** The search text of the caller. */
   readonly typed: string;
-  /** Words of other texts that it may be meant to be, as `folded` says them. */
+  /** Known words that a misspelled search word may mean, in the form of `folded`. */
   readonly slips: readonly string[];
 }
 
-/** Of a snippet, in characters, its marks included. */
+/** The maximum length of a snippet in characters, including marks. */
 const mostShown = 200;
-/** What stands before the first hit, at most. */
+/** The maximum number of characters before the first hit. */
 const mostBefore = 60;
 
 const [opening, closing] = hitMarks;
 const marksInText = new RegExp(`[${opening}${closing}]`, 'gu');
 const wordsOf = /[\p{L}\p{N}]+/gu;
 
-/** A word as it is compared: like app.fold of the database. */
+/** Returns a word in the form used for comparison. It matches app.fold in the database. */
 const folded = (text: string): string =>
   text
     .toLowerCase()
@@ -31,7 +31,7 @@ interface Hit {
   readonly to: number;
 }
 
-/** Where words of the text are words that were looked for, the last of which may be just begun. */
+/** Finds words of the text that equal a search word. The last search word may be a prefix. */
 function hitsByWord(text: string, { typed, slips }: Sought): Hit[] {
   const words = folded(typed).match(wordsOf) ?? [];
   const begun = words.at(-1);
@@ -44,7 +44,7 @@ function hitsByWord(text: string, { typed, slips }: Sought): Hit[] {
     .map(({ 0: found, index }) => ({ from: index, to: index + found.length }));
 }
 
-/** Where the text has what was typed inside of a word, or in a script that does not part its words. */
+/** Finds the search text anywhere, for hits inside of words and for scripts without spaces. */
 function hitsByLetters(text: string, { typed }: Sought): Hit[] {
   const needle = typed.trim().replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`);
   return needle === ''
@@ -58,10 +58,10 @@ function hitsByLetters(text: string, { typed }: Sought): Hit[] {
 const isHighSurrogate = (text: string, index: number): boolean =>
   index > 0 && /[\uD800-\uDBFF]/u.test(text.charAt(index - 1));
 
-/** Where a cut leaves no half of a character behind. */
+/** Moves an index so that a cut there does not split a surrogate pair. */
 const between = (text: string, index: number): number => (isHighSurrogate(text, index) ? index - 1 : index);
 
-/** The text from shortly before its first hit on, with hits marked; null where it has none. */
+/** Returns the text from shortly before its first hit, with marked hits; null without a hit. */
 function around(plain: string, sought: Sought): string | null {
   const byWord = hitsByWord(plain, sought);
   const hits = byWord.length > 0 ? byWord : hitsByLetters(plain, sought);
@@ -74,7 +74,7 @@ function around(plain: string, sought: Sought): string | null {
   }
   let shown = start === 0 ? '' : '…';
   let at = start;
-  // Room for the ellipsis at the end.
+  // Leaves space for the ellipsis at the end.
   const room = () => mostShown - 1 - shown.length;
   for (const { from, to } of hits) {
     if (from < at) continue;
@@ -93,7 +93,7 @@ function withRest(shown: string, plain: string, at: number): string {
   return `${shown}${rest.slice(0, end).trimEnd()}…`;
 }
 
-/** On one line, without the characters that mark hits. */
+/** Returns the text on one line, with the mark characters replaced. */
 const plainOf = (text: string): string =>
   text
     .replaceAll(marksInText, (mark) => (mark === opening ? '[' : ']'))
@@ -101,8 +101,8 @@ const plainOf = (text: string): string =>
     .trim();
 
 /**
- * At most 200 characters (UTF-16 units) of the excerpt, with what was looked for between marks; where it has none of it, the title
- * with its marks; where that has none either, the beginning of the excerpt.
+ * Returns up to 200 characters (UTF-16 units) of the excerpt with marked hits. Without a hit in the excerpt
+ * it returns the marked title, and without one there the beginning of the excerpt.
  */
 export function snippetOf(title: string, excerpt: string, sought: Sought): string {
   const plain = plainOf(excerpt);

@@ -24,7 +24,7 @@ describe('lineChanges', () => {
     .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
     .map((lines) => lines.join('\n'));
 
-  /** The longest common subsequence, by the book: what is not in it changed. */
+  /** Counts changes by the longest common subsequence, in the textbook way: lines outside of it changed. */
   function shortest(old: string[], fresh: string[]) {
     const lengths = old.map(() => fresh.map(() => 0));
     const at = (row: number, column: number): number => lengths[row]?.[column] ?? 0;

@@ -1,4 +1,4 @@
-/** How many lines a version of a spec added and removed against the one before. */
+/** The number of lines that a version of a spec added and removed. */
 import { diffArrays } from 'diff';
 
 export interface LineChanges {
@@ -7,20 +7,23 @@ export interface LineChanges {
 }
 
 /**
- * The shortest way from one text to another can cost the square of their length, which a count is not worth: a
- * quarter of a MiB of empty lines would hold the process for minutes. Within these bounds it takes under 100 ms. None of
- * them is a time: the same texts count the same on any machine.
+ * The bounds of the exact diff. A shortest edit script can take quadratic time: a quarter of a MiB of empty
+ * lines would block the process for minutes. Within these bounds it takes less than 100 ms. The bounds are
+ * not times, so a text has the same counts on every machine.
  */
 const mostLines = 20_000;
 const bounds = { maxEditLength: 500 };
 
 /**
- * The lines; whether the last one has a line break makes no other line of it, or a line that is written below it would
- * count for two. No text has no lines.
+ * Splits a text into lines. A final line break does not matter; otherwise a line added below it would count
+ * as two. An empty text has no lines.
  */
 export const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
-/** Counts by content alone, wherever it moved to: never more than the shortest way counts, and linear. */
+/**
+ * Counts changed lines by content, regardless of position. The result is at most the exact count, in linear
+ * time.
+ */
 export function changesWhereverTheyAre(before: readonly string[], after: readonly string[]): LineChanges {
   const balance = new Map<string, number>();
   for (const line of before) balance.set(line, (balance.get(line) ?? 0) - 1);
@@ -34,7 +37,10 @@ export function changesWhereverTheyAre(before: readonly string[], after: readonl
   return { linesAdded, linesRemoved };
 }
 
-/** The line changes that lead from one text to the other; of texts too long or too different, wherever they are. */
+/**
+ * Counts the changed lines between two texts. Texts that are too long or too different are compared
+ * regardless of position.
+ */
 export function lineChanges(before: string, after: string): LineChanges {
   const old = linesOf(before);
   const fresh = linesOf(after);

@@ -1,4 +1,4 @@
-/** The workflow of a story: which moves there are, and what the organization's policy asks for on the way in. */
+/** The workflow of a story: its possible moves, and the policy's gates for entering a status. */
 import {
   type Policy,
   type StoryStatus,
@@ -7,7 +7,7 @@ import {
   unmetMergeProof,
 } from '@muster/registry';
 
-/** From each status, the ones a story may move to. The only statement of it: diagrams are drawn from this too. */
+/** The statuses that a story may move to from each status. The diagrams in the docs use this table, too. */
 export const workflow: Readonly<Record<StoryStatus, readonly StoryStatus[]>> = {
   backlog: ['ready', 'in_progress', 'in_review', 'done', 'canceled'],
   ready: ['backlog', 'in_progress', 'in_review', 'done', 'canceled'],
@@ -17,25 +17,25 @@ export const workflow: Readonly<Record<StoryStatus, readonly StoryStatus[]>> = {
   canceled: ['backlog', 'ready', 'in_progress'],
 };
 
-/** Whether the workflow has this move. Staying where it is, is none. */
+/** Reports whether the workflow contains this move. Staying in a status is not a move. */
 export const canMove = (from: StoryStatus, to: StoryStatus): boolean => workflow[from].includes(to);
 
-/** Whether a story of this status is completed: only a reopening leads on from it. */
+/** Reports whether a story of this status is completed. It can only leave the status by being reopened. */
 export const isFinished = (status: StoryStatus): boolean => status === 'done' || status === 'canceled';
 
-/** What gates are judged by. A verdict is fresh while it is about the spec and the code as they are now. */
+/** The facts that gates depend on. A verdict is fresh while it is about the current spec and code. */
 export interface Gates {
-  /** That its spec says something. */
+  /** True if the spec has content. */
   readonly hasSpec: boolean;
   readonly freshApprovals: number;
   readonly freshChangesRequested: number;
-  /** The best word that there is of a merge of the work on it, since which no work was begun; null: there is none. */
+  /** The strongest proof of a merge since work last began; null without one. */
   readonly mergeSeen: Trust | null;
-  /** Whether an agent wants the move. */
+  /** True if an agent requests the move. */
   readonly isAgent: boolean;
 }
 
-/** Of a story on which no work was begun, and of which no reviewer said anything. */
+/** The facts of a story without work and without verdicts. */
 export const nothingShown: Omit<Gates, 'hasSpec'> = {
   freshApprovals: 0,
   freshChangesRequested: 0,
@@ -43,7 +43,7 @@ export const nothingShown: Omit<Gates, 'hasSpec'> = {
   isAgent: false,
 };
 
-/** A gate that is shut, and what would open it; goes out as `details.unmet`. */
+/** A gate that is not met, with what it requires. The error contains it in `details.unmet`. */
 export type Unmet =
   | { readonly gate: 'requireSpecToStart' }
   | { readonly gate: 'requiredApprovals'; readonly required: number; readonly fresh: number }
@@ -51,7 +51,7 @@ export type Unmet =
   | UnmetMergeProof
   | { readonly gate: 'agentsMayComplete' };
 
-/** What is missing for a story to enter a status; empty when it may. */
+/** Returns the gates that a story does not meet for a status. The list is empty if it may enter. */
 export function unmetGates(
   to: StoryStatus,
   policy: Pick<
@@ -75,7 +75,7 @@ export function unmetGates(
   return unmet;
 }
 
-/** How full a column would be with one story more, against its limit. */
+/** Compares a column's count after one more story with its limit. */
 export function wipVerdict(
   column: { readonly wipLimit: number | null; readonly storyCount: number },
   mode: Policy['wipLimits'],

@@ -294,7 +294,10 @@ describe('assignments.clear', () => {
 });
 
 describe('the lists of assignments', () => {
-  /** Two epics and three stories, all Ben's; one story in a project that only owners, admins and its members see. */
+  /**
+   * Assigns two epics and three stories to Ben. One story is in a project that only owners, admins and its
+   * members can see.
+   */
   async function assignAll() {
     const { ana, ben } = people;
     const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });

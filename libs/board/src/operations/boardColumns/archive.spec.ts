@@ -12,7 +12,7 @@ import { boardColumns } from './handlers.ts';
 
 const world = useWorld({ boardColumns, epics, reviewers, stories, storySpec });
 
-/** A board with two columns for ready. */
+/** Creates a board with two columns for ready. */
 async function twoReady() {
   const people = await world.org();
   const board = await arrangeBoard(world, people.orgId);
@@ -150,7 +150,7 @@ describe('boardColumns.archive', () => {
       const calls = archiveFirst ? [archive, ...moves] : [...moves, archive];
       const outcomes = await world.contend<unknown>({ table: 'board_columns', id: from }, ...calls);
       for (const outcome of outcomes) {
-        // Who came after it finds no such column on the board.
+        // A move that comes after the archiving does not find the column any more.
         if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'not_found' });
       }
       expect(await world.rows('select id from stories where column_id = $1', from)).toEqual([]);
@@ -159,7 +159,7 @@ describe('boardColumns.archive', () => {
   });
 
   describe('into a column of another status', () => {
-    /** A column for ready with two stories, one of them in an epic. */
+    /** Creates a column for ready with two stories, one of them in an epic. */
     async function arrange(policy: object = {}) {
       const arranged = await twoReady();
       const { ana, orgId, projectId, from } = arranged;
@@ -193,7 +193,7 @@ describe('boardColumns.archive', () => {
         ),
       ).toEqual([{ kind: 'column.archived', data: { movedStories: 2 } }, said, said]);
 
-      // And back: from done only to where a story may be reopened.
+      // The way back: from done, stories only move to a status in which they may be reopened.
       const back = (to: string) =>
         ana.boardColumns.archive({ columnId: column.id, moveStoriesToColumnId: to });
       await expect(back(columns.in_review)).rejects.toMatchObject({ reason: 'invalid_transition' });

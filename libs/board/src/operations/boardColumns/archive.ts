@@ -81,7 +81,7 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
   return { column: toColumn(archived), movedStories: stories.length, warnings };
 });
 
-/** Lets each story into the other status, by the gates that a move of it alone goes by. */
+/** Moves the column's stories to the status of the target column. Each passes the gates of a single move. */
 function enter(
   { caller, emit, refuse }: Context,
   way: {

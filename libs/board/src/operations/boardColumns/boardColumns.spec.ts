@@ -16,7 +16,7 @@ const lastEvent = async (orgId: string) =>
     )
   )[0];
 
-/** The names from left to right, having seen that positions are 0, 1, 2 … */
+/** Returns the names from left to right. Expects the positions 0, 1, 2 and so on. */
 async function namesOn(person: Person, projectId: string): Promise<string[]> {
   const { items } = await person.boardColumns.list({ projectId });
   expect(items.map(({ position }) => position)).toEqual(items.map((_, index) => index));
@@ -251,7 +251,7 @@ describe('boardColumns.reorder', () => {
         ben.boardColumns.create({ projectId, name: 'New', status: 'ready', afterColumnId: columns.ready }),
     );
     expect(created?.status).toBe('fulfilled');
-    // Who came second saw what the first did: an order without the new column is incomplete then.
+    // The second call sees the result of the first. An order without the new column is then incomplete.
     if (reordered?.status === 'rejected')
       expect(reordered.reason).toMatchObject({ reason: 'incomplete_order' });
     const expected =

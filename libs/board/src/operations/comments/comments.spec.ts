@@ -45,7 +45,7 @@ describe('comments.list', () => {
       });
       pages.push(items);
       cursor = nextCursor ?? undefined;
-      // What comes meanwhile neither repeats nor skips anything.
+      // Changes between pages cause no repetitions and no gaps.
       if (pages.length === 1) await people.chloe.comments.delete({ commentId: roots[0]?.id ?? '' });
     } while (cursor !== undefined);
     expect(pages.map((items) => items.map((item) => item.body))).toEqual([
@@ -68,7 +68,7 @@ describe('comments.list', () => {
       await who.comments.react({ commentId: root.id, emoji: '🎉' });
     await people.dan.comments.react({ commentId: root.id, emoji: '❤️' });
     await people.dan.comments.react({ commentId: reply.id, emoji: '🎉' });
-    // What Robo gave, Chloé gave.
+    // Chloé's list shows a reaction of her agent Robo as her own.
     expect((await threads(people.chloe))[0]).toMatchObject({
       reactions: [
         { emoji: '❤️', count: 1, mine: false },
@@ -315,7 +315,7 @@ describe('comments.react', () => {
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
     const lost = outcomes.find((outcome) => outcome.status === 'rejected');
     expect(lost?.reason).toMatchObject({ status: 422, reason: 'limit_exceeded' });
-    // One that is there already may be given by anybody.
+    // Any member may repeat an existing reaction.
     const { comment: joined } = await people.dan.comments.react({
       commentId: comment.id,
       emoji: emojis[0] ?? '',

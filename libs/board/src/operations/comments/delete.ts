@@ -24,7 +24,7 @@ export const deleteOperation = handle(
       comments.save(db, comment, { body: null, mentions: [], deleted_at: at }, at);
       db.later(deleteReactions(commentId));
     } else {
-      // A tombstone is kept for its replies; with the last of them it goes too.
+      // A tombstone stays while it has replies, and is deleted with the last one.
       const tombstoneIsDone = root.deleted_at !== null && !hasOthers;
       db.later(deleteComment(tombstoneIsDone ? root.id : commentId));
     }

@@ -4,7 +4,7 @@ import { aboutStoryOf, lockComment, toComment } from '../../data/comments.ts';
 import { deleteReaction, insertReaction, listReactions } from '../../data/reactions.ts';
 import { withReaction } from '../../rules/reactions.ts';
 
-/** Different emojis under one comment. */
+/** The maximum number of different emojis under a comment. */
 const mostEmojis = 50;
 
 export const react = handle(registry.comments.react, async ({ params, caller, db, access, emit, refuse }) => {

@@ -40,7 +40,7 @@ describe('a long thread', () => {
     expect(seen.map(({ body }) => body)).toEqual(bodies);
     const { items: all } = await people.dan.comments.replies({ commentId: root.id, limit: 200 });
     expect(all).toEqual(seen);
-    // The same by the list itself, of this thread alone.
+    // The list operation returns the same for this one thread.
     await say('another root');
     const parts = [];
     for (let repliesCursor: string | null | undefined; repliesCursor !== null;) {

@@ -123,7 +123,7 @@ describe('contracts.publish', () => {
   });
 
   it('makes one contract where two make the same one at once', async () => {
-    // Both come as far as their trail's row, so that neither sees the other's contract.
+    // Both transactions run until they lock the trail's row, so neither sees the other's contract.
     const drafts = ['one', 'two'].map((content) => () => publishAs(people.chloe, content));
     const outcomes = await world.contend({ table: 'streams', id: people.orgId, column: 'org_id' }, ...drafts);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
@@ -178,7 +178,7 @@ describe('contracts.publish', () => {
     }
     for (const storyId of [hidden.story.id, 'SECRET-1', 'WEB-9', newId()]) {
       await expect(publish('x', { storyId })).rejects.toMatchObject({ status: 404 });
-      // What is not there comes before what is wrong with the content.
+      // A missing record is reported before a problem of the content.
       await expect(publish('[]', { kind: 'openapi', storyId })).rejects.toMatchObject({ status: 404 });
     }
     expect((await people.dan.contracts.list({ projectId: 'WEB' })).items).toEqual([]);

@@ -15,9 +15,9 @@ import { flawOf } from '../../rules/contract-content.ts';
 
 export const publish = handle(registry.contracts.publish, async (context) => {
   const { params, targetId, caller, db, access, emit, refuse } = context;
-  // Before rows are locked: it takes its time.
+  // The check runs before rows are locked, because it takes time.
   const flaw = flawOf(params.kind, params.content);
-  // Stories go before what hangs on them, in the order of locks.
+  // Lock order: stories before the records that belong to them.
   const [story, { head, newest }, { at }] = await Promise.all([
     params.storyId === undefined ? undefined : holdStory(db, params.storyId),
     lockContract(db, targetId, params.slug),

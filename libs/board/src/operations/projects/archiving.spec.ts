@@ -1,4 +1,7 @@
-/** Archiving stands in the order of commits: whatever was begun before it is written before it, or not at all. */
+/**
+ * Tests archiving in the order of commits. A write that began before it is committed before it, or not at
+ * all.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';
@@ -27,7 +30,7 @@ const writes: [string, string, () => Promise<unknown>][] = [
   ['an epic', 'epic.created', () => people.chloe.epics.create({ projectId: 'WEB', title: 'x' })],
 ];
 
-/** Both are on their way while a row is held that the first needs; then they go on. */
+/** Starts both calls while a row is locked that the first one needs, then releases the row. */
 async function meet(
   held: { readonly table: string; readonly column: string; readonly id: string },
   first: () => Promise<unknown>,
@@ -68,7 +71,7 @@ describe('archiving a project', () => {
   });
 
   it.each(writes)('waits for %s that was on its way before', async (_what, kind, write) => {
-    // The last that a write takes: so it has begun, and is not committed.
+    // This row is the last that a write locks, so the write has begun and is not committed.
     const outcomes = await meet({ table: 'streams', column: 'org_id', id: people.orgId }, write, archive);
     expect(outcomes).toEqual(['done', 'done']);
     expect(await happened()).toEqual([kind, 'project.archived']);

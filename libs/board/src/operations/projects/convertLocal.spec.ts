@@ -45,7 +45,7 @@ const tools: Board = {
   ],
 };
 
-/** A board of so many epics and stories, with the specs of real ones. */
+/** Returns a board with this many epics and stories, with specs of realistic size. */
 const boardOf = (epicCount: number, storyCount: number, key: string): Board => ({
   localProjectId: key,
   key,
@@ -151,7 +151,7 @@ describe('projects.convertLocal', () => {
     expect(await world.rows('select from projects where org_id = $1', orgId)).toHaveLength(1);
     expect(await world.rows('select from stories where org_id = $1', orgId)).toHaveLength(5);
     expect(await world.rows('select from activity where org_id = $1', orgId)).toHaveLength(1);
-    // Another organization has local boards of its own.
+    // Another organization has its own local boards.
     const { ana: other } = await world.org();
     expect((await other.projects.convertLocal(tools)).project.id).not.toBe(answer.project.id);
   });

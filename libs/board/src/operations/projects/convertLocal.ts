@@ -16,7 +16,8 @@ export const convertLocal = handle(
     if (issues.length > 0)
       throw badRequest('The local board does not hold together.', issues.slice(0, mostIssues));
 
-    // The second of two calls for one local board waits here, and finds what the first one wrote.
+    // The second of two calls for one local board waits for this lock, and then finds the first call's
+    // project.
     const [{ at }, , room, converted] = await Promise.all([
       access(),
       db.all(lockLocalBoard(localProjectId)),
@@ -43,7 +44,8 @@ export const convertLocal = handle(
     });
     setConversion(db, caller, conversion, at);
     await db.writeNow();
-    // The plan's limit is locked last: others in the organization do not wait while a large board is written.
+    // The row with the plan's limit is locked last, so that other callers do not wait while a large board is
+    // written.
     const { limit, used } = await lockProjectRoom(db);
     const others = { limit, used: used - 1 };
     if (isFull(others)) throw refuse('limit_exceeded', { ...others });
@@ -56,5 +58,5 @@ export const convertLocal = handle(
   },
 );
 
-/** More than this many would only repeat themselves. */
+/** The maximum number of validation issues in an error. More of them would only repeat the first ones. */
 const mostIssues = 20;

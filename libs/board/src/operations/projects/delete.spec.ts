@@ -10,7 +10,7 @@ import { projects } from './handlers.ts';
 
 const world = useWorld({ projects, epics, stories, comments, inside: nobodyWorks });
 
-/** What the worker does later. */
+/** Deletes the rows in batches, as the worker does later. */
 const remove = (orgId: string, id: string): Promise<boolean> =>
   removeInPortions(world.database.app, {
     table: 'projects',
@@ -99,7 +99,7 @@ describe('projects.delete', () => {
       orgId,
     );
     expect(audited).toEqual(['denied', 'denied', 'denied', 'allowed'].map((outcome) => ({ outcome })));
-    // Only who saw the project is to see that it went; of a private one, nobody.
+    // Only members who could see the project see its deletion. For a private project no member does.
     expect(await world.rows('select project_id from activity where org_id = $1', orgId)).toEqual([
       { project_id: project.id },
       { project_id: project.id },
@@ -137,7 +137,10 @@ describe('projects.delete', () => {
         select s.org_id, gen_random_uuid(), s.id, 'comment', 'x', '{}', '${ana.me.memberId}'
         from stories s, generate_series(1, 20) where s.project_id = '${project.id}';
       commit`);
-    /** Which transactions wrote or locked each row last; bytes of the log would count other specs' as well. */
+    /**
+     * Fingerprints the transactions that last wrote or locked each row. The bytes of the WAL would include
+     * writes of other specs.
+     */
     const touched = () =>
       world.rows(
         `select count(*)::int as rows, sum(hashtext(xmin::text || ' ' || xmax::text)) as by from (
@@ -164,7 +167,7 @@ describe('projects.delete', () => {
     ])
       await expect(call).rejects.toMatchObject({ code: 'not_found' });
     expect((await ana.projects.list({ includeArchived: true })).items).toEqual([]);
-    // Its key is free at once, and what is made under it has nothing of it.
+    // The key is free immediately, and a new project under it contains nothing of the old one.
     const again = await ana.projects.create({ key: 'WEB', name: 'Web' });
     expect((await ana.stories.list({ projectId: 'WEB' })).items).toEqual([]);
     await ana.stories.create({ projectId: 'WEB', title: 'new' });

@@ -18,8 +18,8 @@ export const deleteOperation = handle(
 
     const stories = columns.reduce((sum, column) => sum + column.story_count, canceledStories);
     for (const query of deleteProject(project.id)) db.later(query);
-    // Once it is gone no member has a role in it, and members see only events of no project: the event about a project
-    // that the whole organization saw is one of these.
+    // After the deletion no member has a role in the project, and members only see events of visible projects
+    // or of none. The event about a project that the whole organization could see therefore names no project.
     const subject = aboutProject(project);
     emit('project.deleted', project.visibility === 'org' ? { ...subject, projectId: null } : subject, {
       stories,

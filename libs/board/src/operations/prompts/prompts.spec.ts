@@ -20,7 +20,7 @@ const upsertOrg = async (draft: Draft = {}, who: Person = people.ben): Promise<P
 const upsertProject = async (draft: Draft = {}, who: Person = people.ben): Promise<Prompt> =>
   (await who.prompts.project.upsert({ projectId: 'web', ...draftOf(draft) })).prompt;
 
-/** Both kinds keep the same promises; these are the ways in. */
+/** The operations for both kinds of prompts. Both kinds give the same guarantees. */
 const owners = ['org', 'project'] as const;
 const upsert = { org: upsertOrg, project: upsertProject };
 const list = {

@@ -1,4 +1,4 @@
-/** Writing a prompt of the organization or of a project. */
+/** Creates or updates a prompt of the organization or of a project. */
 import { type Id, nextVersion, requireVersion } from '@muster/driver';
 import { type Prompt, type registry } from '@muster/registry';
 import { changedFields, type HandlerContext } from '@muster/runtime';

@@ -22,6 +22,9 @@ export const remove = handle(
   },
 );
 
-/** A member's agents are the member's own; the member is not the agent's. */
+/**
+ * Reports whether the review is the caller's own. A member's own reviews include those of its agents, but not
+ * the reverse.
+ */
 const isOwn = (review: ReviewRow, caller: Caller): boolean =>
   caller.agentId === null ? review.acting_member_id === caller.memberId : review.agent_id === caller.agentId;

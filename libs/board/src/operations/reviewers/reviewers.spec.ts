@@ -26,7 +26,7 @@ const events = () =>
     `select kind, story_id, subject, data from activity where org_id = $1 and kind like 'review%' order by seq`,
     people.orgId,
   );
-/** A project that only owners and admins see, with a story. */
+/** Creates a project that only owners and admins see, with a story. */
 async function arrangeHidden() {
   const { projectId } = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
   const { story: secret } = await people.ana.stories.create({ projectId, title: 'x' });
@@ -215,7 +215,7 @@ describe('reviewers.remove', () => {
     await expect(remove(chloe, bens)).rejects.toMatchObject(kept);
     for (const whom of [bens, chloes]) await expect(remove(robo, whom)).rejects.toMatchObject(kept);
     expect((await ana.reviewers.list({ storyId: story.id })).items).toHaveLength(3);
-    // Their own, and their own agent's; a lead's are all.
+    // Members remove themselves and their own agents. A lead removes all reviewers.
     for (const whom of [robos, chloes]) await remove(chloe, whom);
     await remove(ana, bens);
     await add(robos);

@@ -9,7 +9,7 @@ export const setVerdict = handle(
   registry.reviewers.setVerdict,
   async ({ params, targetId, caller, db, access, policy: askPolicy, emit, refuse }) => {
     const { verdict } = params;
-    // The story is locked, so that a verdict comes before or after a move into done that goes by it, never beside it.
+    // The lock on the story serializes verdicts with moves to done, which depend on them.
     const [{ at }, policy, story, review, authors] = await Promise.all([
       access(),
       askPolicy(),
@@ -57,7 +57,7 @@ const nothingSaid: Said = {
   diff_hash: null,
 };
 
-/** A verdict as it is kept, with what it is about, and the code that is under review with it. */
+/** Returns the verdict as stored, with what was reviewed, and the resulting code under review. */
 function saidOf(
   params: Named & { verdict: Said['verdict']; note?: string | undefined },
   now: Reviewable,

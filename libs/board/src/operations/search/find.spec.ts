@@ -123,7 +123,7 @@ describe('search.find', () => {
     const [found] = await find('recieve');
     expect(found).toMatchObject({ snippet: 'They ⟦receive⟧ the form', score: 0.2 });
     expect(await titles('rcv')).toEqual([]);
-    // What is there as it was typed is all that is meant.
+    // An exact match suppresses corrected spellings.
     await story('A recieve as it stands');
     expect(await titles('recieve')).toEqual(['A recieve as it stands']);
     const { id } = await story('Other', { description: 'An authentication of two steps' });

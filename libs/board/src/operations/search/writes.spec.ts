@@ -15,7 +15,7 @@ beforeEach(async () => {
   board = await arrangeBoard(world, people.orgId);
 });
 
-/** What is found by what, and which write of the row it was. */
+/** Reads the search documents with their keys and the transaction that last wrote each row. */
 const documents = async () =>
   world.rows<{ id: string; kind: string; project_id: string | null; keys: string; xmin: string }>(
     `select id, kind, project_id, keys::text, xmin::text from search_documents where org_id = $1 order by id, kind`,
@@ -46,7 +46,7 @@ const arrange = async () => {
   return { storyId: story.id, commentId: comment.id, epicId: epic.id };
 };
 
-/** All documents and words, of all records as they are: for an empty table. */
+/** Statements that rebuild all documents and words from the records, for empty tables. */
 const fromTheRecords = [
   `insert into search_documents (org_id, id, kind, project_id, keys)
      select s.org_id, s.id, 'story', s.project_id, array_to_tsvector(app.story_keys(s.org_id, s.project_id, p.key || '-' || s.number, s.labels, s.title,
@@ -65,7 +65,7 @@ const fromTheRecords = [
      union all
      select m.org_id, m.id, 'member', null, array_to_tsvector(app.member_keys(m.org_id, m.name, app.words(m.name), m.handle, m.email))
      from members m where m.status = 'active'`,
-  // The words are those of titles and texts, without what stands before them.
+  // Only the words of titles and texts count, without the prefix of their keys.
   `insert into search_words (org_id, word, slips)
      select o.org_id, w.word, app.slips(o.org_id, w.word)
      from (select distinct d.org_id from search_documents d) o
@@ -106,7 +106,7 @@ describe('the documents of a search', () => {
     await world.rows('delete from search_words');
     for (const statement of fromTheRecords) await world.rows(statement);
     expect(await withoutWrite()).toEqual(before);
-    // Those of texts that were written over are not known to it.
+    // The rebuilt table lacks words of overwritten texts.
     expect(known).toEqual(expect.arrayContaining(await words()));
     expect(await words()).toContainEqual(expect.objectContaining({ word: 'uberprufung' }));
   });

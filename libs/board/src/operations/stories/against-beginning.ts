@@ -3,7 +3,7 @@ import { type NextRow } from '../../data/next-stories.ts';
 import { toBoardFacts } from '../../data/readiness-facts.ts';
 import { readinessOf } from '../../rules/readiness.ts';
 
-/** What the board says against beginning a story next. Who holds it is for delivery to say. */
+/** Lists the board's reasons against beginning a story next. Delivery checks who holds it. */
 export const againstBeginning = (row: NextRow, policy: Policy, moves: boolean): PassedOverReason[] => [
   ...readinessOf({ ...toBoardFacts(row), leaseHeld: false, stopRequested: false }, policy, moves).reasons,
   ...(row.is_assigned && !row.is_mine ? (['assigned_to_another'] as const) : []),

@@ -58,7 +58,7 @@ describe('stories.create', () => {
     );
     const numbers = made.map(({ story }) => story.number).sort((one, other) => one - other);
     expect(numbers).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
-    // The order of the column is the order of the numbers: both are given under one lock.
+    // The column's order equals that of the numbers, because one lock protects both.
     const { items } = await ana.stories.list({ projectId: board.projectId });
     expect(items.map(({ number }) => number)).toEqual(numbers);
   });

@@ -7,9 +7,9 @@ import { findGroupOf } from '../../data/targets.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(registry.stories.delete, async ({ targetId, db, emit, refuse }) => {
-  // It leaves its column's count, and the canceled ones', as a move does.
+  // The deletion updates the counts of the column and of canceled stories, as a move does.
   const { story } = await lockMove(db, targetId, {});
-  // Behind the story's lock, which every acquire takes first.
+  // These reads follow the story's lock, which every acquire takes first.
   const [lease, group] = await Promise.all([findLiveLease(db, story.id), findGroupOf(db, story.id)]);
   if (lease !== undefined) throw refuse('lease_held', { ...lease, retryable: false });
   for (const query of deleteStory(story.id)) db.later(query);

@@ -23,7 +23,7 @@ const make = async (params: object = {}) =>
 const list = (params: Params = {}) => ana.stories.list({ projectId: board.key, ...params });
 const numbers = async (params: Params = {}) => (await list(params)).items.map(({ number }) => number);
 
-/** Everything, page by page; `between` happens between pages. */
+/** Reads all pages, and calls `between` between two of them. */
 async function readAll(
   params: Params,
   between: () => Promise<unknown> = async () => undefined,
@@ -71,7 +71,7 @@ describe('stories.list', () => {
   it('goes by what was changed last, or made last', async () => {
     for (let n = 0; n < 5; n += 1) await make();
     await ana.stories.update({ storyId: 'WEB-2', title: 'changed' });
-    // Milliseconds may be the same; what is changed last is not.
+    // Creation and change may fall into the same millisecond, so the last change gets a later time.
     await world.rows(
       `update stories set updated_at = updated_at + interval '1 s' where number = 2 and project_id = $1`,
       board.projectId,
@@ -178,7 +178,7 @@ describe('stories.list', () => {
         turn % 3 === 0
           ? ben.stories.updateStatus({ storyId, status: 'canceled' })
           : ben.stories.reorder({ storyId, beforeStoryId: `WEB-${(turn % 30) + 1}` });
-      // Not from done.
+      // Moves from done may be refused.
       await moving.catch(() => undefined);
       await ben.stories.update({ storyId, title: `moves ${turn}` });
     };
@@ -211,7 +211,7 @@ describe('stories.list', () => {
         list({ sort: 'updated', cursor: Buffer.from(cursor).toString('base64url') }),
       ).rejects.toMatchObject({ code: 'bad_request' });
     }
-    // A cursor among the canceled ones, with a filter that has none of them.
+    // A cursor inside of the canceled stories, with a filter that excludes them.
     const canceled = Buffer.from(JSON.stringify(['board', 2_147_483_647, '', 'a'])).toString('base64url');
     expect((await list({ cursor: canceled, status: 'ready' })).items).toEqual([]);
     expect((await list({ cursor: canceled, columnId: board.columns.ready, query: 'x' })).items).toEqual([]);

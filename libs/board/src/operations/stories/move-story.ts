@@ -1,4 +1,4 @@
-/** A move on the board, whichever operation asks for it: the same rules, gates and limits. */
+/** Moves a story on the board. All operations that move stories share these rules, gates and limits. */
 import { type inside, type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
 import { type HandlerContext, notFound, nothingAt } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
@@ -9,11 +9,14 @@ import { canceledRank } from '../../rules/ranks.ts';
 import { canMove, isFinished, unmetGates } from '../../rules/workflow.ts';
 import { roomFor } from './room.ts';
 
-/** Of whichever operation moves; it can refuse at least what beginning a story can. */
+/**
+ * The context of any operation that moves a story. It can refuse at least with the reasons of
+ * inside.beginStory.
+ */
 type Context = Pick<HandlerContext<typeof registry.stories.reorder>, 'caller' | 'db' | 'access' | 'emit'> &
   Pick<HandlerContext<typeof inside.beginStory>, 'refuse'>;
 
-/** Throws where the column or the story that a move names is not there for it. */
+/** Throws not_found or mismatched_project if the column or the anchor story of the destination is missing. */
 export async function requireNamed(
   context: Context,
   { story, columns, place }: Move,
@@ -31,7 +34,7 @@ export async function requireNamed(
   if (column !== undefined && column.archived_at !== null) throw nothingAt('columnId');
 }
 
-/** The column that the story is to be in; null: it is to be canceled. Throws where there is none. */
+/** Returns the destination column; null cancels the story. Throws if there is no such column. */
 function columnOf(
   { refuse }: Context,
   { story, columns, place }: Move,
@@ -52,7 +55,7 @@ function columnOf(
   return column;
 }
 
-/** Moves a locked story to its place, which is there, if the workflow, the policy and the column's limit let it. */
+/** Moves a locked story to its place. Throws if the workflow, the policy or the column's limit forbids it. */
 export async function moveStory(
   context: Context,
   move: Move,
@@ -104,7 +107,10 @@ export async function moveStory(
   return { story: toStory(changed), warnings };
 }
 
-/** A story may be done before what it waits for, and while it is worked on; it is rarely meant. */
+/**
+ * Returns warnings about a move to done while the story has open blockers or its work continues. Such moves
+ * are rarely intended.
+ */
 function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[] {
   const { blockers = [], holder = null, awaitsMerge = false } = unfinished ?? {};
   const warnings: Warning[] = [];
@@ -120,7 +126,7 @@ function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[
   return warnings;
 }
 
-/** Whether a story of this column stands at the place already. */
+/** Reports whether the story is already at the place. */
 const isThere = ({ story, place }: Move): boolean =>
   place.anchor_id === story.id ||
   ((place.lower === null || place.lower < story.rank) && (place.upper === null || story.rank < place.upper));

@@ -23,7 +23,7 @@ const makeMany = async (count: number) => {
   for (let n = 0; n < count; n += 1) made.push(await make());
   return made;
 };
-/** The numbers of a column's stories from top to bottom. */
+/** Returns the numbers of a column's stories from top to bottom. */
 const numbers = async (columnId = board.columns.backlog) =>
   (await ana.stories.list({ projectId: board.projectId, columnId })).items.map(({ number }) => number);
 const happened = () =>
@@ -67,7 +67,7 @@ describe('stories.reorder', () => {
         data: { columnId: board.columns.backlog },
       })),
     );
-    // One row is written by a move.
+    // A move writes one row.
     expect(
       await world.rows('select number from stories where project_id = $1 and version = 1', board.projectId),
     ).toEqual([{ number: 2 }]);
@@ -115,7 +115,8 @@ describe('stories.reorder', () => {
     await expect(
       ana.stories.reorder({ storyId: 'WEB-4', columnId: board.columns.in_progress }),
     ).rejects.toMatchObject({ reason: 'policy' });
-    // A spec without a word in it is none, also where a neighbour says the column; one with a word is.
+    // A spec without words does not count as a spec, even if a neighbor determines the column. A spec with a
+    // word counts.
     const begun = await make({ status: 'in_progress', spec: 'x' });
     const blank = await make({ spec: ' ' });
     const beside = { storyId: blank.id, afterStoryId: begun.id };
@@ -125,7 +126,7 @@ describe('stories.reorder', () => {
     await expect(
       ana.stories.reorder({ storyId: 'WEB-4', columnId: board.columns.ready }),
     ).rejects.toMatchObject({ reason: 'wip_limit' });
-    // Within a full column stories still change places.
+    // Stories of a full column can still be reordered.
     await ana.stories.reorder({ storyId: 'WEB-1' });
     expect(await numbers(board.columns.ready)).toEqual([3, 1]);
   });
@@ -231,7 +232,7 @@ describe('stories.reorder', () => {
   it('ranks a column afresh when a rank would grow too long, and keeps its order', async () => {
     await makeMany(6);
     const order = [1, 2, 3, 4, 5, 6];
-    // As after hundreds of moves to one place.
+    // Ranks as long as after hundreds of moves to one place.
     const long = `a0${'V'.repeat(longestRank - 3)}`;
     await world.rows(
       `update stories set rank = case number when 2 then $2 when 3 then $3 else rank end where project_id = $1 and number in (2, 3)`,

@@ -1,4 +1,7 @@
-/** The gate into done: who reviewed what there is now, whichever operation moves the story. */
+/**
+ * Tests the review gate of done, for each operation that moves stories. Only reviews of the current content
+ * count.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { noCode, type Story, type Verdict, verdicts } from '@muster/registry';
@@ -188,7 +191,7 @@ describe('the gate into done', () => {
 });
 
 describe('the gate into done, while somebody else changes what it goes by', () => {
-  /** Both wait for the story, the first before the second; then they go, in that order. */
+  /** Lets both calls wait for the story's lock, the first before the second, and then run in that order. */
   async function inTurn(first: () => Promise<unknown>, second: () => Promise<unknown>) {
     const holder = await world.database.owner.connect();
     try {

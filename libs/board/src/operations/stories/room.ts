@@ -1,10 +1,10 @@
-/** Whether a column has room for stories that come from another, by the policy. */
+/** Checks a column's limit for stories that move into it. */
 import { type Policy, type Warning } from '@muster/registry';
 import { type ApiError } from '@muster/runtime';
 import { type LockedColumn } from '../../data/ranks.ts';
 import { wipVerdict } from '../../rules/workflow.ts';
 
-/** What there is to say of it; throws where the policy lets no more in. */
+/** Returns a warning if the column exceeds its limit. Throws if the policy enforces the limit. */
 export function roomFor(
   refuse: (reason: 'wip_limit', details: Record<string, unknown>) => ApiError,
   column: Pick<LockedColumn, 'id' | 'wip_limit' | 'story_count'>,

@@ -8,7 +8,7 @@ const world = useWorld({ stories });
 
 let people: People;
 let board: Board;
-/** In each of the first two columns so many stories, which is more than a search looks through for a page. */
+/** The number of stories in each of the first two columns: more than a search examines for one page. */
 const inEach = 3_000;
 
 beforeAll(async () => {

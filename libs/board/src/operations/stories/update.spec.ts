@@ -156,19 +156,19 @@ describe('stories.update', () => {
         ana.stories.update({ storyId: 'WEB-5', blockedBy: [`WEB-${blocker}`] }),
       ).rejects.toMatchObject({ reason: 'blocking_circle' });
     }
-    // Shared ancestors are no circle.
+    // Shared ancestors are not a cycle.
     expect(
       (await ana.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2', 'WEB-3', 'WEB-5'] })).story
         .blockedBy,
     ).toHaveLength(3);
-    // A circle may be opened and closed another way in one call.
+    // One call may open a cycle and close it differently.
     await ana.stories.update({ storyId: 'WEB-4', blockedBy: [] });
     await ana.stories.update({ storyId: 'WEB-5', blockedBy: ['WEB-4'] });
   });
 
   it('refuses one of two calls that together close a circle', async () => {
     const [one, two] = [await make(), await make()];
-    // The streams are the last that a write locks: what it checks it has checked.
+    // The row of streams is the last that a write locks, so both calls have done their checks.
     const outcomes = await world.contend(
       { table: 'streams', id: people.orgId, column: 'org_id' },
       () => ana.stories.update({ storyId: one.id, blockedBy: [two.id] }),
@@ -183,7 +183,7 @@ describe('stories.update', () => {
   it('lets two stories change places between two epics at once', async () => {
     const [epicId, other] = [await makeEpic(), await makeEpic()];
     const [one, two] = [await make({ epicId }), await make({ epicId: other })];
-    // Held as a count holds it, so that foreign keys do not wait.
+    // The lock is as weak as that of a count's update, so foreign keys do not wait for it.
     const holder = await world.database.owner.connect();
     try {
       await holder.query('begin');

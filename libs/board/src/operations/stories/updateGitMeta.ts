@@ -8,7 +8,7 @@ export const updateGitMeta = handle(registry.stories.updateGitMeta, async (conte
   const { git, fields } = changedGit(story.git, await canonicalGit(context, params.git));
   const before = story.code ?? noCode;
   const code = codeSaid(before, codeThatCounts(policy, params.git), at);
-  // An earlier report may be repeated after reports of other code.
+  // The caller may repeat an earlier report after reports of other code.
   if (fields.length === 0 && code === before) return { story: toStory(story) };
   const changed = stories.save(db, story, { git, code }, at);
   emit('story.gitMetaUpdated', aboutStory(story), { fields });

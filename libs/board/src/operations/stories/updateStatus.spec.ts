@@ -347,8 +347,9 @@ describe('stories.updateStatus', () => {
         'update board_columns set story_count = story_count + 1 where id = $1 returning pg_backend_pid() as pid',
         [ready],
       );
-      // Somebody moves it to ready; ana wants it in progress, and waits in the backlog where it is no more. Triggers
-      // would count in ready, which the bystander has already done, and holds.
+      // Another member moves the story to ready. Ana wants it in progress and waits for its old column,
+      // backlog. Triggers are off, because they would count in ready, which the bystander has already done
+      // and holds.
       await mover.query('begin; set local session_replication_role = replica');
       await mover.query(`update stories set column_id = $2, status = 'ready', rank = 'z' where id = $1`, [
         story.id,
@@ -358,7 +359,7 @@ describe('stories.updateStatus', () => {
       const moving = ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
       await world.waiting(1);
       await mover.query('commit');
-      // Not that she waits, but that she waits for ready: her first wait may be seen for a while yet.
+      // The condition checks that Ana waits for ready. Her first wait may stay visible for a while.
       const waitsForReady = 'select from pg_stat_activity where $1::int = any (pg_blocking_pids(pid))';
       await until(async () => (await world.rows(waitsForReady, rows[0]?.pid)).length > 0);
       const free = await bystander.query(

@@ -10,7 +10,7 @@ export const updateUpstream = handle(
     if (changedFields({ upstream: story.upstream }, { upstream }).length === 0)
       return { story: toStory(story) };
     const changed = stories.save(db, story, { upstream }, at);
-    // A second story with the same one is what the unique index refuses: already_exists.
+    // The unique index refuses a second story with the same upstream: already_exists.
     emit('story.upstreamUpdated', aboutStory(story), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,

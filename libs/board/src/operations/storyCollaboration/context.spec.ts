@@ -35,7 +35,8 @@ const world = useWorld({
   storySpec,
   storyCollaboration,
   policy: organizationsHandlers.policy,
-  // Delivery's answers for a story on which nobody worked, in no group; of others it is asked where both are.
+  // The answers of delivery for a story without work and without a group. Specs of the API test other
+  // answers.
   deliveryExecutions: {
     getForTarget: handle(registry.deliveryExecutions.getForTarget, async () => ({ execution: null })),
   },
@@ -66,7 +67,7 @@ const contextOf = (asked: Asked = {}, who = people.dan) =>
   who.storyCollaboration.context({ storyId: story.id, ...asked });
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Comments by SQL: a story with hundreds of them is not to be had one call at a time. */
+/** Inserts comments by SQL, because hundreds of calls would take too long. */
 const fillThreads = (threads: number, replies: number, body: string) =>
   world.rows(
     `with roots as (insert into comments (org_id, id, story_id, kind, body, author, author_member_id)
@@ -333,7 +334,7 @@ describe('its room', () => {
       contracts: [{ content: null }],
       prompts: [{ body: null }],
     });
-    // The newest threads are still there.
+    // The newest threads are still included.
     expect(cut.openThreads?.at(-1)).toEqual(whole.openThreads?.at(-1));
 
     const little = await contextOf({ maxBytes: 20_001 });
@@ -370,7 +371,7 @@ describe('its room', () => {
     expect(context.truncated).toEqual(['openThreads']);
     expect(context.openThreads).toMatchObject([{ replies: [] }]);
     expect(context.openThreads?.[0]?.body).toMatch(/^3 /);
-    // Not even one of them fits.
+    // Not a single thread fits.
     const none = await contextOf({ include: ['openThreads'], maxBytes: leastContextBytes });
     expect(none).toMatchObject({ openThreads: [], truncated: ['openThreads'] });
   });
@@ -379,7 +380,7 @@ describe('its room', () => {
 it('asks Postgres everything in one round trip', async () => {
   const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
   let roundTrips = 0;
-  // The server says that it is ready once for each time that a client waited for it.
+  // The server sends readyForQuery once per round trip.
   pool.on('connect', (client) => {
     const { connection } = client as unknown as { connection: EventEmitter };
     connection.on('readyForQuery', () => {

@@ -23,7 +23,7 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
     storyRef: storyId,
     maxBytes,
     perform: call.perform,
-    // Two sections go by each of these, and asking once is enough.
+    // Two sections need each of these, so each is requested only once.
     policy: () => (asked ??= call.policy()),
     execution: () =>
       (work ??= call
@@ -31,7 +31,7 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
         .then(({ execution }) => execution)),
     workAround: () => (around ??= call.perform(inside.workAround, { storyId })),
   };
-  // All of them ask in this tick, so all that is read comes in one round trip.
+  // All sections send their queries in the same tick, so all reads take one round trip.
   const read = await Promise.all(
     contextSections.map(async (name) => (include.includes(name) ? readSection(name, scope) : leftOut(name))),
   );
@@ -53,6 +53,6 @@ async function readSection<Name extends ContextSection>(name: Name, scope: Scope
 
 const leftOut = <Name extends ContextSection>(name: Name) => ({ name, value: null, more: false });
 
-/** Each section under its name: there is one for each, since they were read by the list of all names. */
+/** Returns the sections by name. The cast is safe because they were read by the list of all names. */
 const byName = (read: readonly NamedRead<ContextSection>[]): ContextSections =>
   Object.fromEntries(read.map(({ name, value }) => [name, value])) as ContextSections;

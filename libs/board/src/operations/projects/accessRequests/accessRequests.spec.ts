@@ -14,7 +14,7 @@ const eventsOf = (orgId: string) =>
     orgId,
   );
 
-/** A private project of Chloé's, of which Eve knows the key. */
+/** Creates a private project of Chloé's. Eve knows its key. */
 async function hidden() {
   const people = await world.org();
   const { project } = await people.chloe.projects.create({
@@ -171,7 +171,7 @@ describe('projects.accessRequests.list', () => {
     expect(await ids({ state: 'approved' })).toEqual([]);
     const page = await list({ limit: 2 });
     expect(await ids({ cursor: page.nextCursor })).toEqual([first]);
-    // Nobody can decide about who is gone; what was decided stays.
+    // Requests of removed members cannot be decided any more. Earlier decisions stay.
     await world.rows(
       `update members set status = 'removed' where id = any ($1)`,
       [fay, gus].map(({ me }) => me.memberId),
@@ -188,7 +188,7 @@ describe('projects.accessRequests.list', () => {
 });
 
 describe('projects.accessRequests.resolve', () => {
-  /** Eve has asked. */
+  /** Lets Eve request access. */
   async function asked() {
     const people = await hidden();
     const { accessRequest } = await people.eve.projects.requestAccess({ projectId: people.projectId });

@@ -9,7 +9,8 @@ export const add = handle(
   registry.projects.members.add,
   async ({ params, targetId, db, access, emit, refuse }) => {
     const { memberId, role } = params;
-    // Roles in a project change under its lock: so what is read after it is true until they are written.
+    // Roles in a project change only under the project's lock, so these facts stay true until the role is
+    // written.
     const [project, member, given, leads, { at }] = await Promise.all([
       projects.lock(db, targetId),
       lockActiveMember(db, memberId),

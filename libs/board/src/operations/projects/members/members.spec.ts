@@ -19,7 +19,7 @@ const leadsOf = (projectId: string) =>
     projectId,
   );
 
-/** A private project of Chloé's, who is its only lead. */
+/** Creates a private project whose only lead is Chloé. */
 async function hidden() {
   const people = await world.org();
   const { project } = await people.chloe.projects.create({ key: 'HID', name: 'Hid', visibility: 'private' });
@@ -204,7 +204,7 @@ describe('the last lead of a private project', () => {
     const { project } = await chloe.projects.create({ key: 'APP', name: 'App' });
     await ana.projects.update({ projectId: project.id, visibility: 'private' });
     expect(await leadsOf(project.id)).toEqual([{ member_id: chloe.me.memberId }]);
-    // It is private already: what it lost since, it may go without.
+    // The project is already private and may stay without the lead it has lost.
     await world.rows('delete from project_members where project_id = $1', project.id);
     await ana.projects.update({ projectId: project.id, visibility: 'private', name: 'Other' });
     expect(await leadsOf(project.id)).toEqual([]);

@@ -15,7 +15,7 @@ const eventsOf = (orgId: string) =>
     orgId,
   );
 
-/** A private project that nobody leads but by the organization, and Eve, who has nothing to do with it. */
+/** Creates a private project without leads of its own, and Eve, who has no access to it. */
 async function hidden() {
   const people = await world.org();
   const { projectId } = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
@@ -102,7 +102,7 @@ describe('projects.unassignTeam', () => {
     ]) {
       await expect(call()).rejects.toMatchObject({ status: 422, reason: 'lead_required' });
     }
-    // One of two teams may go, and so may a team that nobody is in.
+    // One of two teams may be removed, and so may a team without members.
     const other = await arrangeTeam(world, orgId, {
       name: 'Other',
       members: [eve],
