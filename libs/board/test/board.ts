@@ -1,11 +1,14 @@
-/** For specs: a project with its board, written straight into the tables, so that they need no other operation. */
+/**
+ * Creates a project with its board for specs. It writes the tables directly, so specs need no other
+ * operation.
+ */
 import { newId } from '@muster/driver';
 import { inside } from '@muster/registry';
 import { handle } from '@muster/runtime';
 
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
 
-/** A project and the id of its column for each status. */
+/** A project with the ID of its column for each status. */
 export interface Board {
   readonly projectId: string;
   readonly key: string;
@@ -17,7 +20,7 @@ interface BoardSetUp {
   readonly visibility?: 'org' | 'private';
 }
 
-/** Arranges a board in an organization; `rows` is the world's. */
+/** Creates a board in an organization. `rows` is the function of the test world. */
 export async function arrangeBoard(
   { rows }: { rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]> },
   orgId: string,
@@ -51,5 +54,5 @@ export async function arrangeBoard(
   return { projectId, key, columns };
 }
 
-/** Delivery's answer for a project that nobody works in; of others it is asked where both are. */
+/** The answer of delivery for a project without work. Specs of the API test other answers. */
 export const nobodyWorks = { endWork: handle(inside.endWork, async () => ({ ended: 0 })) };

@@ -1,4 +1,4 @@
-/** For specs: all that an import may write, to be compared. */
+/** Reads everything that an import may write, for comparison in specs. */
 
 const tables = [
   'stories',
@@ -10,7 +10,10 @@ const tables = [
   'import_items',
 ];
 
-/** All of it in an organization, but for what says which import put it last; `rows` is the world's. */
+/**
+ * Reads all rows of an organization, without the import that last put them. `rows` is the function of the
+ * test world.
+ */
 export const allOf = (
   { rows }: { rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]> },
   orgId: string,

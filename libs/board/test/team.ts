@@ -1,15 +1,15 @@
-/** For specs: a team with its members, and on a project if wanted, written straight into the tables. */
+/** Creates a team with members, and optionally with a project, for specs. It writes the tables directly. */
 import { newId } from '@muster/driver';
 import { type ProjectRole } from '@muster/registry';
 
 interface TeamSetUp {
   readonly name?: string;
   readonly members?: readonly { readonly me: { readonly memberId: string } }[];
-  /** The project that it is assigned to, with this role. */
+  /** The project that the team is assigned to, and its role there. */
   readonly on?: { readonly projectId: string; readonly role: ProjectRole };
 }
 
-/** Arranges a team in an organization and answers its id; `rows` is the world's. */
+/** Creates a team in an organization and returns its ID. `rows` is the function of the test world. */
 export async function arrangeTeam(
   { rows }: { rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]> },
   orgId: string,

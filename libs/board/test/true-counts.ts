@@ -1,6 +1,6 @@
-/** For specs: what is kept of a project's stories against what is really there. */
+/** Compares the stored counts of a project's stories with the real ones, for specs. */
 
-/** Each counter that is wrong, with what it says and what it should; empty when all are right. */
+/** Lists the wrong counters with their stored and real values. The list is empty if all are right. */
 export const wrongCounts = (
   { rows }: { rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]> },
   projectId: string,

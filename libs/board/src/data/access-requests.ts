@@ -1,4 +1,4 @@
-/** The access_requests table: one request, found, locked, written; and the list of a project's. */
+/** The access_requests table: find, lock and write one request, and list those of a project. */
 import {
   CursorId,
   type Db,
@@ -31,7 +31,7 @@ export const accessRequests = record('access_requests', 'r', {
   note: { initial: null },
 });
 type RequestRow = RowOf<typeof accessRequests>;
-/** A request with what is shown of who made it. */
+/** A request with the name and handle of its member. */
 export type AccessRequestRow = RequestRow & { readonly member_name: string; readonly member_handle: string };
 
 const requestColumns = sql.part`${accessRequests.list}, m.name as member_name, m.handle as member_handle`;
@@ -42,14 +42,14 @@ export const toAccessRequest = (row: AccessRequestRow): AccessRequest => ({
   member: { id: row.member_id, name: row.member_name, handle: row.member_handle },
 });
 
-/** Who asks, and the rank of the role they have in the project that they ask for; null: none. */
+/** The requesting member, with the rank of its current role in the project; null without a role. */
 export interface Applicant {
   readonly name: string;
   readonly handle: string;
   readonly rank: number | null;
 }
 
-/** The caller, before the project that they ask for. */
+/** Reads the caller as the applicant for a project. */
 export function getApplicant(db: Db, { memberId }: Caller, projectId: Id): Promise<Applicant> {
   return db.get(
     sql<Applicant>`select m.name, m.handle, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
@@ -58,7 +58,7 @@ export function getApplicant(db: Db, { memberId }: Caller, projectId: Id): Promi
   );
 }
 
-/** The request of a member that waits for an answer. */
+/** Finds a member's pending request. */
 export function findPending(db: Db, projectId: Id, memberId: string): Promise<AccessRequestRow | undefined> {
   return db.find(
     sql<AccessRequestRow>`select ${requestColumns} from ${requests}
@@ -67,10 +67,10 @@ export function findPending(db: Db, projectId: Id, memberId: string): Promise<Ac
   );
 }
 
-/** So long a denial stands before the same member may ask again. */
+/** The period after a denial in which the same member cannot ask again. */
 const restsAfterDenial = sql.part`interval '1 day'`;
 
-/** When the member may ask again, where a denial still stands. */
+/** Returns the time from which the member may ask again, if a recent denial prevents it now. */
 export async function findRest(db: Db, projectId: Id, memberId: string): Promise<string | undefined> {
   const row = await db.find(
     sql<{ until: string }>`select max(r.resolved_at) + ${restsAfterDenial} as until from access_requests r
@@ -81,14 +81,14 @@ export async function findRest(db: Db, projectId: Id, memberId: string): Promise
   return row?.until;
 }
 
-/** What is decided on: a request, and what its member is and has today. */
+/** A request to decide, with its member's current roles. */
 export type LockedRequest = AccessRequestRow & {
   readonly member_role: OrgRole;
-  /** The role that the member was given in the project. */
+  /** The role given to the member in the project; null without one. */
   readonly given_role: ProjectRole | null;
 };
 
-/** A request of a locked project, whose member stays one until this transaction ends. */
+/** Locks a request of a locked project, and its member against removal until this transaction ends. */
 export function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
   return db.get(
     sql<LockedRequest>`select ${requestColumns}, m.role as member_role,
@@ -101,7 +101,7 @@ export function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the requests for a project, newest first, without pending ones of members who are no longer active. */
+/** Lists a page of a project's requests, newest first, without pending ones of inactive members. */
 export async function listAccessRequests(
   db: Db,
   projectId: Id,

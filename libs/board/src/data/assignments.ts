@@ -1,4 +1,6 @@
-/** The assignments table: who works on what. A target on which no member and no agent works has no row. */
+/**
+ * The assignments table: the member and the agent who work on a target. A target without either has no row.
+ */
 import {
   CursorId,
   type DB,
@@ -27,14 +29,14 @@ type AssigneesRow = AssignmentRow & {
 };
 type ListedRow = AssigneesRow & { readonly title: string; readonly key: string | null };
 
-/** Who is assigned, with the names that go with the ids. */
+/** The assigned member and agent, with their names. */
 export type Assignees = Pick<Assignment, 'member' | 'agent'>;
 export type AssignmentState = Omit<
   Assignment,
   'targetType' | 'targetId' | 'targetKey' | 'targetTitle' | 'projectId'
 >;
 
-/** The assignment of a target on which no member and no agent works. */
+/** The assignment of a target without a member and without an agent. */
 export const unassigned: AssignmentState = {
   member: null,
   agent: null,
@@ -68,7 +70,7 @@ const toListed = (row: ListedRow): Assignment => ({
   ...toState(row),
 });
 
-/** The assignment of a target that was found and locked. */
+/** Returns the API record of a locked target's assignment. */
 export const toAssignment = (
   targetType: Target['targetType'],
   { id, key, title, projectId }: Subject,
@@ -78,7 +80,7 @@ export const toAssignment = (
   return { targetType, targetId: id, targetKey: key, targetTitle: title, projectId, ...state };
 };
 
-/** Locks the target's assignment where there is one; the target itself must be locked before. */
+/** Locks the target's assignment if it has one. The caller locks the target first. */
 export async function lockAssignment(db: Db, target: Target): Promise<AssignmentState> {
   const row = await db.find(
     sql<AssigneesRow>`select ${columns} from assignments a ${withAssignees}
@@ -89,7 +91,7 @@ export async function lockAssignment(db: Db, target: Target): Promise<Assignment
   return row === undefined ? unassigned : toState(row);
 }
 
-/** Writes who is assigned to a locked target, and by whom. */
+/** Writes the assignment of a locked target. */
 export const setAssignment = (assignment: Assignment): Query<unknown> =>
   sql`insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id, assigned_by, created_at, updated_at)
      values (${organization}, ${assignment.targetType}, ${assignment.targetId}, ${assignment.projectId}, ${assignment.member?.id ?? null}, ${assignment.agent?.id ?? null}, ${assignment.assignedBy}, ${assignment.createdAt}, ${assignment.updatedAt})
@@ -108,8 +110,9 @@ interface Page {
 }
 
 /**
- * Assignments that pass `where`, by kind and then the newest target first: both orders are the primary key's. Where only
- * some of them are shown, those that `fits` says of `q`, so many are looked at for a page at most.
+ * Lists assignments that match `where`, by kind and then the newest target first. Both orders are those of
+ * the primary key. `fits` is an additional filter on rows `q`; with it, the number of rows examined for a
+ * page is limited.
  */
 async function listAssignments(
   db: Db,
@@ -143,7 +146,7 @@ async function listAssignments(
   return pageOfSearch(rows, page.limit, (row) => [row.target_type, row.target_id], toListed);
 }
 
-/** Who is assigned to a story; null where no member and no agent is. */
+/** Finds the assignment of a story; null without one. */
 export async function findStoryAssignment(db: Db, storyId: Id): Promise<Assignment | null> {
   const where = [sql.part`a.target_type = 'story'`, sql.part`a.target_id = ${storyId}`];
   return (await listAssignments(db, where, { limit: 1 })).items[0] ?? null;
@@ -153,7 +156,7 @@ export function listAssignmentsOfProject(db: Db, projectId: Id, page: Page) {
   return listAssignments(db, [sql.part`a.project_id = ${projectId}`], page);
 }
 
-/** Those in projects that the caller may see, of a member or an agent where one is named. */
+/** Lists assignments in the projects that the caller may see, optionally of one member or agent. */
 export function listAssignmentsOfOrg(
   db: Db,
   caller: Caller,

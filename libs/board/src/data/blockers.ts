@@ -1,17 +1,19 @@
-/** Which stories wait for which: a story's blockers are stories of its own project, and no circle of them exists. */
+/**
+ * The dependencies between stories. A story's blockers are stories of its own project, and no cycle exists.
+ */
 import { type Db, of, organization, type Query, sql } from '@muster/driver';
 import { type ApiError, type Caller } from '@muster/runtime';
 import { storiesOf } from '@muster/tenancy';
 import { notInProject } from './elsewhere.ts';
 
 interface Found {
-  /** Its place among the references, from 1. */
+  /** The position in the list of references, counted from 1. */
   readonly ord: number;
   readonly id: string;
   readonly project_id: string;
 }
 
-/** The stories that the references name, of whatever project; those that do not exist are missing. */
+/** Finds the stories of these references, in any project. References to missing stories are left out. */
 export async function findStories(db: Db, refs: readonly string[]): Promise<Found[]> {
   if (refs.length === 0) return [];
   return db.all(
@@ -20,7 +22,10 @@ export async function findStories(db: Db, refs: readonly string[]): Promise<Foun
   );
 }
 
-/** The ids of the blockers named, oldest first and each once. Throws where one is not of the project. */
+/**
+ * Returns the IDs of the named blockers, oldest first and without duplicates. Throws if one is not in the
+ * project.
+ */
 export async function blockersIn(
   context: { db: Db; caller: Caller; refuse: (reason: 'mismatched_project') => ApiError },
   projectId: string,
@@ -37,10 +42,13 @@ export async function blockersIn(
   return [...new Set(here.map(({ id }) => id))].sort();
 }
 
-/** Whether the story is among what its blockers wait for. Exact while the project's counters are locked. */
+/**
+ * Reports whether these blockers would create a cycle. The result is exact while the project's counters are
+ * locked.
+ */
 export async function closesCircle(db: Db, storyId: string, blockerIds: readonly string[]): Promise<boolean> {
   if (blockerIds.length === 0) return false;
-  // Each story is visited once, so this ends, and the limit ends it at the first way back.
+  // The recursion visits each story once, so it terminates. The limit stops it at the first path back.
   const back = await db.find(
     sql`with recursive waits (id) as (
          select unnest(${blockerIds}::uuid[])

@@ -1,17 +1,17 @@
-/** The stories of a column, all at once. */
+/** Reads and moves all stories of a column. */
 import { type Db, of, type Query, sql } from '@muster/driver';
 import { type ColumnStatus } from '@muster/registry';
 import { isFinished } from '../rules/workflow.ts';
 import { hasSpec } from './specs.ts';
 import { type StoryRow } from './stories.ts';
 
-/** What a story's way into another column goes by. */
+/** The columns of a story needed to move it. */
 export type ColumnStory = Pick<
   StoryRow,
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'rank' | 'spec_version' | 'code' | 'completed_at'
 > & { readonly has_spec: boolean };
 
-/** Locks all stories of a locked column; from top to bottom. */
+/** Locks all stories of a locked column, and returns them from top to bottom. */
 export async function lockStoriesIn(db: Db, columnId: string): Promise<ColumnStory[]> {
   const stories = await db.all(
     sql<ColumnStory>`select s.id, s.project_id, p.key as project_key, s.number, s.title, s.rank, s.spec_version, s.code,
@@ -24,7 +24,7 @@ export async function lockStoriesIn(db: Db, columnId: string): Promise<ColumnSto
   return stories.sort((one, other) => (one.rank < other.rank ? -1 : 1));
 }
 
-/** The rank of the last story of a locked column. */
+/** Finds the rank of the last story of a locked column. */
 export async function findLastRank(db: Db, columnId: string): Promise<string | null> {
   const last = await db.find(
     sql<{ rank: string }>`select s.rank from stories s
@@ -35,12 +35,12 @@ export async function findLastRank(db: Db, columnId: string): Promise<string | n
   return last?.rank ?? null;
 }
 
-/** So many stories are moved well within the time that a statement has. */
+/** The number of stories per statement, which keeps each far below the statement timeout. */
 const storiesPerMove = 2_000;
 
 /**
- * Puts locked stories into another column, at these ranks, with its status; when each was finished is as a move makes it.
- * The counts are the caller's.
+ * Moves locked stories to another column, at these ranks and with its status. Sets or clears their completion
+ * time as a single move does. The caller updates the counts.
  */
 export async function moveStories(
   db: Db,
@@ -49,7 +49,7 @@ export async function moveStories(
   ranks: readonly string[],
   at: string,
 ): Promise<void> {
-  // A round trip each: what goes out together shares one time limit.
+  // Each batch takes its own round trip, because statements that are sent together share one timeout.
   for (let from = 0; from < storyIds.length; from += storiesPerMove) {
     const to = from + storiesPerMove;
     await db.all(
@@ -60,7 +60,10 @@ export async function moveStories(
   }
 }
 
-/** Counts these stories as done in their epics, or (-1) no longer; the epics are locked in the order of their ids. */
+/**
+ * Adds these stories to the done counts of their epics, or subtracts them with -1. Locks the epics in the
+ * order of their IDs.
+ */
 export const countDone = (projectId: string, storyIds: readonly string[], each: number): Query<unknown> =>
   sql`with n as (select s.epic_id, count(*)::int as stories from stories s
        where ${of('s')} and s.project_id = ${projectId} and s.id = any (${storyIds}::uuid[]) and s.epic_id is not null group by 1),

@@ -1,4 +1,7 @@
-/** The board_columns table. Who changes the shape of a board locks it whole; who moves a story, only its columns. */
+/**
+ * The board_columns table. A call that changes a board's shape locks all columns; a move of a story locks
+ * only those it affects.
+ */
 import {
   CursorCount,
   CursorId,
@@ -37,14 +40,14 @@ export const boardColumns = record('board_columns', 'c', {
 export type ColumnRow = RowOf<typeof boardColumns>;
 export const toColumn: (row: ColumnRow) => BoardColumn = boardColumns.shown;
 
-/** The column as the subject of what happened to it. */
+/** Returns the column as an event subject. */
 export const aboutColumn = (column: Pick<ColumnRow, 'id' | 'name' | 'project_id'>): Subject =>
   subjectOf('column', column, column.name);
 
-/** When it was taken off the board ('' for one that is on it), its position, its id. */
+/** The time of archiving ('' for an active column), the position, and the ID. */
 const Cursor = z.tuple([CursorTime.or(z.literal('')), CursorCount, CursorId]);
 
-/** A page of the columns of a board from left to right; those taken off it come last. */
+/** Lists a page of a board's columns from left to right, with archived ones last. */
 export async function listColumns(
   db: Db,
   projectId: Id,
@@ -74,7 +77,10 @@ export async function listColumns(
   );
 }
 
-/** The active columns and the counts of the whole board, by one statement: so no story on its way counts twice. */
+/**
+ * Reads the active columns and the counts of the board in one statement, so that a moving story is not
+ * counted twice.
+ */
 export async function getBoard(
   db: Db,
   projectId: Id,
@@ -90,20 +96,21 @@ export async function getBoard(
   return { columns: rows, counts: countsByStatus(rows, rows[0]?.canceled_stories ?? 0) };
 }
 
-/** Which board is meant: the project's own, or that of one of its columns. */
+/** A reference to a board: by its project, or by one of its columns. */
 export type BoardRef = { readonly projectId: Id } | { readonly columnId: string };
 
-/** A locked board. */
+/** A board whose rows are locked until the transaction ends. */
 export interface Board {
   readonly projectId: string;
-  /** All of them, with those taken off it. */
+  /** All columns, including archived ones. */
   readonly columns: readonly ColumnRow[];
   readonly canceledStories: number;
 }
 
 /**
- * Locks a board against calls that would change its shape, or what is in its columns. The counters go first: they are
- * what such calls wait at, so what is read here is from after the wait, and has a column that was added meanwhile.
+ * Locks a board against changes of its shape and of the content of its columns. The counters are locked
+ * first, because such calls wait there. The columns are read after that wait and include those that were
+ * added meanwhile.
  */
 export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
   const project =
@@ -126,11 +133,11 @@ export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
   return { projectId: counters.project_id, columns, canceledStories: counters.canceled_stories };
 }
 
-/** Counts so many stories more in a locked column. */
+/** Adds to the story count of a locked column. */
 export const addStoryCount = (columnId: string, count: number): Query<unknown> =>
   sql`update board_columns set story_count = story_count + ${count} where ${of()} and id = ${columnId}`;
 
-/** Writes the positions of locked columns that stand elsewhere now. */
+/** Writes the changed positions of locked columns. */
 export const setPositions = (moved: readonly ColumnRow[], at: string): Query<unknown> =>
   sql`update board_columns c set position = m.position, updated_at = ${at}, version = c.version + 1
      from unnest(${moved.map(({ id }) => id)}::uuid[], ${moved.map(({ position }) => position)}::int[]) m (id, position) where ${of('c')} and c.id = m.id`;

@@ -1,4 +1,4 @@
-/** The comments of a story as threads: pages of roots, each with its first replies; and the replies of one, page by page. */
+/** Lists comments as threads: pages of roots with their first replies, and pages of one root's replies. */
 import {
   CursorId,
   type Db,
@@ -23,25 +23,30 @@ interface ReactedRow extends CommentRow {
   readonly reactions: Reaction[] | null;
 }
 interface ThreadRow extends ReactedRow {
-  /** Of a reply: whether there are more after it. */
+  /** True if more replies follow this one; null for a root. */
   readonly goes_on: boolean | null;
 }
 
-/** Of roots, and of the replies of one. */
+/** The cursor of roots, and of one root's replies. */
 const CommentCursor = z.tuple([CursorId]);
 
-/** A quarter of a page: so a thread is a part of it, however long its replies are. */
+/**
+ * The maximum bytes of replies per thread, a quarter of a page. A thread with many replies therefore fits
+ * into a page.
+ */
 const mostBytesOfReplies = 256 * 1024;
 
-/** SQL for the reactions to a comment `c`; they are few, and as JSON beside it they cost less than a row for each. */
+/**
+ * SQL for the reactions to a comment `c`. They are few, and one JSON column costs less than a row for each.
+ */
 const reactionsTo = (memberId: string): Part =>
   sql.part`(select json_agg(g) from (
      select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
      where ${of('x')} and x.comment_id = c.id group by x.emoji order by x.emoji) g) as reactions`;
 
 /**
- * A page of threads, oldest first. One statement, so that roots, replies and reactions are of one moment; of replies and
- * roots beyond what a page holds no text is read.
+ * Lists a page of threads, oldest first. One statement reads roots, replies and reactions from the same
+ * snapshot. It does not read the text of comments beyond the page.
  */
 export async function listThreads(
   db: Db,
@@ -97,7 +102,7 @@ export async function listThreads(
   );
 }
 
-/** A page of the replies to a comment, oldest first. */
+/** Lists a page of the replies to a comment, oldest first. */
 export async function listReplies(
   db: Db,
   memberId: string,

@@ -1,4 +1,4 @@
-/** The comments table: one row, found, locked, written. Whole threads are in comment-threads.ts. */
+/** The comments table: find, lock and write one row. comment-threads.ts has whole threads. */
 import { type DB, type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/driver';
 import { type Comment, type Subject } from '@muster/registry';
 import { type Selectable } from 'kysely';
@@ -25,7 +25,7 @@ export const comments = record('comments', 'c', {
 export type CommentRow = RowOf<typeof comments>;
 export type Reaction = Comment['reactions'][number];
 
-/** A comment with what has to be known of its story to speak of it. */
+/** A comment with the columns of its story that events need. */
 export type CommentInStory = CommentRow & Pick<StoryRow, 'project_id' | 'project_key' | 'number' | 'title'>;
 
 export const toComment = (row: CommentRow, reactions: Reaction[]): Comment => ({
@@ -33,7 +33,7 @@ export const toComment = (row: CommentRow, reactions: Reaction[]): Comment => ({
   reactions,
 });
 
-/** What happens to a comment happens to its story. */
+/** Returns the event subject of a comment, which is its story. */
 export const aboutStoryOf = (comment: CommentInStory): Subject =>
   aboutStory({ ...comment, id: comment.story_id });
 
@@ -47,18 +47,19 @@ export function lockComment(db: Db, id: string): Promise<CommentInStory> {
   );
 }
 
-/** What a removal has to know of the comment's thread. */
+/** The facts about a thread that a deletion needs. */
 export interface LockedThread {
   readonly comment: CommentInStory;
-  /** The comment itself, where it is one. */
+  /** The root of the thread, which may be the comment itself. */
   readonly root: { readonly id: string; readonly deleted_at: string | null };
-  /** Whether the root has replies, this comment not counted. */
+  /** True if the root has replies other than this comment. */
   readonly hasOthers: boolean;
 }
 
 /**
- * Locks the comment's thread. The root with the lock that a new reply's foreign key waits for: so a reply is either
- * seen here, or comes after, and never goes with a root that seemed to have none.
+ * Locks the comment's thread. The lock on the root conflicts with the foreign key check of a new reply. A
+ * reply is therefore either visible here or comes later, and is never deleted together with a root that
+ * seemed to have none.
  */
 export async function lockThread(db: Db, id: string): Promise<LockedThread> {
   const rootId = sql.part`coalesce((select t.parent_id from comments t where ${of('t')} and t.id = ${id}), ${id}::uuid)`;
@@ -78,7 +79,7 @@ export async function lockThread(db: Db, id: string): Promise<LockedThread> {
   return { comment, root, hasOthers };
 }
 
-/** The comment that a new one replies to. */
+/** Finds the comment that a new one replies to. */
 export const findParent = (
   db: Db,
   id: string,
@@ -89,11 +90,11 @@ export const findParent = (
     >`select id, story_id, parent_id from comments where ${of()} and id = ${id}`,
   );
 
-/** The comment goes, and with it its replies and reactions. */
+/** Deletes the comment with its replies and reactions. */
 export const deleteComment = (id: string): Query<unknown> =>
   sql`delete from comments where ${of()} and id = ${id}`;
 
-/** Of these handles, the active members who can see the story's project; in the order of their ids. */
+/** Finds the active members among these handles who can see the story's project, ordered by ID. */
 export async function findMentioned(
   db: Db,
   story: { readonly id: Id } | { readonly ofComment: string },

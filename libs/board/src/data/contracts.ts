@@ -1,6 +1,6 @@
 /**
- * Contracts: a row for each, which says what its newest version is and is locked to add one; their versions, which
- * are added, never rewritten; and the stories that each was published for.
+ * The tables of contracts. Each contract has a row with its newest version; adding a version locks it.
+ * Versions are inserted and never updated. Links connect contracts with the stories they were published for.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -32,7 +32,7 @@ import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
 type Version = Omit<Selectable<DB['contract_versions']>, 'org_id' | 'content'>;
-/** A version with the slug of its contract; its content may have been left where it is. */
+/** A version with its contract's slug. A list may omit the content. */
 export interface ContractRow extends Version {
   readonly slug: string;
   readonly size: number;
@@ -42,7 +42,7 @@ type Draft = ParamsOf<Registry['contracts']['publish']>;
 type Listed = ParamsOf<Registry['contracts']['list']>;
 type Page = ResultOf<Registry['contracts']['list']>;
 
-/** All columns of a version `v` but its content, with those of its contract `c`. */
+/** All columns of a version `v` except its content, with those of its contract `c`. */
 export const contractColumns = sql.part`v.contract_id, v.version, v.project_id, v.kind, v.content_hash, v.story_id, v.note, v.published_by, v.created_at, c.slug, octet_length(v.content) as size`;
 
 export const toContract = (row: ContractRow): Contract => ({
@@ -60,11 +60,11 @@ export const toContract = (row: ContractRow): Contract => ({
   createdAt: row.created_at,
 });
 
-/** The contract as the subject of what happened to it. */
+/** Returns the contract as an event subject. */
 export const aboutContract = (contract: Pick<ContractRow, 'contract_id' | 'slug' | 'project_id'>): Subject =>
   subjectOf('contract', { ...contract, id: contract.contract_id }, contract.slug, contract.slug);
 
-/** Keeps a story from being deleted until this transaction ends; undefined where there is none. */
+/** Locks a story against deletion until this transaction ends; undefined if it does not exist. */
 export function holdStory(db: Db, ref: string): Promise<{ id: string; project_id: string } | undefined> {
   return db.find(
     sql<{
@@ -79,13 +79,14 @@ interface Head {
   readonly id: string;
   readonly project_id: string;
   readonly slug: string;
-  /** 0: it has none yet. */
+  /** 0 before the first version. */
   readonly version: number;
 }
 
 /**
- * Locks the contract against other publishers, and makes it where there is none yet; with its newest version. The
- * insert waits for a transaction that makes or locks the same one, and the reads after it see what that one left.
+ * Locks the contract against other publishers, creates it if it is missing, and reads its newest version. The
+ * insert waits for a transaction that creates or locks the same one, and the following reads see that
+ * transaction's result.
  */
 export async function lockContract(
   db: Db,
@@ -110,7 +111,7 @@ export async function lockContract(
   return { head, newest };
 }
 
-/** The version that follows the newest of a locked contract. */
+/** Returns the next version of a locked contract. */
 export const nextContractVersion = (
   { actor }: Caller,
   head: Head,
@@ -132,14 +133,14 @@ export const nextContractVersion = (
   created_at: at,
 });
 
-/** Writes a version, and that it is the newest of its locked contract. */
+/** Writes a version, and makes it the newest of its locked contract. */
 export const setVersion = (row: ContractRow): Query<unknown>[] => [
   sql`insert into contract_versions (org_id, contract_id, version, project_id, kind, content, content_hash, story_id, note, published_by, created_at)
      values (${organization}, ${row.contract_id}, ${row.version}, ${row.project_id}, ${row.kind}, ${row.content}, ${row.content_hash}, ${row.story_id}, ${row.note}, ${row.published_by}, ${row.created_at})`,
   sql`update contracts set version = ${row.version} where ${of()} and id = ${row.contract_id}`,
 ];
 
-/** From now on the contract is among those of the story. */
+/** Links the contract to the story. */
 export const linkContract = (contract: ContractRow, storyId: string): Query<unknown> =>
   sql`insert into contract_stories (org_id, story_id, slug, contract_id, project_id) values (${organization}, ${storyId}, ${contract.slug}, ${contract.contract_id}, ${contract.project_id})
      on conflict (org_id, story_id, slug) do nothing`;
@@ -147,11 +148,11 @@ export const linkContract = (contract: ContractRow, storyId: string): Query<unkn
 const SlugCursor = z.tuple([CursorText]);
 const VersionCursor = z.tuple([CursorCount]);
 
-/** A page of contracts: the newest version of each by slug, or all versions of one, newest first. */
+/** Lists a page of contracts: the newest version of each by slug, or all versions of one, newest first. */
 export async function listContracts(db: Db, projectId: Id, listed: Listed): Promise<Page> {
   const { slug, storyId, includeContent, limit, cursor } = listed;
   const where = [of('c'), sql.part`c.project_id = ${projectId}`];
-  // Of a story's contracts its links are walked, so that a page costs the same however many the project has.
+  // A story's contracts are read by its links, so a page has the same cost in a project with many contracts.
   const key = storyId === undefined ? sql.part`c.slug` : sql.part`l.slug`;
   let from = sql.part`contracts c`;
   if (storyId !== undefined) {

@@ -1,4 +1,6 @@
-/** A whole board written in one transaction: rows made here, and few statements whatever their number. */
+/**
+ * Writes a whole board in one transaction. It creates the rows in memory and inserts them by few statements.
+ */
 import { type Db, newId, organization, portionsOf, type Query, type RowOf, sql } from '@muster/driver';
 import { type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -14,7 +16,7 @@ type LocalBoard = ParamsOf<Registry['projects']['convertLocal']>;
 type StoryRow = RowOf<typeof storyRecord>;
 type SpecRow = ReturnType<typeof firstSpecRow>;
 
-/** The rows of a board that is brought in, counted, and which became of what. */
+/** The rows and counts of a converted board, and the mapping from local IDs to new ones. */
 export interface Conversion {
   readonly columns: readonly ColumnRow[];
   readonly epics: readonly EpicRow[];
@@ -29,7 +31,7 @@ const mappingOf = (
   ids: readonly { readonly id: string }[],
 ) => Object.fromEntries(locals.map(({ localId }, index) => [localId, ids[index]?.id ?? '']));
 
-/** Makes the rows of a local board in which conversionIssues finds nothing. */
+/** Creates the rows of a local board. The caller has validated it with conversionIssues. */
 export function convert(
   { actor }: Caller,
   projectId: string,
@@ -85,7 +87,10 @@ export function convert(
   };
 }
 
-/** The long texts go as an array of their own: as jsonb they would be parsed twice more. */
+/**
+ * Returns the inserts of specs. The long texts are passed as an array, because jsonb would parse them twice
+ * more.
+ */
 const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], at: string): Query<unknown>[] =>
   portionsOf(specs, ({ content }) => content.length).map(
     (portion) =>
@@ -95,7 +100,7 @@ const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], at: string): 
        v (story_id, version, content, content_hash, lines_added, lines_removed)`,
   );
 
-/** Writes what is on the board; its project and its columns are there already, with their counts. */
+/** Writes the content of the board. Its project and its columns exist already, with their counts. */
 export function setConversion(
   db: Db,
   caller: Caller,

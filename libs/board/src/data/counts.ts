@@ -1,8 +1,9 @@
-/** The counts of stories, for those who write many at once. */
+/** Turns off the counting of stories for writes of many stories. */
 import { type Query, sql } from '@muster/driver';
 
 /**
- * From here to the end of the transaction nothing counts stories: who says so writes the counts of columns, epics
- * and canceled stories itself. Counted one by one, n stories of one column cost n² (see the trigger).
+ * Stops the triggers that count stories until the end of the transaction. The caller writes the counts of
+ * columns, epics and canceled stories itself. The triggers would take quadratic time for n stories of one
+ * column (see the trigger).
  */
 export const countByHand = (): Query<unknown> => sql`select set_config('muster.counts', 'by hand', true)`;

@@ -1,7 +1,7 @@
 /**
- * How work went through a project, from what its activity says. The activity of the span is read once, by the months that it
- * touches; for each entry that counts, what it is measured from is looked up by an index. So the cost goes by what happened in
- * the span, however long the project's past is.
+ * Measures how work went through a project, from its activity. It reads the activity of the span once, by the
+ * months that the span touches. The start of each measurement is looked up by an index. The cost therefore
+ * depends on the span, not on the project's history.
  */
 import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import {
@@ -18,19 +18,19 @@ interface Span {
 }
 
 interface HealthRow {
-  /** Null of the row of the whole span. */
+  /** Null for the row of the whole span. */
   readonly week: string | null;
   readonly starts_at: string | null;
   readonly figures: HealthFigures;
 }
 
 const counted = sql.part`array['story.statusChanged', 'execution.observed', 'lease.expired', 'comment.resolved']`;
-/** What sends handed-in work back. */
+/** The facts that return submitted work. */
 const sendsBack = sql.part`array['checks_failed', 'changes_requested', 'merge_conflict', 'pr_closed']`;
-/** Of a stream: what others tell a holder is no step of the work. */
+/** The stream events that are steps of the work. Signals to the holder are not. */
 const stepsOfWork = sql.part`array['acquired', 'taken_over', 'superseded', 'checkpointed', 'updated', 'offered', 'released', 'submitted', 'completed']`;
 
-/** The entries of a story's own stream before another one of it. */
+/** Returns SQL for the earlier activity entries of the same story. */
 const before = (entry: Part): Part =>
   sql.part`activity a where ${of('a')} and a.story_id = ${entry}.story_id and a.seq < ${entry}.seq and a.at <= ${entry}.at`;
 
@@ -39,7 +39,7 @@ const isDone = (entry: Part): Part =>
 
 const [a, e] = [sql.word('a'), sql.word('e')];
 
-/** Sets of `(at, seconds)`; seconds are null where it is not known since when. */
+/** Sets of `(at, seconds)` per measure. The seconds are null if the start is unknown. */
 const measures: Readonly<Record<HealthMeasure, Part>> = {
   leadTime: sql.part`
     select e.at, extract(epoch from e.at - b.at) as seconds

@@ -1,4 +1,6 @@
-/** Records that a call names beside its target, and that are not in the target's project. */
+/**
+ * Errors about records that a call names in addition to its target, and that are not in the target's project.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { type ApiError, type Caller, nothingAt, visibleTo } from '@muster/runtime';
 import { storyIdOf } from '@muster/tenancy';
@@ -6,9 +8,9 @@ import { storyIdOf } from '@muster/tenancy';
 type Kind = 'board_columns' | 'epics' | 'stories';
 
 /**
- * The answer to a record that the target's project has not: mismatched_project where the caller can see it in
- * another project, else the same not_found for what is hidden, of another organization, or nowhere. `path` is the parameter
- * that names it.
+ * Returns mismatched_project if the caller can see the record in another project. Otherwise it returns the
+ * same not_found for records that are hidden, of another organization, or do not exist. `path` is the
+ * parameter that names the record.
  */
 export async function notInProject(
   { db, caller, refuse }: { db: Db; caller: Caller; refuse: (reason: 'mismatched_project') => ApiError },

@@ -32,13 +32,13 @@ export const toEpic = (row: EpicRow): Epic => ({
   progress: { total: row.story_count, done: row.done_count },
 });
 
-/** The epic as the subject of what happened to it. */
+/** Returns the epic as an event subject. */
 export const aboutEpic = (epic: Pick<EpicRow, 'id' | 'title' | 'project_id'>): Subject =>
   subjectOf('epic', epic, epic.title);
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the epics of a project, oldest first. */
+/** Lists a page of a project's epics, oldest first. */
 export async function listEpics(
   db: Db,
   projectId: Id,
@@ -59,8 +59,9 @@ export async function listEpics(
 }
 
 /**
- * Locks an epic that is to go, and its stories before it. With the lock that the foreign key of a story that is to come
- * into it waits for: such a story counts in it afterwards, and each of the two would wait for the other.
+ * Locks an epic for deletion, and its stories before it. The lock conflicts with the foreign key check of a
+ * story that enters the epic. Such a story is counted after its check, so with a weaker lock the two
+ * transactions would deadlock.
  */
 export async function lockWithStories(db: Db, epicId: string): Promise<EpicRow> {
   const [, epic] = await Promise.all([
@@ -72,7 +73,7 @@ export async function lockWithStories(db: Db, epicId: string): Promise<EpicRow> 
   return epic;
 }
 
-/** Removes an epic and who it was assigned to; its stories stay, without an epic, by the foreign key. */
+/** Deletes an epic and its assignment. Its stories stay without an epic, by the foreign key. */
 export const deleteEpic = (epicId: string): Query<unknown>[] => [
   sql`delete from assignments where ${of()} and target_type = 'epic' and target_id = ${epicId}`,
   sql`delete from epics where ${of()} and id = ${epicId}`,

@@ -1,6 +1,6 @@
-/** Labels are kept as they are written, and compared in any case. */
+/** Labels keep their spelling and are compared case-insensitively. */
 import { type Part, sql } from '@muster/driver';
 
-/** All of the labels are among those of the column, in any case. */
+/** Returns the condition that the column contains all of the labels, in any case. */
 export const hasLabels = (column: Part, labels: readonly string[]): Part =>
   sql.part`lower(${column}::text)::text[] @> lower(${[...labels]}::text[]::text)::text[]`;

@@ -1,4 +1,4 @@
-/** Who works on a story now; leases are delivery's, and here they are only read. */
+/** Reads the live lease on a story. Leases belong to delivery; the board only reads them. */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 

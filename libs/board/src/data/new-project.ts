@@ -1,22 +1,25 @@
-/** A project as it comes into being, with what each has from its first moment: counters, a lead, a board. */
+/** Writes a new project with its counters, its lead and its board. */
 import { type Db, organization, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
 import { boardColumns, type ColumnRow } from './columns.ts';
 import { convertedProjects, insertLead, type ProjectRow } from './projects.ts';
 
-/** What a new project brings along. */
+/** The initial content of a new project. */
 interface Contents {
   readonly columns: readonly ColumnRow[];
   readonly lastStoryNumber: number;
   readonly canceledStories: number;
-  /** What it was converted from, and the answer to be given for that again. */
+  /**
+   * The local board it was converted from, and the mapping to return for a repeated call; null for any other
+   * project.
+   */
   readonly local: {
     readonly id: string;
     readonly mapping: { readonly epics: Record<string, string>; readonly stories: Record<string, string> };
   } | null;
 }
 
-/** Writes a new project with its contents; the caller becomes its lead. */
+/** Writes a new project with its content. The caller becomes its lead. */
 export function setNewProject(db: Db, { memberId }: Caller, project: ProjectRow, contents: Contents): void {
   const { local } = contents;
   db.later(

@@ -1,4 +1,4 @@
-/** The stories that a caller may begin next, in the order in which they come. */
+/** Lists the stories that a caller may begin next, in order. */
 import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type inside, type ParamsOf, priorities } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -12,7 +12,7 @@ export interface NextRow extends BoardFactsRow {
   readonly key: string;
   readonly is_assigned: boolean;
   readonly is_mine: boolean;
-  /** Its place in the order. */
+  /** The sort key. */
   readonly urgency: number;
   readonly position: number;
   readonly place_column: string;
@@ -21,16 +21,19 @@ export interface NextRow extends BoardFactsRow {
 
 type Place = NonNullable<Params['after']>;
 
-/** Where the page behind this story begins. */
+/** Returns the cursor after this story. */
 export const placeOf = ({ urgency, position, place_column: columnId, rank }: NextRow): Place => ({
   ...{ urgency, position, columnId, rank },
 });
 
-/** Some agent or member is assigned to the story `s`. */
+/** Returns the condition that story `s` has an assignment that matches `who`. */
 const isAssigned = (who: Part): Part =>
   sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story' and a.target_id = s.id and ${who})`;
 
-/** To the member in person with whatever agent beside, to the agent, or to the member of an agent with none beside. */
+/**
+ * Returns the condition that story `s` is assigned to the caller: to the member in person, with any agent; to
+ * the calling agent; or to the calling agent's member without an agent.
+ */
 const isMine = ({ memberId, agentId }: Caller): Part =>
   isAssigned(
     agentId === null
@@ -40,9 +43,9 @@ const isMine = ({ memberId, agentId }: Caller): Part =>
 
 const mostUrgentFirst = [...priorities].reverse();
 
-/** The stories `s` of the columns `c` that pass the filters. */
+/** Returns the conditions for stories `s` of columns `c` that match the filters. */
 function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Part[] {
-  // What is over is in none of these columns; the index knows it by this.
+  // These columns have no finished stories. The condition lets the planner use the partial index.
   const where = [of('s'), sql.part`s.project_id = c.project_id`, sql.part`s.completed_at is null`];
   if (labels.length > 0) where.push(hasLabels(sql.part`s.labels`, labels));
   if (epicId !== undefined) where.push(sql.part`s.epic_id = ${epicId}::uuid`);
@@ -50,7 +53,10 @@ function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Par
   return where;
 }
 
-/** Behind a place: the columns and priorities that come there or later, and in those that it is in the higher ranks. */
+/**
+ * Returns the conditions for stories after the cursor: later columns and priorities, and higher ranks within
+ * the cursor's own.
+ */
 function behind(after: Place | undefined): { readonly column: Part; readonly rank: Part } {
   if (after === undefined) return { column: sql.part`true`, rank: sql.part`true` };
   const { urgency, position, columnId, rank } = after;
@@ -63,8 +69,9 @@ function behind(after: Place | undefined): { readonly column: Part; readonly ran
 }
 
 /**
- * One more than `limit`. Each column is walked from its top for each priority, for no more than the page needs. What is
- * told of each story is read one by one, which leaves the planner no choice: it knows not how few they are.
+ * Lists `limit + 1` stories. It reads each column from its top, once per priority, for no more rows than a
+ * page needs. The details are read by a lateral join per story, because the planner overestimates the number
+ * of stories.
  */
 export function listNextStories(db: Db, caller: Caller, project: Id, params: Params): Promise<NextRow[]> {
   const { statuses, storyIds, limit, after } = params;

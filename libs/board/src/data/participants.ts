@@ -1,12 +1,12 @@
-/** Members and agents whom a record inside a project names: they must be able to see it. */
+/** Reads members and agents that a record of a project names. They must be able to see the project. */
 import { type Db, of, type Part, sql } from '@muster/driver';
 import { type ApiError, nothingAt } from '@muster/runtime';
 
-/** A member, or an agent with the member it acts for. */
+/** A member, or an agent with its member. */
 export interface Participant {
   readonly id: string;
   readonly name: string;
-  /** The member's. */
+  /** The handle of the member. */
   readonly handle: string;
   readonly member_id: string;
   readonly sees_project: boolean;
@@ -19,18 +19,21 @@ const member = (memberId: string): Part =>
      from projects p join members m on m.org_id = p.org_id and m.id = ${memberId} and m.status = 'active'
      where ${of('p')} and p.id = app.project_id()`;
 
-/** An active member, and whether they can see the project of this call. */
+/** Finds an active member, and checks if it can see the project of this call. */
 export const findMember = (db: Db, memberId: string): Promise<Participant | undefined> =>
   db.find(sql<Participant>`${member(memberId)}`);
 
 /**
- * The same. Locked, so that who is being removed is not
- * named at the same moment; before the rows that name members, which a removal comes to later.
+ * Finds a member as `findMember` does, and locks it against a concurrent removal. Lock order: members before
+ * the rows that name them.
  */
 export const lockMember = (db: Db, memberId: string): Promise<Participant | undefined> =>
   db.find(sql<Participant>`${member(memberId)} for share of m`);
 
-/** An agent that is not retired, of an active member, who decides what it can see. */
+/**
+ * Finds and locks an agent that is not retired and whose member is active. The member's role decides what the
+ * agent can see.
+ */
 export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefined> =>
   db.find(
     sql<Participant>`select a.id, a.name, ${columns}
@@ -39,7 +42,10 @@ export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefi
        where ${of('p')} and p.id = app.project_id() and a.retired_at is null for share of m, a`,
   );
 
-/** The participant, who is there and can see the project; else the refusal, which says which parameter is wrong. */
+/**
+ * Returns the participant if it exists and can see the project. Throws an error about the parameter
+ * otherwise.
+ */
 export function requireParticipant(
   found: Participant | undefined,
   refuse: (reason: 'no_role_in_project') => ApiError,

@@ -1,10 +1,10 @@
-/** What is counted per project. Its row is the first that a transaction locks. */
+/** The counters of a project. Their row is the first that a transaction locks. */
 import { type Db, type Id, of, type Query, sql } from '@muster/driver';
 
 /**
- * Locks the counters of a story's project; with `onlyIf`, a condition on the story `s`, only where it holds. Who
- * cancels or reopens changes them. Who changes blockers holds them, so that of two calls that together close a
- * circle the second sees the first.
+ * Locks the counters of a story's project; with `onlyIf`, only if this condition on the story `s` is true.
+ * Calls that cancel or reopen stories change the counters. Calls that change blockers lock them, so that the
+ * second of two calls that would together close a cycle sees the first.
  */
 export function lockCounters(storyId: Id, onlyIf = sql.part`true`): Query<unknown> {
   return sql`select k.project_id from project_counters k where ${of('k')} and k.project_id =
@@ -12,7 +12,7 @@ export function lockCounters(storyId: Id, onlyIf = sql.part`true`): Query<unknow
      for no key update`;
 }
 
-/** Takes the project's next story number; the row stays locked until commit, so that numbers have no gaps. */
+/** Takes the project's next story number. The row stays locked until commit, so that numbers have no gaps. */
 export async function takeStoryNumber(
   db: Db,
   projectId: Id,

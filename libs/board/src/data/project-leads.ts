@@ -1,13 +1,16 @@
-/** Who leads a project by a role given in it. Ask with the project locked: roles in it change under that lock alone. */
+/**
+ * Reads the leads that have the role in a project itself. The caller locks the project, because roles change
+ * only under that lock.
+ */
 import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Leads } from '../rules/project-roles.ts';
 
-/** The member or the team whose lead is about to go; null: none. */
+/** The member or the team that is about to lose the role; null for none. */
 type Leaving = { readonly memberId: string } | { readonly teamId: string } | null;
 
 /**
- * The leads of a project, and whether one stays. Members who leave the organization or a team are not asked for: what
- * a project loses so, its organization's admins still lead.
+ * Reads if a project has a lead and if one stays. The check does not apply to members who leave the
+ * organization or a team: the organization's admins can still lead the project.
  */
 export async function getLeads(db: Db, projectId: Id, leaving: Leaving): Promise<Leads> {
   let goes = sql.part`false`;

@@ -1,4 +1,4 @@
-/** How many projects the organization's plan allows. */
+/** The number of projects that the organization's plan allows. */
 import { type Selectable } from 'kysely';
 import { type Db, type DB, of, type Part, sql } from '@muster/driver';
 import { planLimits } from '@muster/organizations';
@@ -21,12 +21,12 @@ const roomOf = async (db: Db, lock: Part): Promise<ProjectRoom> => {
   return { limit: planLimits(plan).projects, used };
 };
 
-/** The limit and what is used of it now; another call may use it up at any moment. */
+/** Reads the limit and the current number, without a lock. Another call may create a project at any time. */
 export const findProjectRoom = (db: Db): Promise<ProjectRoom> => roomOf(db, sql.empty);
 
 /**
- * The limit and what is used of it; another call that opens a project waits until this transaction ends, and counts
- * anew. Archived projects count: they can be brought back at any time.
+ * Reads the limit and the current number under a lock. Another call that creates a project waits until this
+ * transaction ends, and then counts again. Archived projects count, since they can be restored at any time.
  */
 export const lockProjectRoom = (db: Db): Promise<ProjectRoom> => roomOf(db, sql.part`for no key update`);
 

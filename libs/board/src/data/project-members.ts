@@ -1,4 +1,7 @@
-/** The project_members table: roles given to members in a project. And the list of all who have a role, however. */
+/**
+ * The project_members table: roles given to members in a project. It also lists all members with a role from
+ * any source.
+ */
 import { type Selectable } from 'kysely';
 import {
   CursorId,
@@ -28,7 +31,7 @@ export interface GivenRole {
   readonly created_at: string;
 }
 
-/** A member of the organization who stays one, with the role there, until this transaction ends. */
+/** Reads an active member, and locks it against removal and role changes until this transaction ends. */
 export function lockActiveMember(
   db: Db,
   memberId: string,
@@ -40,7 +43,7 @@ export function lockActiveMember(
   );
 }
 
-/** The role that a member was given in a project. */
+/** Finds the role given to a member in a project. */
 export function findGivenRole(db: Db, projectId: Id, memberId: string): Promise<GivenRole | undefined> {
   return db.find(
     sql<GivenRole>`select pm.role, pm.created_at from project_members pm
@@ -48,7 +51,7 @@ export function findGivenRole(db: Db, projectId: Id, memberId: string): Promise<
   );
 }
 
-/** Gives a member a role in a locked project, in place of the one given before. */
+/** Gives a member a role in a locked project, and replaces an earlier one. */
 export const setGivenRole = (
   projectId: string,
   memberId: string,
@@ -75,9 +78,9 @@ const toParticipant = ({ id, name, rank, via }: ParticipantRow): Participant => 
 };
 
 /**
- * A page of who has a role in a project, by name. Where everybody has one, the members are read in that order and only
- * as many as are shown; in a private project all who have one are read, which are few beside the organization. Which of
- * the two it is shows only inside the statement, where the other half is not run.
+ * Lists a page of the members with a role in a project, by name. In a visible project all members have one,
+ * so they are read in this order and only as far as needed. In a private project all members with a role are
+ * read, which are few. The statement decides between the two, and does not run the other half.
  */
 export async function listParticipants(
   db: Db,

@@ -1,4 +1,4 @@
-/** The project_teams table: roles given to teams in a project, seen from the project and from the team. */
+/** The project_teams table: roles given to teams in a project, listed by project and by team. */
 import { type Selectable } from 'kysely';
 import {
   CursorText,
@@ -17,7 +17,7 @@ import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { type GivenRole } from './project-members.ts';
 
-/** A team that is not deleted until this transaction ends. */
+/** Reads a team, and locks it against deletion until this transaction ends. */
 export function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
   return db.get(
     sql<
@@ -26,7 +26,7 @@ export function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
   );
 }
 
-/** The role that a team was given in a project. */
+/** Finds the role given to a team in a project. */
 export function findTeamRole(db: Db, projectId: Id, teamId: string): Promise<GivenRole | undefined> {
   return db.find(
     sql<GivenRole>`select pt.role, pt.created_at from project_teams pt
@@ -34,7 +34,7 @@ export function findTeamRole(db: Db, projectId: Id, teamId: string): Promise<Giv
   );
 }
 
-/** Gives a team a role in a locked project, in place of the one given before. */
+/** Gives a team a role in a locked project, and replaces an earlier one. */
 export const setTeamRole = (
   projectId: string,
   teamId: string,
@@ -45,10 +45,10 @@ export const setTeamRole = (
 export const deleteTeamRole = (projectId: string, teamId: string): Query<unknown> =>
   sql`delete from project_teams where ${of()} and project_id = ${projectId} and team_id = ${teamId}`;
 
-/** Names of teams differ in more than case, so the name in small letters is a key. */
+/** The cursor of teams: the name in lower case, which is unique. */
 const TeamCursor = z.tuple([CursorText]);
 
-/** A page of the teams of a project, by name. */
+/** Lists a page of a project's teams, by name. */
 export async function listTeamsOfProject(
   db: Db,
   projectId: Id,
@@ -77,7 +77,7 @@ export async function listTeamsOfProject(
 
 const KeyCursor = z.tuple([CursorText]);
 
-/** A page of the projects of a team that the caller may see, by key. */
+/** Lists a page of a team's projects that the caller may see, by key. */
 export async function listProjectsOfTeam(
   db: Db,
   caller: Caller,

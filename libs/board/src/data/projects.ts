@@ -1,4 +1,4 @@
-/** The projects table: one project, found, locked, written; and the list of those that a member may see. */
+/** The projects table: find, lock and write one project, and list those that a member may see. */
 import {
   CursorText,
   type Db,
@@ -38,29 +38,32 @@ const whatIsShown = {
 export const projects = record('projects', 'p', whatIsShown);
 export type ProjectRow = RowOf<typeof projects>;
 
-/** With what it was converted from, and the answer to be given for that again. */
+/** A project with the local board it was converted from and the answer for a repeated conversion. */
 export const convertedProjects = record('projects', 'p', {
   ...whatIsShown,
   local_project_id: {},
   conversion: {},
 });
 
-/** The project as a member sees it whose role there has this rank. */
+/** Returns the project as an API record for a member whose role has this rank. */
 export function toProject(row: ProjectRow, rank: number | null): Project {
   const myRole = projectRoles[(rank ?? 0) - 1];
   if (myRole === undefined) throw new Error('who sees a project has a role in it');
   return { ...projects.shown(row), myRole };
 }
 
-/** The project as the subject of what happened to it. */
+/** Returns the project as an event subject. */
 export const aboutProject = (project: Pick<ProjectRow, 'id' | 'key' | 'name'>): Subject =>
   subjectOf('project', { id: project.id, project_id: project.id }, project.name, project.key);
 
-/** Waits for those who write into the project, and holds off those who come: before any row, as they do. */
+/**
+ * Waits for running writes into the project and blocks new ones, by an advisory lock. Send it before any row
+ * lock, as writers do.
+ */
 export const barProject = (): Query<unknown> =>
   sql`select pg_advisory_xact_lock(app.bar_of(app.project_id()))`;
 
-/** Locks the project that a request for access is for. */
+/** Locks the project of an access request. */
 export function lockProjectOfRequest(db: Db, accessRequestId: string): Promise<ProjectRow> {
   return db.get(
     sql<ProjectRow>`select ${projects.list} from projects p where ${of('p')}
@@ -68,7 +71,10 @@ export function lockProjectOfRequest(db: Db, accessRequestId: string): Promise<P
   );
 }
 
-/** A project if the caller may see it, for operations of the organization, where the door does not look. */
+/**
+ * Reads a project if the caller may see it. Operations of the organization need this, because their
+ * authorization check ignores projects.
+ */
 export function getVisibleProject(db: Db, caller: Caller, id: Id): Promise<ProjectRow> {
   return db.get(
     sql<ProjectRow>`select ${projects.list} from projects p
@@ -78,15 +84,15 @@ export function getVisibleProject(db: Db, caller: Caller, id: Id): Promise<Proje
 }
 
 export type Converted = RowOf<typeof convertedProjects> & {
-  /** Null: the caller may not see it. */
+  /** Null if the caller may not see the project. */
   readonly rank: number | null;
 };
 
-/** Lets one conversion of a local board run at a time, until the end of its transaction. */
+/** Serializes conversions of one local board until the transaction ends. */
 export const lockLocalBoard = (localProjectId: string): Query<unknown> =>
   sql`select pg_advisory_xact_lock(hashtextextended('local board ' || ${organization}::text || ' ' || ${localProjectId}::text, 0))`;
 
-/** The project that a local board was converted into, if it was. */
+/** Finds the project that a local board was converted into. */
 export async function findConverted(
   db: Db,
   caller: Caller,
@@ -101,7 +107,7 @@ export async function findConverted(
 
 const Cursor = z.tuple([CursorText]);
 
-/** A page of the projects that the caller may see, by key. */
+/** Lists a page of the projects that the caller may see, by key. */
 export async function listProjects(
   db: Db,
   caller: Caller,
@@ -135,8 +141,8 @@ export const insertLead = (project: ProjectRow, memberId: string): Query<unknown
   sql`insert into project_members (org_id, project_id, member_id, role, created_at) values (${organization}, ${project.id}, ${memberId}, 'lead', ${project.created_at})`;
 
 /**
- * Ends a project for every member, with all that is in it; the worker removes the rows. Nothing more is numbered or
- * locked in it: a call that waits for one of its counters finds none.
+ * Ends a project with all of its content for every member. The worker deletes the rows later. New stories and
+ * locks are impossible: a call that waits for one of the counters finds none.
  */
 export const deleteProject = (projectId: string): Query<unknown>[] => [
   sql`select set_config('muster.deleting', ${projectId}, true)`,

@@ -1,4 +1,4 @@
-/** The prompts table: those of the organization, and those that projects have of their own. */
+/** The prompts table: prompts of the organization, and prompts of projects. */
 import {
   CursorText,
   type Db,
@@ -37,13 +37,13 @@ const prompts = record('prompts', 'p', {
   updated_by: {},
 });
 type Row = RowOf<typeof prompts> & { readonly body: string; readonly body_bytes: number };
-/** A prompt whose text may have been left where it is. */
+/** A prompt. A list may omit its text. */
 export type PromptRow = Omit<Row, 'body'> & { readonly body: string | null };
 type Draft = ParamsOf<Registry['prompts']['org']['upsert']>;
 type Listed = ParamsOf<Registry['prompts']['org']['list']>;
 type Page = ResultOf<Registry['prompts']['org']['list']>;
 
-/** All columns but the text. */
+/** All columns except the text. */
 export const promptColumns = sql.part`${prompts.list}, octet_length(p.body) as body_bytes`;
 
 export const toPrompt = (row: PromptRow): Prompt => ({
@@ -53,17 +53,17 @@ export const toPrompt = (row: PromptRow): Prompt => ({
   bodyBytes: row.body_bytes,
 });
 
-/** The prompt as the subject of what happened to it; everybody may hear of the organization's. */
+/** Returns the prompt as an event subject. All members may see a prompt of the organization. */
 export const aboutPrompt = (prompt: Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>): Subject =>
   subjectOf('prompt', prompt, prompt.title, prompt.slug);
 
-/** SQL for the owner of a prompt: the project that is meant by a reference, or null for the organization. */
+/** Returns the condition for the owner of a prompt: a project, or null for the organization. */
 const ownerIs = (projectId: Id | null): Part =>
   projectId === null ? sql.part`p.project_id is null` : sql.part`p.project_id = ${projectId}`;
 
 /**
- * Makes the prompt if there is none of its slug, else locks the one that there is; answers it as it stands. The
- * insert waits for a transaction that makes the same one, and the read after it sees what that one left.
+ * Creates the prompt if its slug is free, and otherwise locks the existing one. Returns its current state.
+ * The insert waits for a transaction that creates the same one, and the following read sees that row.
  */
 export async function claimPrompt(
   db: Db,
@@ -71,7 +71,8 @@ export async function claimPrompt(
   projectId: Id | null,
   draft: Draft,
 ): Promise<{ prompt: Row; created: boolean }> {
-  // The organization's row stands for the project where there is none, so that an unknown project makes nothing.
+  // Without a project the organization's row provides one row for the insert. An unknown project provides
+  // none, so nothing is inserted.
   const owner =
     projectId === null
       ? sql.part`(select null::uuid as project_id from orgs o where o.id = ${organization}) w`
@@ -96,12 +97,12 @@ export async function claimPrompt(
   return { prompt, created: made !== undefined };
 }
 
-/** Writes a locked prompt as it is now. */
+/** Writes a locked prompt. */
 export const setPrompt = (prompt: Row): Query<unknown> =>
   sql`update prompts set title = ${prompt.title}, body = ${prompt.body}, arguments = ${JSON.stringify(prompt.arguments)}::jsonb, tags = ${prompt.tags}, updated_by = ${prompt.updated_by}, updated_at = ${prompt.updated_at}, version = ${prompt.version}
      where ${of()} and id = ${prompt.id}`;
 
-/** Removes a prompt; answers what it was. */
+/** Deletes a prompt and returns it. */
 export function deletePrompt(
   db: Db,
   projectId: Id | null,
@@ -118,7 +119,7 @@ export function deletePrompt(
 
 const Cursor = z.tuple([CursorText]);
 
-/** A page of the organization's prompts, or of a project's own, by slug. */
+/** Lists a page of the prompts of the organization or of a project, by slug. */
 export async function listPrompts(
   db: Db,
   projectId: Id | null,
@@ -133,7 +134,10 @@ export async function listPrompts(
   return pageOf(db, rows, { body: shownBody(includeBody, slug), limit });
 }
 
-/** A page of what a project has: its own prompts, and the organization's that none of them hides, by slug. */
+/**
+ * Lists a page of a project's effective prompts by slug: its own, and those of the organization that it does
+ * not override.
+ */
 export async function listEffectivePrompts(
   db: Db,
   projectId: Id,
@@ -147,7 +151,10 @@ export async function listEffectivePrompts(
   return pageOf(db, effective, { body: shownBody(includeBody, slug), limit });
 }
 
-/** SQL for the first prompts that a project has, as rows of the table: two walks along the index of slugs, merged. */
+/**
+ * Returns SQL for the first effective prompts of a project, as rows of the table. It merges two scans of the
+ * slug index.
+ */
 export function effectivePrompts(project: Id, limit: number, where: readonly Part[] = []): Part {
   const first = (conditions: readonly Part[]): Part =>
     sql.part`(select p.* from prompts p where ${sql.join([of('p'), ...conditions, ...where], ' and ')}
@@ -157,14 +164,14 @@ export function effectivePrompts(project: Id, limit: number, where: readonly Par
     order by p.slug limit ${sql.literal(limit)}`;
 }
 
-/** SQL for the text of a prompt `p` in a list: a long one only where it is asked for. */
+/** Returns SQL for the text of a prompt `p` in a list. A long text is included only on request. */
 function shownBody(includeBody: boolean | undefined, slug: string | undefined): Part {
   if (includeBody === false) return sql.part`null::text`;
   if (includeBody === true || slug !== undefined) return sql.part`p.body`;
   return sql.part`case when octet_length(p.body) <= ${sql.literal(mostUnaskedBytes)} then p.body end`;
 }
 
-/** A page of these rows of the table, which are in the order of their slugs. */
+/** Lists a page of these rows of the table, which are ordered by slug. */
 async function pageOf(
   db: Db,
   rows: Part,

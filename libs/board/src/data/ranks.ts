@@ -1,6 +1,6 @@
 /**
- * Places on the board. A column's row is locked before a place in it is looked for, so that no other call finds
- * the same one; what is read after the lock, in the same burst, is from after the wait.
+ * Finds places on the board. A column's row is locked before a place in it is read, so that no other call
+ * finds the same place. Reads that are pipelined behind the lock see the state after its wait.
  */
 import { type Db, type DB, type Id, of, type Part, sql } from '@muster/driver';
 import { type StoryStatus } from '@muster/registry';
@@ -18,38 +18,40 @@ export type LockedColumn = Pick<
   'id' | 'status' | 'wip_limit' | 'story_count' | 'archived_at'
 >;
 
-/** Where a story is to go. Without any of these: to the end of the column it is in. */
+/** The destination of a move. Without any of these fields it is the end of the story's current column. */
 export interface Destination {
   readonly columnId?: string | undefined;
-  /** Without a column: the first column of this status. */
+  /** Used without a column: the first column of this status. */
   readonly status?: StoryStatus | undefined;
   readonly anchor?: { readonly ref: string; readonly side: 'before' | 'after' } | undefined;
 }
 
-/** A place in a column, between the ranks of two neighbours; null where it has none on that side. */
+/** A place in a column between the ranks of two neighbors; null if there is no neighbor on that side. */
 export interface Place {
-  /** Null: no such column, no such anchor, or an anchor that is in no column. */
+  /** Null if the column or the anchor does not exist, or if the anchor is in no column. */
   readonly column_id: string | null;
   readonly lower: string | null;
   readonly upper: string | null;
   readonly anchor_id: string | null;
-  /** Whether the spec of the story says something. */
+  /** True if the story's spec has content. */
   readonly has_spec: boolean;
 }
 
 const lockedColumn = sql.part`c.id, c.status, c.wip_limit, c.story_count, c.archived_at`;
 
-/** SQL for the id of the column that a story of this status goes to where none is named. */
+/** Returns SQL for the ID of the default column of a status. */
 export const firstColumn = (project: Id, status: string): Part =>
   sql.part`(select f.id from board_columns f where ${of('f')} and f.project_id = ${project}
     and f.status = ${status} and f.archived_at is null order by f.position, f.id limit 1)`;
 
-/** The nearest rank of a column among those that `where` leaves, from the end that `order` begins at. */
+/** Returns SQL for the first rank of a column that matches `where`, in this order. */
 const nearest = (project: Id, column: Part, where: Part, order: 'asc' | 'desc'): Part =>
   sql.part`(select n.rank from stories n where ${of('n')} and n.project_id = ${project}
     and n.column_id = ${column} and ${where} order by n.rank ${sql.word(order)} limit 1)`;
 
-/** A column for a new story, locked, and the last rank in it; undefined where there is no such active column. */
+/**
+ * Locks a column for a new story, and reads the last rank in it; undefined if there is no such active column.
+ */
 export async function lockEnd(
   db: Db,
   projectId: Id,
@@ -70,26 +72,29 @@ export async function lockEnd(
       return column.archived_at === null ? { column, last: found.last } : undefined;
     }
     if (column === undefined && ('columnId' in wanted || found.id === null)) return undefined;
-    // Another call changed the board while this waited, and another column is the one that is meant now.
+    // Another call changed the board during the wait, and the default column is now a different one.
   }
 }
 
-/** A locked story on its way, with the locked columns it leaves and may enter. */
+/** A locked story that is moving, with the locked columns that it leaves and may enter. */
 export interface Move {
   readonly story: StoryRow;
   readonly columns: readonly LockedColumn[];
   readonly place: Place;
-  /** Asked for only where it may go into done, and after the story was locked: calls that change them lock it, too. */
+  /**
+   * The reviews, read only for a possible move to done. They are read after the story was locked, as calls
+   * that change them also lock it.
+   */
   readonly reviews: Reviews;
-  /** Asked for as the reviews are. */
+  /** The unfinished work, read under the same conditions as the reviews. */
   readonly unfinished: Unfinished | undefined;
 }
 
 /**
- * Locks what a move changes, in the order that every call keeps: the project's counters (which count the canceled),
- * the columns by id, the story. Then finds the place. Undefined where another call moved the story or its anchor, or
- * changed the board, while this waited: the story is in a column that is not among the locked ones, and counting it out
- * there would come too late in the order of locks.
+ * Locks the rows that a move changes, in the common order: the project's counters (which count canceled
+ * stories), the columns by ID, the story. Then finds the place. Returns undefined if another call moved the
+ * story or its anchor, or changed the board, during the wait. The story's column is then not among the locked
+ * ones, and locking it now would break the lock order.
  */
 export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise<Move | undefined> {
   const isCounted = to.status === 'canceled' ? sql.part`true` : sql.part`s.status = 'canceled'`;
@@ -108,7 +113,10 @@ export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise
   return { story, columns, place: found, reviews, unfinished };
 }
 
-/** The same until it succeeds. What was locked in vain is let go: to lock more on top of it would break the order. */
+/**
+ * Repeats `tryLockMove` until it succeeds. Each attempt first rolls back to a savepoint and so releases its
+ * locks, because further locks would break the lock order.
+ */
 export async function lockMove(db: Db, storyId: Id, to: Destination): Promise<Move> {
   for (let tries = 0; ; tries += 1) {
     const [, move] = await Promise.all([
@@ -119,7 +127,7 @@ export async function lockMove(db: Db, storyId: Id, to: Destination): Promise<Mo
   }
 }
 
-/** Whether a story that is sent there may end up done. */
+/** Reports whether the move may end in done. */
 const mayFinish = ({ status, columnId, anchor }: Destination): boolean =>
   status === undefined ? columnId !== undefined || anchor !== undefined : status === 'done';
 
@@ -144,7 +152,7 @@ function columnsLockOf(storyId: Id, to: Destination) {
 const storyColumn = (storyId: Id): Part =>
   sql.part`select m.id, m.project_id, m.column_id, m.spec_version from stories m where ${of('m')} and m.id = ${storyId}`;
 
-/** After all others of the column. */
+/** Returns SQL for the place after all other stories of the column. */
 function endPlace(storyId: Id, to: Destination) {
   let column = sql.part`m.column_id`;
   if (to.columnId !== undefined) column = sql.part`${to.columnId}::uuid`;
@@ -154,7 +162,7 @@ function endPlace(storyId: Id, to: Destination) {
      from (select m.id, m.project_id, m.spec_version, ${column} as column_id from (${storyColumn(storyId)}) m) t`;
 }
 
-/** Right before or after another story of the same project. */
+/** Returns SQL for the place right before or after another story of the same project. */
 function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) {
   const isBefore = anchor.side === 'before';
   const next = nearest(
@@ -171,7 +179,10 @@ function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) 
      join stories a on ${of('a')} and a.project_id = m.project_id and a.id = ${storyIdOf(anchor.ref)}`;
 }
 
-/** A rank for the story at a place of a locked column, which is ranked afresh where the rank would grow too long. */
+/**
+ * Returns a rank for the story at a place of a locked column. If it would be too long, the whole column gets
+ * new ranks.
+ */
 export async function rankAt(db: Db, story: StoryRow, columnId: string, place: Place): Promise<string> {
   const rank = rankBetween(place.lower, place.upper);
   if (rank.length <= longestRank) return rank;

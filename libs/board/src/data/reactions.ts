@@ -1,12 +1,12 @@
-/** Reactions to comments: one per member and emoji, given by the member or by an agent of theirs. */
+/** Reactions to comments: one per member and emoji, made by the member or by an agent of the member. */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Reaction } from './comments.ts';
 
-/** SQL for the reactions `x` as `viewer`, an expression, sees them. */
+/** Returns SQL for the reactions `x` as the viewer sees them. `viewer` is an SQL expression. */
 export const reactionColumns = (viewer: Part): Part =>
   sql.part`x.emoji, count(*)::int as count, bool_or(x.member_id = ${viewer}) as mine`;
 
-/** The reactions to a comment, in the order of their emojis. */
+/** Lists the reactions to a comment, ordered by emoji. */
 export const listReactions = (db: Db, memberId: string, commentId: string): Promise<Reaction[]> =>
   db.all(
     sql<Reaction>`select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
@@ -26,6 +26,6 @@ export const insertReaction = ({ commentId, memberId, emoji, at }: Given): Query
 export const deleteReaction = ({ commentId, memberId, emoji }: Given): Query<unknown> =>
   sql`delete from comment_reactions where ${of()} and comment_id = ${commentId} and emoji = ${emoji} and member_id = ${memberId}`;
 
-/** A comment that no member can see any more has no reactions either. */
+/** Deletes the reactions of a comment that no member can see any more. */
 export const deleteReactions = (commentId: string): Query<unknown> =>
   sql`delete from comment_reactions where ${of()} and comment_id = ${commentId}`;

@@ -1,4 +1,4 @@
-/** What the board itself knows of whether work on a story `s` can begin; who works on it is another matter. */
+/** The board's facts about beginning work on a story `s`. Delivery knows who holds it. */
 import { of, type Part, sql } from '@muster/driver';
 import { type Readiness, type StoryStatus } from '@muster/registry';
 import { type ReadinessFacts } from '../rules/readiness.ts';

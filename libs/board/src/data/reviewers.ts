@@ -1,4 +1,4 @@
-/** The story_reviewers table: who reviews a story, and the verdict. */
+/** The story_reviewers table: the reviewers of stories with their verdicts. */
 import {
   CursorId,
   type Db,
@@ -20,7 +20,7 @@ import { z } from 'zod';
 import { type Giver, isStale, type Review, type Reviewable, type Who } from '../rules/reviews.ts';
 import { keyOf, type StoryRow } from './stories.ts';
 
-/** A story cannot have more: what its verdicts cost to weigh stays small. */
+/** The maximum number of reviewers of a story. It bounds the cost of counting verdicts. */
 export const mostReviewers = 50;
 
 export const reviews = record('story_reviewers', 'r', {
@@ -38,13 +38,13 @@ export const reviews = record('story_reviewers', 'r', {
 });
 export type ReviewRow = RowOf<typeof reviews> & {
   readonly reviewer_name: string;
-  /** The reviewer, or the member whose agent it is. */
+  /** The reviewing member, or the owner of the reviewing agent. */
   readonly acting_member_id: string;
-  /** Whether that member is one still. */
+  /** True if that member is still active. */
   readonly is_active: boolean;
 };
 
-/** What has to be known of the story to speak of its reviews. */
+/** The columns of the story needed to describe its reviews. */
 type ReviewedStory = Pick<
   StoryRow,
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'spec_version' | 'code'
@@ -57,7 +57,7 @@ type ListedRow = ReviewRow & {
   readonly code: StoryRow['code'];
 };
 
-/** What of a review weighs. */
+/** The columns of a review that decide if it counts. */
 export type VerdictRow = Pick<
   ReviewRow,
   | 'verdict'
@@ -83,7 +83,7 @@ export const toReview = (row: VerdictRow): Review & Giver => ({
   isActive: row.is_active,
 });
 
-/** What there is to review of a story now. */
+/** Returns the current content of a story to review. */
 export const reviewable = (story: Pick<StoryRow, 'spec_version' | 'code'>): Reviewable => ({
   specVersion: story.spec_version,
   code: story.code ?? noCode,
@@ -125,11 +125,11 @@ const withNames = sql.part`left join members m on ${of('m')} and m.id = r.member
   left join agents g on ${of('g')} and g.id = r.agent_id
   join members o on ${of('o')} and o.id = case when g.member_id is null then m.id else g.member_id end`;
 
-/** SQL for the condition that the row is this reviewer's. */
+/** Returns the condition that a row belongs to this reviewer. */
 const isOf = ({ memberId, agentId }: Who): Part =>
   agentId === null ? sql.part`r.member_id = ${memberId}::uuid` : sql.part`r.agent_id = ${agentId}::uuid`;
 
-/** Locks a reviewer's review of a story, if they review it; the story must be locked before. */
+/** Locks a reviewer's review of a story, if there is one. The caller locks the story first. */
 export async function lockReview(db: Db, storyId: Id, who: Who): Promise<ReviewRow | undefined> {
   return db.find(
     sql<ReviewRow>`select ${columns} from story_reviewers r ${withNames}
@@ -138,7 +138,7 @@ export async function lockReview(db: Db, storyId: Id, who: Who): Promise<ReviewR
   );
 }
 
-/** How many reviewers a story has, and whether this is one of them. */
+/** Counts the reviewers of a story, and checks if this one is among them. */
 export async function countReviewers(
   db: Db,
   storyId: Id,
@@ -164,7 +164,10 @@ interface Page {
   readonly cursor?: string | undefined;
 }
 
-/** What is shown of rows `r`, which are chosen before: all of a member's reviews are never joined. */
+/**
+ * The columns shown of rows `r`. The rows of a page are chosen before the join, so not all reviews of a
+ * member are joined.
+ */
 const shown = sql.part`${columns}, p.key as project_key, s.number, s.title, s.spec_version as current_spec_version, s.code`;
 const withStories = sql.part`join stories s on ${of('s')} and s.id = r.story_id
   join projects p on ${of('p')} and p.id = r.project_id ${withNames}`;
@@ -173,7 +176,7 @@ const toListed = (row: ListedRow): Reviewer =>
   toReviewer(row, { ...row, id: row.story_id, spec_version: row.current_spec_version });
 const cursorOf = (row: ListedRow) => [row.id];
 
-/** A page of the reviewers of a story, in the order in which they were asked. */
+/** Lists a page of a story's reviewers, in the order in which they were added. */
 export async function listReviewers(
   db: Db,
   storyId: Id,
@@ -188,7 +191,7 @@ export async function listReviewers(
   return pageOfRows(rows, page.limit, cursorOf, toListed);
 }
 
-/** A page of what a member or an agent is asked to review where the caller may see it, the latest first. */
+/** Lists a page of the review requests of a member or an agent that the caller may see, newest first. */
 export async function listReviewsOf(
   db: Db,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What the way into done is judged by: what reviewers said of a story, whose work it is, and what the forge showed. */
+/** Reads the facts that a move to done depends on: verdicts, authors, and the merge. */
 import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
 import { type Policy, type Trust } from '@muster/registry';
@@ -7,17 +7,17 @@ import { type Gates } from '../rules/workflow.ts';
 import { reviewable, type VerdictRow, toReview } from './reviewers.ts';
 import { type StoryRow } from './stories.ts';
 
-/** The verdicts that weigh something, fresh or stale, the authors whose approval may not count, and the merge. */
+/** The verdicts that can count, fresh or stale; the authors, whose approval may not count; and the merge. */
 export interface Reviews {
   readonly verdicts: readonly (Review & Giver)[];
   readonly authors: Authors;
   readonly mergeSeen: Trust | null;
 }
 
-/** Of a story that is not going to be done. */
+/** The empty result for a story that does not move to done. */
 export const noReviews: Reviews = { verdicts: [], authors: new Set(), mergeSeen: null };
 
-/** What the gates on a story's way are judged by. */
+/** Returns the facts that the gates of a move depend on. */
 export const gatesOf = (
   story: Pick<StoryRow, 'spec_version' | 'code'> & { readonly has_spec: boolean },
   { verdicts, authors, mergeSeen }: Reviews,
@@ -38,8 +38,8 @@ interface Row {
 }
 
 /**
- * SQL for the verdicts on a story that weigh something. A story has few reviewers, so they are judged by the rules
- * themselves and not by a copy of them in SQL.
+ * Returns SQL for the verdicts on a story that can count. A story has few reviewers, so TypeScript applies
+ * the rules, and SQL needs no copy of them.
  */
 const verdictsOf = (story: Id): Part => sql.part`
   select r.verdict, r.spec_version, r.code_seq, r.head_sha, r.diff_hash, r.member_id, r.agent_id,
@@ -50,8 +50,9 @@ const verdictsOf = (story: Id): Part => sql.part`
   where ${of('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
 
 /**
- * SQL for the members whose work a story is: who is assigned, whose agent is, and who had a lease on it or on a group
- * that it is in, by an agent or not. Who wrote the spec asked for the work and did not do it.
+ * Returns SQL for the members who worked on a story: assigned members, the members of assigned agents, and
+ * all who had a lease on the story or on its groups, also by an agent. The author of the spec requested the
+ * work and does not count.
  */
 const authorsSql = (story: Id): Part => sql.part`
   select unnest(array[a.member_id, g.member_id]) as member_id
@@ -66,9 +67,9 @@ const authorsSql = (story: Id): Part => sql.part`
     select 'delivery_group', d.group_id from delivery_group_stories d where ${of('d')} and d.story_id = ${story})`;
 
 /**
- * SQL for the best word there is of a merge of the newest work on a story, or of work on a group that it is in or landed
- * with, since which no work on the story itself began. By the observations: one that is made by this very call
- * counts. Of the two words for trust the greater text is the better one.
+ * Returns SQL for the strongest trust in a merge of the newest work on a story or its open or landed group. A
+ * merge does not count if work on the story itself began later. It reads the observations, so one recorded by
+ * this same call counts. `max` works because the text of the stronger trust is the greater one.
  */
 const mergeSeenSql = (story: Id): Part => sql.part`(
   select max(w.trust) from (
@@ -104,14 +105,17 @@ export async function findReviews(db: Db, storyId: Id): Promise<Reviews> {
   return row === undefined ? noReviews : toReviews(row);
 }
 
-/** Reviews of these stories, by story id. */
+/** Reads the reviews of these stories, by story ID. */
 export async function findReviewsOf(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Reviews>> {
   if (ids.length === 0) return new Map();
   const rows = await db.all(sql<Row>`${rowsOf(sql.part`${of('s')} and s.id = any (${ids}::uuid[])`)}`);
   return new Map(rows.map((row) => [row.id, toReviews(row)]));
 }
 
-/** Of all stories of a column, where the other stands for done; nothing of them otherwise. */
+/**
+ * Reads the reviews of all stories of a column if the target column's status is done; the result is empty
+ * otherwise.
+ */
 export async function findReviewsIn(
   db: Db,
   { columnId, targetId }: { readonly columnId: string; readonly targetId: string },
@@ -124,7 +128,7 @@ export async function findReviewsIn(
   return new Map(rows.map((row) => [row.id, toReviews(row)]));
 }
 
-/** The members whose work the story is. */
+/** Reads the members who worked on the story. */
 export async function authorsOf(db: Db, storyId: Id): Promise<Authors> {
   const rows = await db.all(sql<{ member_id: string | null }>`${authorsSql(storyId)}`);
   return new Set(rows.flatMap(({ member_id }) => member_id ?? []));

@@ -17,7 +17,7 @@ interface FoundRow {
   readonly excerpt: string;
 }
 
-/** From the key of a story, grade -1, to words a slip away in a text, grade 9. */
+/** The scores by grade, from -1 (the key of a story) to 9 (misspelled words in a text). */
 const scores = [1, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1] as const;
 const scoreOf = (grade: number): number => scores[grade + 1] ?? 0;
 

@@ -1,12 +1,12 @@
-/** What members look at right now. A row is one device's; it means nothing any more when it is old. */
+/** The stories that members view right now. Each row belongs to one device and expires. */
 import { type Db, type Id, of, organization, type Query, sql } from '@muster/driver';
 import { type MemberRef } from '@muster/registry';
 
-/** So long a selection is believed. */
+/** The period after which a selection expires. */
 const fadesAfter = sql.part`interval '15 minutes'`;
 export const mostOnlookers = 50;
 
-/** The other members who look at a story, the latest first; a member who does on two devices is named once. */
+/** Lists the other members who view a story, the latest first. A member with two devices is listed once. */
 export async function listOnlookers(
   db: Db,
   storyId: Id,
@@ -29,7 +29,7 @@ export async function listOnlookers(
   return rows.map(({ since, ...member }) => ({ member, since }));
 }
 
-/** Devices are named by clients: so many of a member count, and the oldest go. */
+/** The maximum number of devices per member. Clients name their devices, and the oldest ones are deleted. */
 const mostDevices = 20;
 
 export const setSelection = (

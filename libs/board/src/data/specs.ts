@@ -1,4 +1,7 @@
-/** The versions of a story's spec. They are added, never rewritten; the story's row says which one is current. */
+/**
+ * The versions of a story's spec. They are inserted and never updated; the story's row has the number of the
+ * current one.
+ */
 import { createHash } from 'node:crypto';
 import {
   CursorCount,
@@ -23,7 +26,7 @@ type SpecRow = Omit<Selectable<DB['story_specs']>, 'org_id'>;
 
 type History = ResultOf<Registry['storySpec']['history']>;
 
-/** What a spec is before its first version. */
+/** Returns the spec before its first version. */
 const unwritten = (storyId: string): Spec => ({
   storyId,
   version: 0,
@@ -47,7 +50,9 @@ export const toSpec = (row: SpecRow): Spec => ({ ...toEntry(row), content: row.c
 
 const entryColumns = sql.part`p.story_id, p.version, p.content_hash, p.author, p.note, p.created_at, p.lines_added, p.lines_removed`;
 
-/** A version of the spec, the current one unless said; version 0 is the empty one that each story begins with. */
+/**
+ * Reads a version of the spec, by default the current one. Version 0 is the empty spec of every new story.
+ */
 export async function getSpec(db: Db, storyId: Id, version?: number): Promise<Spec> {
   const wanted = version === undefined ? sql.part`s.spec_version` : sql.part`${version}::int`;
   type Found = { id: string; wanted: number } & (SpecRow | { [Column in keyof SpecRow]: null });
@@ -62,19 +67,19 @@ export async function getSpec(db: Db, storyId: Id, version?: number): Promise<Sp
 }
 
 /**
- * SQL for whether the spec of a story says something: an empty one, or a blank one, is as good as none. Its beginning is
- * looked at first: of a long one Postgres reads no more then.
+ * Returns the condition that the spec of a story has content; an empty or blank spec has none. It checks the
+ * beginning first, because Postgres then reads no more of a long text.
  */
 export const hasSpec = (story: Part): Part =>
   sql.part`(${story}.spec_version > 0 and exists (select from story_specs b where ${of('b')} and b.story_id = ${story}.id
     and b.version = ${story}.spec_version and (left(b.content, 100) ~ '\\S' or b.content ~ '\\S')))`;
 
-/** The same of what is to be written. */
+/** Reports the same for a text that is about to be written. */
 export const saysSomething = (content: string): boolean => /\S/.test(content);
 
 const HistoryCursor = z.tuple([CursorCount]);
 
-/** A page of the versions, newest first, without their content. */
+/** Lists a page of the versions, newest first, without their content. */
 export async function listSpecVersions(
   db: Db,
   storyId: Id,
@@ -95,17 +100,17 @@ export async function listSpecVersions(
   );
 }
 
-/** What a version follows. */
+/** The version that a new one follows. */
 export type SpecBefore = Pick<Spec, 'storyId' | 'version' | 'content'>;
 
-/** What the next version of a story's spec follows; `found` is missing where it was never written. */
+/** Returns the version that the next one follows. `found` is undefined if the spec was never written. */
 export const specBefore = (
   storyId: string,
   found: Pick<SpecRow, 'version' | 'content'> | undefined,
 ): SpecBefore =>
   found === undefined ? unwritten(storyId) : { storyId, version: found.version, content: found.content };
 
-/** What an author writes as the next version. */
+/** The author's input for the next version. */
 export interface Draft {
   readonly content: string;
   readonly author: Actor;
@@ -113,7 +118,7 @@ export interface Draft {
   readonly at: string;
 }
 
-/** The version that follows `current` with this content. */
+/** Returns the version after `current` with this content. */
 export function nextSpec(current: SpecBefore, draft: Draft): SpecRow {
   const { linesAdded, linesRemoved } = lineChanges(current.content, draft.content);
   return {
@@ -129,10 +134,10 @@ export function nextSpec(current: SpecBefore, draft: Draft): SpecRow {
   };
 }
 
-/** Writes a version; the story's spec_version is the caller's to move with it. */
+/** Writes a version. The caller updates the story's spec_version. */
 export const setSpec = (row: SpecRow): Query<unknown> =>
   sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, note, created_at) values (${organization}, ${row.story_id}, ${row.version}, ${row.content}, ${row.content_hash}, ${row.lines_added}, ${row.lines_removed}, ${row.author}, ${row.note}, ${row.created_at})`;
 
-/** Version 1 of the spec of a story that is born with one; its spec_version has to be 1. */
+/** Returns version 1 of a new story's spec. The caller sets its spec_version to 1. */
 export const firstSpecRow = (storyId: string, { content, author, at }: Omit<Draft, 'note'>): SpecRow =>
   nextSpec(unwritten(storyId), { content, author, note: null, at });

@@ -1,4 +1,7 @@
-/** The stories table: one row, found, locked, written. Lists are in story-lists.ts, the board's order in ranks.ts. */
+/**
+ * The stories table: find, lock and write one row. story-lists.ts has lists, and ranks.ts the order of the
+ * board.
+ */
 import { type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/driver';
 import {
   type CodeUnderReview,
@@ -20,7 +23,7 @@ const ofSummary = {
   labels: { set: true, empty: [] as string[] },
   estimate: { set: true, empty: null },
   blocked: { set: true, empty: null },
-  // By its own table, story_blockers.
+  // Stored in its own table, story_blockers.
   blocked_by: { set: true, derived: true, empty: [] as string[] },
   spec_version: { initial: 0 },
   git: { initial: null },
@@ -32,14 +35,14 @@ const ofSummary = {
 export const storySummaries = record('stories', 's', ofSummary);
 export const stories = record('stories', 's', { ...ofSummary, description: { set: true, empty: '' } });
 
-/** What a story's row is read with: the key needs the project's. */
+/** The project's key, which is read with a story because the story's key contains it. */
 interface InProject {
   readonly project_key: string;
 }
 export type StorySummaryRow = RowOf<typeof storySummaries> & InProject;
 export type StoryRow = RowOf<typeof stories> & InProject;
 
-/** The key that people say, such as WEB-42. */
+/** Returns the key that people use, such as WEB-42. */
 export const keyOf = (row: { readonly project_key: string; readonly number: number }): string =>
   `${row.project_key}-${row.number}`;
 
@@ -49,7 +52,7 @@ export const toStorySummary = (row: StorySummaryRow): StorySummary => ({
 });
 export const toStory = (row: StoryRow): Story => ({ ...stories.shown(row), key: keyOf(row) });
 
-/** The story as the subject of what happened to it. */
+/** Returns the story as an event subject. */
 export const aboutStory = (
   story: Pick<StoryRow, 'id' | 'project_id' | 'project_key' | 'number' | 'title'>,
 ): Subject => subjectOf('story', story, story.title, keyOf(story));
@@ -62,8 +65,9 @@ export const getStory = (db: Db, id: Id): Promise<StoryRow> =>
   );
 
 /**
- * Locks the story against other writers until this transaction ends, and reads it. Two statements in one burst:
- * what a statement reads beside the row it waited for (here the blockers) is from before the wait.
+ * Locks the story against other writers until this transaction ends, and reads it. It pipelines two
+ * statements, because a statement that waits for a row reads all other rows (here the blockers) as they were
+ * before the wait.
  */
 export async function lockStory(db: Db, id: Id): Promise<StoryRow> {
   const [, story] = await Promise.all([
@@ -73,11 +77,17 @@ export async function lockStory(db: Db, id: Id): Promise<StoryRow> {
   return story;
 }
 
-/** Writes what code of a locked story is under review. It is no edit of the story, so its version stays. */
+/**
+ * Writes the code under review of a locked story. The version stays, because this is not an edit of the
+ * story.
+ */
 export const setCode = (storyId: string, code: CodeUnderReview): Query<unknown> =>
   sql`update stories set code = ${code} where ${of()} and id = ${storyId}`;
 
-/** The story goes, and with it what hangs on it; an assignment hangs on several kinds of things, so by hand. */
+/**
+ * Deletes the story with its records. An assignment can belong to several kinds of targets and has no foreign
+ * key, so it is deleted explicitly.
+ */
 export const deleteStory = (storyId: string): Query<unknown>[] => [
   sql`delete from assignments where ${of()} and target_type = 'story' and target_id = ${storyId}`,
   sql`delete from stories where ${of()} and id = ${storyId}`,

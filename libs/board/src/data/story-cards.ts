@@ -1,9 +1,9 @@
-/** What a card shows of a story besides its own row: who works on it, and how much hangs on it. */
+/** Reads the parts of a card that are not in the story's own row: assignees, counts and work. */
 import { of, type Part, sql } from '@muster/driver';
 import { mostCounted, type StoryCard } from '@muster/registry';
 import { keyOf, storySummaries, type StorySummaryRow } from './stories.ts';
 
-/** What is read beside the row. */
+/** The row of a card. */
 export interface CardRow extends StorySummaryRow {
   readonly assignees: StoryCard['assignees'] | null;
   readonly counts: StoryCard['counts'];
@@ -13,10 +13,10 @@ export interface CardRow extends StorySummaryRow {
 const counted = (rows: Part): Part =>
   sql.part`(select count(*)::int from (${rows} limit ${sql.literal(mostCounted)}) n)`;
 
-/** The work `e` is under a lease that is held. */
+/** A join of execution `e` with its held lease. */
 const heldLease = sql.part`leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'`;
 
-/** The rows `q` of stories, in this order, as cards are made of them. */
+/** Returns SQL for cards of the stories `q`, in this order. */
 export const withCards = (rows: Part, order: Part): Part => sql.part`
   select q.*,
     (select jsonb_build_object(

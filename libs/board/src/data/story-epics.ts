@@ -1,4 +1,4 @@
-/** The epics that a story leaves and enters. */
+/** Locks the epics that a story leaves and enters. */
 import { type Db, type Id, of, sql } from '@muster/driver';
 
 interface EpicOfStory {
@@ -10,8 +10,8 @@ export const findEpic = (db: Db, epicId: string): Promise<EpicOfStory | undefine
   db.find(sql<EpicOfStory>`select id, project_id from epics where ${of()} and id = ${epicId}`);
 
 /**
- * Locks the epic that the story is in and the one it goes to, by id: both count their stories, and two stories that
- * change places between two epics must not wait for each other.
+ * Locks the story's current epic and its new one, ordered by ID. Both count their stories, and two stories
+ * that swap epics must not deadlock.
  */
 export function lockEpicsOf(db: Db, storyId: Id, epicId: string | null): Promise<EpicOfStory[]> {
   const left = sql.part`(select s.epic_id from stories s where ${of('s')} and s.id = ${storyId})`;

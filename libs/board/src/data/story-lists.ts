@@ -1,7 +1,7 @@
 /**
- * Pages of a project's stories. Hand-written for the board's order, which is by column and then by rank: a page
- * reads its own rows and no others, wherever it begins and however long the board. A search by words or label looks
- * through the stories in the order asked for, so many at most.
+ * Lists a project's stories in pages. The SQL for the board's order, by column and then by rank, is
+ * hand-written: a page reads only its own rows, wherever it begins and however large the board is. A search
+ * by words or label examines a limited number of stories in the requested order.
  */
 import {
   CursorCount,
@@ -27,14 +27,14 @@ import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.
 
 type ListParams = ParamsOf<Registry['stories']['list']>;
 
-/** The position of its column comes with a story in the board's order alone. */
+/** A row. Only the board's order includes the position of its column. */
 type BoardRow = StorySummaryRow & { readonly position?: number };
 
-/** Canceled stories come after any column. */
+/** The position of canceled stories, after all columns. */
 const afterAllColumns = 2_147_483_647;
 
 const cursors = {
-  /** The last row's column, by position and id ('' for the canceled ones), and its rank. */
+  /** The last row's column, by position and ID ('' for canceled stories), and its rank. */
   board: z.tuple([z.literal('board'), CursorCount, CursorId.or(z.literal('')), CursorText]),
   updated: z.tuple([z.literal('updated'), CursorTime, CursorId]),
   created: z.tuple([z.literal('created'), CursorId]),
@@ -52,7 +52,10 @@ const stories = (project: Id, ...more: Part[]): Part =>
 const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined =>
   typeof status === 'string' ? [status] : status;
 
-/** Whether a filter is set that the index of the order does not know: the board's order knows status and column. */
+/**
+ * Reports whether a filter is set that the order's index does not cover. The index of the board's order
+ * covers status and column.
+ */
 const isSearch = ({
   query,
   label,
@@ -69,7 +72,7 @@ const isSearch = ({
   (updatedSince !== undefined && sort !== 'updated') ||
   ((columnId !== undefined || status !== undefined) && sort !== 'board');
 
-/** The filters that go by a story itself, a row `q`. */
+/** Returns the filters on columns of a story `q`. */
 function filters(params: ListParams): Part[] {
   const where: Part[] = [];
   const assigned = (column: 'member_id' | 'agent_id', id: string) =>
@@ -92,9 +95,10 @@ function filters(params: ListParams): Part[] {
 }
 
 /**
- * The board: `page_columns` are the columns from the cursor's on, each with the room that those before it leave on the
- * page. Columns know how many stories they have; of the cursor's own, those that are left are counted, as far as
- * the page goes. A filter leaves any number of them, so then each column may have the whole page.
+ * Returns SQL for the board's order. `page_columns` are the columns from the cursor's on, each with the
+ * number of rows that earlier columns leave on the page. Columns store their number of stories; in the
+ * cursor's own column the remaining ones are counted, up to the page size. With a filter the numbers are
+ * unknown, so each column may fill the page.
  */
 function boardPage(project: Id, params: ListParams, limit: Part): Part {
   const cursor = decodeCursor(params.cursor, cursors.board);
@@ -146,7 +150,7 @@ function timePage(project: Id, params: ListParams): Part {
     if (cursor !== undefined) where.push(sql.part`s.id < ${cursor[1]}`);
     return page(sql.part`s.id desc`);
   }
-  // In this order it ends the walk, also where something is looked for.
+  // In this order the condition ends the scan early, also in a search.
   if (params.updatedSince !== undefined) where.push(sql.part`s.updated_at >= ${params.updatedSince}`);
   const cursor = decodeCursor(params.cursor, cursors.updated);
   if (cursor !== undefined)
@@ -154,7 +158,7 @@ function timePage(project: Id, params: ListParams): Part {
   return page(sql.part`s.updated_at desc, s.id desc`);
 }
 
-/** The condition that a row `q` comes after the cursor. */
+/** Returns the condition that a row `q` comes after the cursor. */
 function isAfterCursor({ sort, cursor: text }: ListParams): Part {
   if (text === undefined) return sql.part`true`;
   if (sort === 'created') {
@@ -171,10 +175,10 @@ function isAfterCursor({ sort, cursor: text }: ListParams): Part {
     and (q.column_id > ${column}::uuid or q.column_id = ${column}::uuid and q.rank > ${rank}))`;
 }
 
-/** A shorter text is in too many titles for an index to help. */
+/** Reports whether an index helps. A shorter text is in too many titles. */
 const isIndexed = (query: string): boolean => query.length >= 3;
 
-/** For each filter the ids of all stories that pass it, as an index finds them. */
+/** Returns, for each filter, SQL for the IDs of all matching stories, found by an index. */
 function foundByIndex(params: ListParams, project: Id): Part[] {
   const { query, label, epicId, assigneeId, agentId, storyIds, updatedSince, columnId } = params;
   const sets: Part[] = [];
@@ -198,7 +202,7 @@ function foundByIndex(params: ListParams, project: Id): Part[] {
         union all
         (select s.id from stories s where ${inProject} and s.column_id is null and 'canceled' = any (${statuses}::text[])
           order by s.column_id, s.rank)) s`);
-  // Last: of what many stories have, this index is read to its end.
+  // This set is last, because the index reads all entries of a common word or label.
   const words = query !== undefined && isIndexed(query) ? query : undefined;
   if (words !== undefined || label !== undefined) {
     const labels = label === undefined ? sql.empty : sql.part` || array['l' || ${label}::text]`;
@@ -210,7 +214,7 @@ function foundByIndex(params: ListParams, project: Id): Part[] {
   return sets;
 }
 
-/** The columns of a page, of the story whose id is `n.id`. */
+/** Returns the columns of a page for the story `n.id`. */
 const candidateOf = (project: Id, params: ListParams): Part =>
   params.sort === 'board'
     ? sql.part`coalesce((select c.position from board_columns c where ${of('c')} and c.id = s.column_id),
@@ -240,13 +244,13 @@ const searchedPage = (project: Id, params: ListParams, walk: Part, limit: Part):
     inProject: sql.part`${of('s')} and s.project_id = ${project} and s.id = n.id`,
   });
 
-/** A page of the stories of a project that pass the filters, in the order asked for. */
+/** Lists a page of a project's stories that match the filters, in the requested order. */
 export async function listStories(
   db: Db,
   project: Id,
   params: ListParams,
 ): Promise<ResultOf<Registry['stories']['list']>> {
-  // Written out: of a limit that is a parameter Postgres expects a tenth of the project, and plans for that.
+  // The limit is a literal. For a parameter Postgres assumes a tenth of the project and chooses a bad plan.
   const limit = sql.literal(params.limit + 1);
   const isSearched = isSearch(params);
   const walk =

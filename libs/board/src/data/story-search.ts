@@ -1,26 +1,26 @@
 /**
- * A page of stories that pass filters which the order's index does not know. The first so many stories are looked
- * through in the order asked for; where they do not fill the page, those that an index finds for a filter are put in
- * order instead, if they are few. So a page costs the same in a project of any size, whether what is looked for is
- * common or rare; where it is neither, the page comes with what was found, and its cursor goes on from there.
+ * Returns a page of stories for filters that the order's index does not cover. It first examines a limited
+ * number of stories in the requested order. If they do not fill the page, and an index finds few stories for
+ * a filter, it sorts those instead. The cost of a page is therefore independent of the project's size, for
+ * common and for rare matches. In between, the page may be incomplete, and its cursor continues from there.
  */
 import { mostLookedAt, type Part, searched, sql } from '@muster/driver';
 
-/** Rows that an index finds are put in order, so many at most. */
+/** The maximum number of rows found by an index that are sorted. */
 const mostOrdered = 1_000;
 
 export interface Search {
-  /** The stories in the order asked for, with the columns of a page. */
+  /** The stories in the requested order, with the columns of a page. */
   readonly walk: Part;
-  /** The same columns of a story `s`. */
+  /** The same columns for a story `s`. */
   readonly candidate: Part;
-  /** That a story `s` is the candidate `n`, and of the project. */
+  /** The condition that story `s` is the candidate `n` and belongs to the project. */
   readonly inProject: Part;
-  /** Sets of ids `id`, each complete for one of the filters. */
+  /** Sets of IDs `id`, each complete for one of the filters. */
   readonly found: readonly Part[];
-  /** Whether a row `q` of the walk passes the filters. */
+  /** The condition that a row `q` of the scan matches the filters. */
   readonly fits: Part;
-  /** Whether a row `q` that was not walked to belongs behind the cursor. */
+  /** The condition that a row `q` found by an index comes after the cursor. */
   readonly after: Part;
   readonly order: Part;
   readonly limit: Part;
@@ -28,7 +28,7 @@ export interface Search {
 
 const most = sql.literal(mostOrdered);
 
-/** SQL for the page, as `pageOfSearch` reads it. */
+/** Returns SQL for the page, in the form that `pageOfSearch` reads. */
 export function searchPage({ walk, candidate, inProject, found, fits, after, order, limit }: Search): Part {
   const walked = searched(walk, fits, order, limit);
   if (found.length === 0) return walked;
@@ -42,7 +42,8 @@ export function searchPage({ walk, candidate, inProject, found, fits, after, ord
     const conditions = [sql.part`(select are_few from few)`, ...larger, isFew(name)];
     return sql.part`select id from ${name} where ${sql.join(conditions, ' and ')}`;
   });
-  // One by one, which leaves the planner no choice: it knows neither how many they are nor that they are few.
+  // A lateral join per row leaves the planner no choice. It knows neither the number of rows nor that they
+  // are few.
   return sql.part`with walked as materialized (${walked}),
     ${sql.join(sets)},
     few as materialized (

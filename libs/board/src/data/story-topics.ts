@@ -1,4 +1,4 @@
-/** A story as something to speak of: without its texts, its blockers and its lock. */
+/** The few columns of a story that events need, read without its texts, its blockers and its lock. */
 import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { type StoryRow } from './stories.ts';
@@ -16,7 +16,7 @@ export function getStoryTopic(db: Db, id: Id): Promise<StoryTopic> {
   );
 }
 
-/** Whether the caller may see the project of a story that is not the call's own. */
+/** Reports whether the caller may see the project of a story other than the call's target. */
 export async function canSeeStory(db: Db, caller: Caller, storyId: string): Promise<boolean> {
   const found = await db.find(
     sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id

@@ -1,4 +1,4 @@
-/** The records that two parameters name together: what kind of thing, and which one. */
+/** The records that two parameters identify together: a kind and an ID. */
 import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Subject, type TargetType } from '@muster/registry';
 import { aboutEpic, epics } from './epics.ts';
@@ -9,7 +9,7 @@ export interface Target {
   readonly targetId: Id;
 }
 
-/** Locks the target against other writers until this transaction ends, and answers what there is to say of it. */
+/** Locks the target against other writers until this transaction ends, and returns it as an event subject. */
 export async function lockTarget(db: Db, target: Target): Promise<Subject> {
   switch (target.targetType) {
     case 'story':
@@ -25,11 +25,11 @@ type Group = Pick<Subject, 'id' | 'title' | 'projectId'>;
 const groups = sql.part`select g.id, g.name as title, g.project_id as "projectId" from delivery_groups g`;
 const aboutGroup = (group: Group): Subject => ({ type: 'delivery_group', key: null, ...group });
 
-/** Groups are delivery's; the board only assigns members and agents to them. */
+/** Locks a group. Groups belong to delivery; the board only assigns members and agents to them. */
 const lockDeliveryGroup = async (db: Db, groupId: Id): Promise<Subject> =>
   aboutGroup(await db.get(sql<Group>`${groups} where ${of('g')} and g.id = ${groupId} for no key update`));
 
-/** The open group that a story is in, whose work and coordination hear what becomes of it. */
+/** Finds the open group of a story. Its work and its coordinator receive events about the story. */
 export async function findGroupOf(db: Db, storyId: string): Promise<Subject | undefined> {
   const group = await db.find(
     sql<Group>`${groups} where ${of('g')} and g.id =

@@ -1,11 +1,11 @@
-/** Unfinished work of a story that is moved to done. */
+/** The unfinished work of a story that moves to done. */
 import { type Db, type Id, of, sql } from '@muster/driver';
 import { hasRepositoryLinkedTo, targetsOf } from '@muster/tenancy';
 
 export interface Unfinished {
-  /** The keys of the stories that it waits for, as far as they are open. */
+  /** The keys of its open blockers. */
   readonly blockers: readonly string[];
-  /** The name of the holder of a live lease on it or on its open delivery group. */
+  /** The name of the holder of a live lease on it or on its open delivery group; null without one. */
   readonly holder: string | null;
   /** True if work on it was submitted and a linked repository has to report its merge. */
   readonly awaitsMerge: boolean;

@@ -1,9 +1,9 @@
-/** What happened to the story lately. */
+/** The section of a story's recent activity. */
 import { type DB, of, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
 import { type Section, whole } from './scope.ts';
 
-/** What the section is said to be; more is in the activity itself. */
+/** The number of entries that the contract promises. The activity operations list more. */
 const mostRecent = 20;
 
 type Row = Pick<

@@ -1,4 +1,4 @@
-/** What people agreed on beforehand: prompts and contracts. */
+/** The sections of prompts and contracts. */
 import { of, type Part, sql } from '@muster/driver';
 import { contractColumns, type ContractRow, toContract } from '../contracts.ts';
 import { effectivePrompts, promptColumns, type PromptRow, toPrompt } from '../prompts.ts';
@@ -7,12 +7,12 @@ import { firstOf, type Section } from './scope.ts';
 const mostPrompts = 50;
 const mostContracts = 50;
 
-/** SQL for a text, or null where those before it in the order fill the room already. */
+/** Returns SQL for a text; null if the texts before it in this order already exceed `maxBytes`. */
 const ifRoom = (text: Part, order: Part, maxBytes: number): Part =>
   sql.part`case when coalesce(sum(octet_length(${text})) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
      <= ${maxBytes} then ${text} end`;
 
-/** What the project has, its own hiding the organization's. */
+/** Reads the project's effective prompts. Its own prompts override those of the organization. */
 export const prompts: Section<'prompts'> = async ({ db, maxBytes }) => {
   const effective = effectivePrompts(sql.part`(select app.project_id())`, mostPrompts + 1);
   const rows = await db.all(
@@ -23,7 +23,9 @@ export const prompts: Section<'prompts'> = async ({ db, maxBytes }) => {
   return { value: value.map(toPrompt), more: more || value.some((row) => row.body === null) };
 };
 
-/** The newest versions: first those of contracts that were published for the story, then the rest of the project's. */
+/**
+ * Reads the newest versions of contracts: first those published for the story, then others of the project.
+ */
 export const contracts: Section<'contracts'> = async ({ db, storyId, maxBytes }) => {
   const limit = mostContracts + 1;
   const rows = await db.all(

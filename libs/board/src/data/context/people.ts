@@ -1,4 +1,4 @@
-/** Who works on the story, and who reviews it. */
+/** The sections of the assignment and the reviewers. */
 import { findStoryAssignment } from '../assignments.ts';
 import { listReviewers, mostReviewers } from '../reviewers.ts';
 import { type Section, whole } from './scope.ts';

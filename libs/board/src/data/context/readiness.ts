@@ -1,4 +1,7 @@
-/** Whether the caller can begin: what the rules ask of the board, who works on the story now, and whether agents have to stay away. */
+/**
+ * The section that says if the caller can begin: the rules of the board, the current holder, and a stop for
+ * agents.
+ */
 import { of, sql } from '@muster/driver';
 import { readinessOf } from '../../rules/readiness.ts';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables, toBoardFacts } from '../readiness-facts.ts';

@@ -1,4 +1,4 @@
-/** What the sections of a story's context are read with, and what each is read as. */
+/** The input and the result of reading a section of a story's context. */
 import { type Db, type Id } from '@muster/driver';
 import {
   type ContextSection,
@@ -14,34 +14,34 @@ import { type Caller, type HandlerContext } from '@muster/runtime';
 export interface Scope {
   readonly db: Db;
   readonly caller: Caller;
-  /** The story; its project is that of the transaction. */
+  /** The story's ID. The transaction belongs to its project. */
   readonly storyId: Id;
-  /** The same as the caller named it, for what another domain is asked. */
+  /** The story as the caller named it, for calls to other domains. */
   readonly storyRef: string;
-  /** More text than this is not worth reading. */
+  /** The limit of text that is worth reading. */
   readonly maxBytes: number;
   readonly policy: () => Promise<Policy>;
-  /** The story's execution; asked once, for two sections. */
+  /** Returns the story's execution. Two sections share one request. */
   readonly execution: () => Promise<Execution | null>;
-  /** What others hold and touch around the story; asked once, for two sections. */
+  /** Returns the locks and work of others near the story. Two sections share one request. */
   readonly workAround: () => Promise<ResultOf<typeof inside.workAround>>;
-  /** What another domain knows of the story. */
+  /** Performs an operation of another domain. */
   readonly perform: HandlerContext<Operation>['perform'];
 }
 
 export interface Read<Value> {
   readonly value: Value;
-  /** Whether there is more than was read. */
+  /** True if there is more than was read. */
   readonly more: boolean;
 }
 
-/** A section whose statements go out in the tick in which it is called. */
+/** A function that reads one section. It sends its statements in the tick in which it is called. */
 export type Section<Name extends ContextSection> = (scope: Scope) => Promise<Read<ContextSections[Name]>>;
 
-/** A section that was read whole. */
+/** Returns a section that was read completely. */
 export const whole = <Value>(value: Value): Read<Value> => ({ value, more: false });
 
-/** The first `limit` of items of which one more was asked for. */
+/** Returns the first `limit` of `limit + 1` requested items. */
 export const firstOf = <Item>(items: readonly Item[], limit: number): Read<Item[]> => ({
   value: items.slice(0, limit),
   more: items.length > limit,

@@ -1,6 +1,6 @@
 /**
- * The sections of a story's context and what each is read with. A section is a statement or two of its own, so that
- * one is added by a line here; what it loses where there is no room is a line of rules/context-cuts.ts.
+ * The sections of a story's context with their reading functions. Each sends one or two statements of its
+ * own. To add a section, add a line here; rules/context-cuts.ts defines how it shrinks.
  */
 import { type ContextSection, registry } from '@muster/registry';
 import { recentActivity } from './activity.ts';

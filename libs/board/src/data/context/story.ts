@@ -1,4 +1,4 @@
-/** The story itself, what it is for, and who is about it. */
+/** The sections of the story, its epic, its spec, and the members who view it. */
 import { of, sql } from '@muster/driver';
 import { type EpicRow, epics, toEpic } from '../epics.ts';
 import { listOnlookers, mostOnlookers } from '../selections.ts';

@@ -1,4 +1,4 @@
-/** The open threads of a story. */
+/** The section of a story's open threads. */
 import { of, sql } from '@muster/driver';
 import { type OpenThread } from '@muster/registry';
 import { type CommentRow, comments, toComment } from '../comments.ts';
@@ -9,7 +9,7 @@ const mostReplies = 100;
 
 interface Row extends CommentRow {
   readonly root_id: string;
-  /** Comments and threads that were looked at, those past the limits included. */
+  /** The number of comments and threads read, including those beyond the limits. */
   readonly seen: number;
 }
 
@@ -19,8 +19,8 @@ function openComment(row: Row): Omit<OpenThread, 'replies'> {
 }
 
 /**
- * The newest threads with their newest replies, shown oldest first. The statement weighs them in the order in which
- * they are worth most, and leaves the text of those that have no room anyway where it is.
+ * Reads the newest threads with their newest replies, shown oldest first. The statement adds up bytes from
+ * the most useful comment down, and does not read texts that would not fit.
  */
 export const openThreads: Section<'openThreads'> = async ({ db, storyId, maxBytes }: Scope) => {
   const rows = await db.all(
@@ -56,7 +56,10 @@ export const openThreads: Section<'openThreads'> = async ({ db, storyId, maxByte
   return { value: threads.slice(-mostThreads), more };
 };
 
-/** A reviewer's request for changes, with the threads that are to be settled; these are read only where there is one. */
+/**
+ * Reads a reviewer's request for changes with the open threads. It reads the threads only if there is such a
+ * request.
+ */
 export const rework: Section<'rework'> = async (scope) => {
   const requested = (await scope.execution())?.rework ?? null;
   if (requested === null) return whole(null);
