@@ -1,4 +1,7 @@
-/** The board as an import meets it: locked in the order that all keep, counters, columns, stories; and who is known here. */
+/**
+ * Reads and locks the board for an import, in the common order: counters, columns, stories. Also finds the
+ * members it names.
+ */
 import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { type Actor, type ColumnStatus } from '@muster/registry';
 import { type Selectable } from 'kysely';
@@ -8,25 +11,28 @@ import { type EpicRow, epics } from './epics.ts';
 import { readInPortions } from './imports.ts';
 import { stories, type StoryRow } from './stories.ts';
 
-/** An id that stands in the order of that time. */
+/** Returns an ID that sorts by this time. */
 export const idAt = (time: string): string => v7({ msecs: Date.parse(time) });
 
 export interface ImportColumn {
   readonly id: string;
   readonly name: string;
   readonly status: ColumnStatus;
-  /** The rank of the story at its end; null where it is empty. */
+  /** The rank of the column's last story; null for an empty column. */
   readonly last: string | null;
 }
 
 export interface ImportBoard {
   readonly projectKey: string;
   readonly lastNumber: number;
-  /** Those on the board, from left to right. */
+  /** The active columns from left to right. */
   readonly columns: readonly ImportColumn[];
 }
 
-/** Locks the counters and the columns of a project: imports into it take turns, and no story goes to an end meanwhile. */
+/**
+ * Locks the counters and the columns of a project. Imports into it are serialized, and no story can reach the
+ * end of a column at the same time.
+ */
 export async function openImportBoard(db: Db, projectId: string): Promise<ImportBoard> {
   const [counters, , columns] = await Promise.all([
     db.get(
@@ -48,14 +54,14 @@ export async function openImportBoard(db: Db, projectId: string): Promise<Import
   return { projectKey: counters.key, lastNumber: counters.last, columns };
 }
 
-/** Writes the number of the last story of a project whose counters are locked. */
+/** Writes the last story number of a project whose counters are locked. */
 export const setLastNumber = (projectId: string, last: number): Query<unknown> =>
   sql`update project_counters set last_story_number = ${last} where ${of()} and project_id = ${projectId}`;
 
-/** A story with the state of its execution that is not over; null where it has none. */
+/** A story with the state of its open execution; null without one. */
 export type ImportedStory = StoryRow & { readonly work: string | null };
 
-/** Locks the stories of these ids that there are; by id. */
+/** Locks the existing stories among these IDs, ordered by ID. */
 export async function lockStories(db: Db, ids: readonly string[]): Promise<Map<string, ImportedStory>> {
   const [, rows] = await Promise.all([
     db.all(
@@ -72,7 +78,7 @@ export async function lockStories(db: Db, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Stories of the project that mirror these items, by external id. */
+/** Finds the project's stories with these external IDs of the provider. */
 export async function findMirrors(
   db: Db,
   projectId: string,
@@ -91,7 +97,7 @@ export async function findMirrors(
   return new Map(rows.map(({ external_id: externalId, ...story }) => [externalId, story]));
 }
 
-/** Locks the epics of these ids that there are. */
+/** Locks the existing epics among these IDs. */
 export async function lockEpics(db: Db, ids: readonly string[]): Promise<Map<string, EpicRow>> {
   const rows = await db.all(
     sql<EpicRow>`select ${epics.list} from epics e where ${of('e')} and e.id = any (${ids}::uuid[]) order by e.id for no key update`,
@@ -99,9 +105,9 @@ export async function lockEpics(db: Db, ids: readonly string[]): Promise<Map<str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Locks the comments of these ids that there are. */
+/** Locks the existing comments among these IDs. */
 export async function lockComments(db: Db, ids: readonly string[]): Promise<Map<string, CommentRow>> {
-  // All portions together keep the order of ids, in which everyone locks comments.
+  // The batches together keep the order of IDs, in which all transactions lock comments.
   const rows = await readInPortions([...ids].sort(), (portion) =>
     db.all(
       sql<CommentRow>`select ${comments.list} from comments c where ${of('c')} and c.id = any (${portion}::uuid[]) order by c.id for no key update`,
@@ -113,7 +119,7 @@ export async function lockComments(db: Db, ids: readonly string[]): Promise<Map<
 /** The story and the thread of a comment. */
 export type CommentPlace = Pick<CommentRow, 'id' | 'story_id' | 'parent_id'>;
 
-/** The places of the comments of these ids that there are, without a lock. */
+/** Reads the places of the existing comments among these IDs, without a lock. */
 export async function findCommentPlaces(db: Db, ids: readonly string[]): Promise<Map<string, CommentPlace>> {
   const rows = await readInPortions(ids, (portion) =>
     db.all(
@@ -123,7 +129,7 @@ export async function findCommentPlaces(db: Db, ids: readonly string[]): Promise
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The current specs of stories, by their ids; those that were never written are missing. */
+/** Reads the current specs of stories by ID. Stories without a spec are left out. */
 export async function findSpecs(
   db: Db,
   ids: readonly string[],
@@ -143,7 +149,10 @@ export interface KnownMember {
   readonly name: string;
 }
 
-/** Active members who can see the project, by their addresses in small letters; locked as lockMember does. */
+/**
+ * Finds active members who can see the project, by e-mail address in lower case. Locks them as lockMember
+ * does.
+ */
 export async function findMembersByEmail(
   db: Db,
   projectId: string,
@@ -161,7 +170,7 @@ export async function findMembersByEmail(
   return new Map(rows.map(({ email, ...member }) => [email, member]));
 }
 
-/** Assigns new stories, without a word to anyone. */
+/** Assigns new stories, without notifications. */
 export const assignStories = (
   projectId: string,
   by: Actor,

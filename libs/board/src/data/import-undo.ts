@@ -1,4 +1,4 @@
-/** What an import made, and what of it no other call has touched since. */
+/** A story that an import created, and if another call changed it since. */
 import { type Db, of, type Query, sql } from '@muster/driver';
 import { type ImportRow } from './imports.ts';
 
@@ -9,7 +9,7 @@ export interface MadeStory {
   readonly touched: boolean;
 }
 
-/** Locks the stories that the import made, and says which were touched since; read after the locks. */
+/** Locks the stories that the import created, and reads after the locks which of them were changed since. */
 export async function lockMadeStories(db: Db, row: ImportRow): Promise<MadeStory[]> {
   const [, stories] = await Promise.all([
     db.all(
@@ -36,8 +36,9 @@ export async function lockMadeStories(db: Db, row: ImportRow): Promise<MadeStory
 }
 
 /**
- * Removes stories with what hangs on them, then the epics that the import made and that are as it left them, empty and
- * assigned to none, and what was noted of both. The counts of the board are written here: one by one they would cost the square (board.sql).
+ * Deletes stories with their records. Then deletes the epics that the import created, if they are unchanged,
+ * empty and unassigned, and the notes about both. It writes the board's counts itself, because the triggers
+ * would take quadratic time (board.sql).
  */
 export function removeStories(row: ImportRow, ids: readonly string[]): Query<unknown>[] {
   const { project_id: projectId } = row;

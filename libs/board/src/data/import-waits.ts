@@ -1,4 +1,4 @@
-/** Which stories wait for which, as an import says it. */
+/** The dependencies between stories of an import. */
 import { type Db, of, organization, type Query, sql } from '@muster/driver';
 import { type Wait } from '../rules/import-merge.ts';
 import { type ImportRow } from './imports.ts';
@@ -7,11 +7,14 @@ export interface WantedWait {
   readonly externalId: string;
   readonly blockedBy: string;
   readonly storyId: string;
-  /** Null where no story has come by that id. */
+  /** Null if no story was imported with that ID. */
   readonly blockerId: string | null;
 }
 
-/** What the items that this import put last wait for; and others, where it is this import that made what they wait for. */
+/**
+ * Finds the blockers of the items that this import put last, and the items of other imports whose blocker
+ * this import created.
+ */
 export const findWanted = (db: Db, row: ImportRow): Promise<WantedWait[]> =>
   db.all(
     sql<WantedWait>`select i.external_id as "externalId", w.named as "blockedBy", s.id as "storyId", t.id as "blockerId"
@@ -26,7 +29,7 @@ export const findWanted = (db: Db, row: ImportRow): Promise<WantedWait[]> =>
        order by i.external_id, w.named`,
   );
 
-/** All that waits in a project. */
+/** Reads all dependencies in a project. */
 export const findWaits = (db: Db, projectId: string): Promise<Wait[]> =>
   db.all(
     sql<Wait>`select b.story_id as "storyId", b.blocker_id as "blockerId" from story_blockers b

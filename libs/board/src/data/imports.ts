@@ -1,4 +1,4 @@
-/** Imports, and the items that they know again. */
+/** The imports, and the items by which later imports recognize records. */
 import {
   CursorId,
   type Db,
@@ -39,12 +39,12 @@ export function toImport(row: ImportRow): Import {
   return { ...shown, counts: { created, updated, unchanged, kept, refused } };
 }
 
-/** The import as the subject of what happened to it. */
+/** Returns the import as an event subject. */
 export const aboutImport = (row: ImportRow): Subject => subjectOf('import', row, row.name);
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the imports of a project, newest first. */
+/** Lists a page of a project's imports, newest first. */
 export async function listImports(
   db: Db,
   projectId: Id,
@@ -62,23 +62,25 @@ export async function listImports(
 
 export type ItemKind = Selectable<DB['import_items']>['kind'];
 
-/** An item as it was noted when it was put last. */
+/** The state of an item noted at its last import. */
 export type ItemRow = Pick<
   Selectable<DB['import_items']>,
   'kind' | 'external_id' | 'record_id' | 'source_hash' | 'record_version'
 >;
 
-/** The name of an item among those of its import's project and provider. */
+/** Returns the key of an item, unique within its project and provider. */
 export const itemKey = (kind: ItemKind, externalId: string): string => `${kind} ${externalId}`;
 
 /**
- * Has each statement of this transaction planned for its parameters. A plan that is kept from when the tables were empty
- * would read the whole table for each name, once an import has filled it.
+ * Makes Postgres plan each statement of this transaction for its parameters. A plan cached while the tables
+ * were empty would scan the whole table for each name after an import has filled it.
  */
 export const planForEachCall = (db: Db): Promise<unknown> =>
   db.all(sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`);
 
-/** Rows that one statement names: a put has up to 100,000 comments, and each statement has a time limit. */
+/**
+ * The number of names per statement. A put may have 100,000 comments, and each statement has a time limit.
+ */
 const rowsPerStatement = 2_000;
 
 /** Reads the rows of many names by several statements, one after another. */
@@ -92,7 +94,7 @@ export async function readInPortions<Name, Row>(
   return rows;
 }
 
-/** Those of the named items that were put before, by itemKey. */
+/** Reads the noted items among the named ones, by itemKey. */
 export async function findItems(
   db: Db,
   { project_id: projectId, provider }: ImportRow,
@@ -103,7 +105,7 @@ export async function findItems(
   );
   const rows = await readInPortions(wanted, (portion) =>
     db.all(
-      // By lateral and limit each name is one lookup in the index, also before the table is analyzed.
+      // With lateral and limit each name is one index lookup, even before the table is analyzed.
       sql<ItemRow>`select i.*
        from unnest(${portion.map(({ kind }) => kind)}::text[], ${portion.map(({ externalId }) => externalId)}::text[]) w (kind, external_id)
        cross join lateral (select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version
@@ -114,12 +116,12 @@ export async function findItems(
   return new Map(rows.map((row) => [itemKey(row.kind, row.external_id), row]));
 }
 
-/** An item as it is noted from now on. */
+/** An item to note. */
 export interface NotedItem {
   readonly kind: ItemKind;
   readonly externalId: string;
   readonly recordId: string;
-  /** The import made the record. */
+  /** True if the import created the record. */
   readonly isMade: boolean;
   readonly hash: Buffer;
   readonly version: number;
@@ -127,8 +129,8 @@ export interface NotedItem {
 }
 
 /**
- * Notes items as they were put by this import. The time at which a note was made is that at which its record was: what was
- * done to the record by others came after it. An item that went to a record which no import made was made by none.
+ * Notes items of this import. A note has the same time as its record's write, so later changes by others are
+ * newer. If an item was matched to a record that no import created, it has no creating import.
  */
 export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: string): Query<unknown>[] =>
   portionsOf(
