@@ -1,4 +1,4 @@
-/** What a text finds. Which records, and in which order, app.find says (libs/migrations/functions/search.sql). */
+/** Full-text search. The SQL function app.find (libs/migrations/functions/search.sql) decides about hits and their order. */
 import { type Db, of, sql } from '@muster/driver';
 import { FoundKind, type FoundRecord, type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
