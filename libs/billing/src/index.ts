@@ -2,10 +2,10 @@ import { billing } from './operations/billing/handlers.ts';
 import { platform } from './operations/platform/handlers.ts';
 import { type SeatPrices } from './rules/prices.ts';
 
-/** What this lib answers, by namespace, at these prices. */
+/** Returns the handlers by namespace, with these prices. */
 export const billingHandlers = (prices: SeatPrices) => ({ billing: billing(prices) });
 
-/** What operators of the installation ask, whatever the prices. */
+/** The handlers of the installation's operators. They do not depend on prices. */
 export const platformHandlers = { admin: { platform } };
 
 export { type Recalculation, recalculateSeats } from './data/seat-usage.ts';

@@ -1,4 +1,7 @@
-/** Asks the worker to count the seats again after each change of members, roles, invitations or the subscription. */
+/**
+ * Requests a new count of the seats from the worker after each change of members, roles, invitations or the
+ * subscription.
+ */
 import { type Reaction } from '@muster/runtime';
 import { type DomainEvent, outboxRow } from '@muster/tenancy';
 

@@ -1,6 +1,6 @@
 import { gamification } from './operations/gamification/handlers.ts';
 
-/** What this lib answers, by namespace. */
+/** The handlers by namespace. */
 export const gamificationHandlers = { gamification };
 
 export { syncPoints } from './sync-points.ts';

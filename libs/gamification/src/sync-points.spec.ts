@@ -18,7 +18,7 @@ describe('the counting', () => {
       done(ana, first),
       assigned(ana, second, null, robo.me.agentId),
       done(ana, second),
-      // Assigned after it was done, and assigned and cleared before.
+      // One story was assigned after it was done; another was assigned and cleared before.
       done(ana, third),
       assigned(ana, third, ben.me.memberId),
     );
@@ -107,7 +107,7 @@ describe('the counting', () => {
       );
     const before = await sums();
     expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
-    // As after a restore that lost the cursor.
+    // This is the state after a restore that lost the cursor.
     await world.rows('update gamification_state set counted_seq = 0 where org_id = $1', orgId);
     expect(await count(world, orgId)).toEqual({ counted: 5, hasMore: false });
     expect(await sums()).toEqual(before);
@@ -171,7 +171,7 @@ describe('the counting', () => {
       orgId,
     );
     expect(weeks).toEqual([{ points: 10 }, { points: 10 }]);
-    // Time passes: what was this week is the one before last.
+    // Moves this week's sums back by two weeks.
     await world.rows(
       `update point_scores set starts_on = starts_on - 14 where org_id = $1 and period = 'week'`,
       orgId,

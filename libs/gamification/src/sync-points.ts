@@ -1,4 +1,4 @@
-/** The counting: a job of the worker. */
+/** The worker's job that counts points. */
 import { type Db, organization, sql } from '@muster/driver';
 import { Policy } from '@muster/registry';
 import { outboxRow } from '@muster/tenancy';
@@ -9,16 +9,16 @@ import { type Counted, countPoints, type Known } from './rules/ledger.ts';
 import { judge, type Occurrence } from './rules/points.ts';
 import { sumChanges } from './rules/sums.ts';
 
-/** The job's name: the topic of its rows in the outbox, whose payload is empty. */
+/** The job's name. It is the topic of its outbox rows, whose payload is empty. */
 export const syncJob = 'gamification.sync';
 
-/** Entries of the activity that one transaction counts at most. */
+/** The maximum number of activity entries per transaction. */
 export const mostPerTransaction = 1_000;
 
 export interface Synced {
-  /** Entries of the activity that were looked at. */
+  /** The number of activity entries read. */
   readonly counted: number;
-  /** Whether there is more; the outbox then has a row for it. */
+  /** True if more entries follow. The outbox then has a row for them. */
   readonly hasMore: boolean;
 }
 
@@ -30,9 +30,9 @@ const isSwitchedOn = async (db: Db): Promise<boolean> => {
 };
 
 /**
- * Counts what happened since the last count, in the transaction that it is given, and leaves a row in the outbox for
- * the rest. However often and however many at once it runs, nothing counts twice: counts take turns, each goes on
- * where the last one stopped, and the ledger takes nothing that it has.
+ * Counts the activity since the last count in the given transaction, and adds an outbox row for the rest.
+ * Concurrent and repeated runs count nothing twice. Counts are serialized by a row lock, each continues after
+ * the last one, and the ledger ignores entries that it already has.
  */
 export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
   const [state, isOn, occurrences, resets] = await Promise.all([
@@ -56,7 +56,7 @@ export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
   return { counted: occurrences.length, hasMore };
 }
 
-/** What they give and take back, with all that has to be known for it. */
+/** Counts the points of these entries, and reads the facts needed for that. */
 async function count(db: Db, occurrences: readonly Occurrence[], resets: Known['resets']): Promise<Counted> {
   const judged = occurrences.flatMap((occurrence) =>
     judge(occurrence).map((verdict) => ({ occurrence, verdict })),

@@ -1,10 +1,10 @@
-/** A world's activity for the specs of points: entries as operations leave them, and the counting as the worker does it. */
+/** Writes and counts activity for specs: entries as operations write them, counted as the worker does. */
 import { newId, type Pool } from '@muster/driver';
 import { type EventKind } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type Synced, syncJob, syncPoints } from '../src/sync-points.ts';
 
-/** As the world of a spec has them. */
+/** The part of a spec's test world that is needed here. */
 interface World {
   readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   readonly database: { readonly owner: Pool };
@@ -22,11 +22,11 @@ export interface Entry {
   readonly storyId?: string;
   readonly projectId?: string | null;
   readonly data?: Record<string, unknown>;
-  /** A moment, as SQL. */
+  /** A time, as an SQL expression. */
   readonly at?: string;
 }
 
-/** Writes entries of the activity, in order, as operations leave them. */
+/** Writes activity entries in order, as operations do. */
 export async function happen(world: World, orgId: string, ...entries: Entry[]): Promise<void> {
   const rows = entries.map(
     ({ kind, by, storyId = newId(), projectId = null, data = {}, at = 'now()' }, index) => ({
@@ -80,14 +80,14 @@ export const assigned = (
   data: { memberId, agentId, previousMemberId: null, previousAgentId: null },
 });
 
-/** Counts as the worker does: as the services' own role, inside the organization. */
+/** Counts as the worker does: with the role of the services, in the organization. */
 export const count = (world: World, orgId: string): Promise<Synced> =>
   inOrganizationAsSystem(world.database.owner, orgId, (db) => syncPoints(db, orgId));
 
 export const pointsOf = async (who: Player): Promise<number> =>
   (await who.gamification.profile()).profile.points;
 
-/** The jobs that were asked for. */
+/** Reads the requested jobs. */
 export const jobs = (world: World, orgId: string): Promise<unknown[]> =>
   world.rows('select payload from outbox where org_id = $1 and topic = $2', orgId, syncJob);
 

@@ -1,6 +1,7 @@
 /**
- * The operators' lists, over all organizations: functions of the database, which ask for the pass of a platform token.
- * Each walks down an index, and looks at so many at most; a page that found little comes with a cursor all the same.
+ * The operators' lists over all organizations. They call database functions that require the pass of a
+ * platform token. Each function scans an index and examines a limited number of rows, so a page may be
+ * incomplete and still have a cursor.
  */
 import {
   CursorId,
@@ -28,7 +29,7 @@ interface Params {
   readonly cursor?: string | undefined;
 }
 
-/** What was looked at, counted from where the page began; an item of it where it fits. */
+/** A row that was examined, numbered from the start of the page. It contains an item if `fits` is true. */
 interface Step {
   readonly nth: number;
   readonly fits: boolean;
@@ -36,17 +37,17 @@ interface Step {
 
 interface List<Row extends Step, Item> {
   readonly name: 'accounts' | 'orgs' | 'teams' | 'subscriptions';
-  /** What a row is sorted by, and how that looks in a cursor. */
+  /** Returns the sort key of a row, as it appears in a cursor. */
   readonly keyOf: (row: Row) => readonly string[];
   readonly key: z.ZodType<readonly string[]>;
-  /** Where the list begins, as its function takes it. */
+  /** The parameters of the database function for the start of the list. */
   readonly start: readonly null[];
   readonly toItem: (row: Row) => Item;
-  /** Of what two servers have; the first one's unless said. */
+  /** Joins two rows with the same key from different servers. By default the first one is used. */
   readonly join?: (one: Row, other: Row) => Row;
 }
 
-/** Asks every server. */
+/** Sends a query to every server. */
 type Everywhere = <Row>(query: Query<Row>) => Promise<Row[][]>;
 
 const listOf =
@@ -69,8 +70,8 @@ const bytewise = (a: readonly string[], b: readonly string[]): number => {
 };
 
 /**
- * The rows of all servers in one order, as far as each of them was looked through: beyond that another one's would come too
- * early. What two have is joined.
+ * Merges the rows of all servers in one order, up to the point that each server has examined. Beyond it a row
+ * of another server could come too early. Rows with the same key are joined.
  */
 function merged<Row extends Step>(
   servers: readonly (readonly Row[])[],

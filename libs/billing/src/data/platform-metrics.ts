@@ -1,4 +1,4 @@
-/** The installation in numbers. */
+/** The metrics of the installation. */
 import { type Query, sql } from '@muster/driver';
 import { isOutboxJob, jobNames } from '@muster/jobs';
 import { type PlatformMetrics } from '@muster/registry';
@@ -22,7 +22,7 @@ const metrics = sql<MetricsRow>`
   select m.*, e.states as execution_states, e.estimated as executions_estimated
   from app.platform_metrics() m cross join app.platform_executions() e`;
 
-/** Each state is there, also where nothing is in it. */
+/** The zero counts, so that states without executions are included. */
 const noExecutions: PlatformMetrics['executions'] = {
   available: 0,
   leased: 0,
@@ -33,7 +33,7 @@ const noExecutions: PlatformMetrics['executions'] = {
   completed: 0,
 };
 
-/** Likewise of the work that follows from writes. */
+/** The zero counts of all kinds of queued jobs. */
 const nothingQueued: PlatformMetrics['queues'] = Object.fromEntries(
   jobNames.filter(isOutboxJob).map((name) => [name, { waiting: 0, active: 0, delayed: 0, failed: 0 }]),
 );
@@ -43,7 +43,7 @@ type Counts = Readonly<Record<string, number>>;
 const sumOf = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => number): number =>
   rows.reduce((sum, row) => sum + pick(row), 0);
 
-/** By name, what all have together. */
+/** Returns the sums by name. */
 function together(all: readonly Counts[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const counts of all)
@@ -51,7 +51,10 @@ function together(all: readonly Counts[]): Record<string, number> {
   return sums;
 }
 
-/** Of all servers together. People who are in organizations of two are counted at both, so their number is an estimate then. */
+/**
+ * Reads the metrics of all servers together. An account with organizations on two servers is counted on both,
+ * so with several servers the number of accounts is an estimate.
+ */
 export async function getMetrics(
   everywhere: <Row>(query: Query<Row>) => Promise<Row[][]>,
 ): Promise<PlatformMetrics> {

@@ -2,7 +2,7 @@ import { type Db, of, organization, sql } from '@muster/driver';
 import { freeSeats, getSeats, type Seats } from '@muster/organizations';
 import { type OrgRole, orgRoles, type SeatUsage } from '@muster/registry';
 
-/** How many active members have each role. */
+/** Counts the active members of each role. */
 export async function countByRole(db: Db): Promise<Record<OrgRole, number>> {
   const rows = await db.all(
     sql<{
@@ -20,16 +20,19 @@ export async function countByRole(db: Db): Promise<Record<OrgRole, number>> {
   };
 }
 
-/** The time at which the worker counted the seats last; undefined before its first count. */
+/** Returns the time of the worker's last seat count; undefined before the first one. */
 export const findRecalculatedAt = async (db: Db): Promise<string | undefined> =>
   (await db.find(sql<{ recalculated_at: string }>`select recalculated_at from seat_usage where ${of()}`))
     ?.recalculated_at;
 
 export interface Recalculation {
   readonly seats: Seats;
-  /** The count differs from the last one in more than reservations, which also end by time alone. */
+  /**
+   * True if the count differs from the last one in more than reservations. Reservations also end by expiry
+   * alone.
+   */
   readonly hasChanged: boolean;
-  /** No seat is left, and the last count still had one. */
+  /** True if no seat is free and the last count still had one. */
   readonly isNewlyExhausted: boolean;
 }
 
@@ -37,7 +40,7 @@ interface StoredUsage extends Seats {
   readonly by_role: Record<OrgRole, number>;
 }
 
-/** Counts the seats, and stores the count. The first count of an organization is no change. */
+/** Counts the seats, and stores the count. The first count of an organization is not a change. */
 export async function recalculateSeats(db: Db): Promise<Recalculation> {
   const [before] = await db.all(
     sql<StoredUsage>`select purchased, used, pending, by_role from seat_usage where ${of()} for update`,

@@ -5,13 +5,13 @@ import { type Selectable } from 'kysely';
 
 export type SubscriptionRow = Selectable<DB['subscriptions']>;
 
-/** The organization's subscription; each has one. Locked by lockSeats. */
+/** Reads the organization's only subscription. lockSeats locks it. */
 export const getSubscription = (db: Db): Promise<SubscriptionRow> =>
   db.one(
     sql<SubscriptionRow>`select org_id, plan, status, seats, current_period_start, current_period_end, created_at, updated_at, version from subscriptions where ${of()}`,
   );
 
-/** The period that `at` is in. */
+/** Returns the billing period that contains `at`. */
 export const periodOf = (row: SubscriptionRow, at: string): Period =>
   rollForward({ start: row.current_period_start, end: row.current_period_end }, row.created_at, at);
 
@@ -32,7 +32,7 @@ export const aboutSubscription = ({ org_id, plan }: SubscriptionRow): Subject =>
 
 const changing = ['seats', 'current_period_start', 'current_period_end', 'updated_at', 'version'] as const;
 
-/** Writes what can change of a locked subscription. */
+/** Writes the changeable columns of a locked subscription. */
 export const setSubscription = (row: SubscriptionRow): Query<unknown> =>
   sql`${sql.update('subscriptions', changing, row)} where ${of()}`;
 
@@ -42,7 +42,7 @@ interface LedgerLine {
   readonly proration: Proration;
 }
 
-/** The line of the ledger that says who made the subscription what it is now, and what it cost. */
+/** Inserts the ledger line of a change, with the actor, the new state and the cost. */
 export const insertLedgerLine = (
   row: SubscriptionRow,
   { actor, fromSeats, proration }: LedgerLine,

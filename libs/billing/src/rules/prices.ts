@@ -1,8 +1,10 @@
-/** What seats cost, by plan. The installation's own prices go before these: SEAT_PRICING in the environment. */
+/** The prices of seats by plan. The environment variable SEAT_PRICING overrides them for an installation. */
 import { type Plan, plans, type SeatPricing } from '@muster/registry';
 import { z } from 'zod';
 
-/** So high that a bill of a million seats is still a whole number that JSON carries exactly. */
+/**
+ * The maximum unit price. A bill for a million seats is then still an integer that JSON represents exactly.
+ */
 const dearestUnit = 1_000_000;
 
 const Tier = z.strictObject({
@@ -53,7 +55,10 @@ export const defaultSeatPrices: SeatPrices = {
 
 const Given = z.partialRecord(z.enum(plans), Price);
 
-/** The prices that a JSON text gives, and the default ones of plans that it does not name. Throws with what is wrong. */
+/**
+ * Parses prices from a JSON text. Plans that it does not name get the default prices. Throws with the problem
+ * found.
+ */
 export function parseSeatPrices(text: string): SeatPrices {
   let given: unknown;
   try {

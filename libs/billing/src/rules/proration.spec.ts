@@ -121,7 +121,7 @@ describe('a change of seats', () => {
       fc.property(anything, ({ price, seats: [from, to], ...when }) => {
         const { period, at } = on(when);
         const whole = Math.abs(costOf(price.tiers, to) - costOf(price.tiers, from));
-        // A unit apart at most: each of the lines is rounded.
+        // The amounts differ by at most one unit, because each line is rounded.
         expect(Math.abs(prorate(price, { from, to }, period, at).amount)).toBeLessThanOrEqual(whole + 1);
       }),
     );

@@ -1,11 +1,14 @@
-/** What seats cost, and what a change of their number costs for the rest of a period. Whole minor units throughout. */
+/**
+ * Calculates the price of seats, and of changing their number within a period. All amounts are integers in
+ * minor currency units.
+ */
 import { type Period } from '@muster/organizations';
 import { type Proration } from '@muster/registry';
 import { type SeatPrice } from './prices.ts';
 
 const dayMillis = 86_400_000;
 
-/** What so many seats cost for a whole period: each what the tier that it falls in says. */
+/** Returns the price of this many seats for a whole period. Each seat costs the price of its tier. */
 export function costOf(tiers: SeatPrice['tiers'], seats: number): number {
   let below = 0;
   let cost = 0;
@@ -17,7 +20,10 @@ export function costOf(tiers: SeatPrice['tiers'], seats: number): number {
   return cost;
 }
 
-/** Half a unit goes up. Integers all the way: a quotient of floats can land on the wrong side of a half. */
+/**
+ * Returns the prorated amount, rounded half up. It uses integers only, since a quotient of floats can round a
+ * half in the wrong direction.
+ */
 function share(amount: number, days: number, ofDays: number): number {
   const doubled = 2 * amount * days + ofDays;
   return (doubled - (doubled % (2 * ofDays))) / (2 * ofDays);
@@ -26,9 +32,9 @@ function share(amount: number, days: number, ofDays: number): number {
 const beginningOfDay = (time: string): number => Math.floor(Date.parse(time) / dayMillis) * dayMillis;
 
 /**
- * What it costs to have `to` seats instead of `from` for the rest of the period, today included: what is left of the
- * old number is credited, the new one is charged. Each is rounded by itself and depends on its number of seats alone, so
- * changes on one day add up to what the one change from the first to the last would have cost.
+ * Calculates the cost of changing from `from` to `to` seats for the rest of the period, including today. The
+ * old number is credited and the new one charged. Each line is rounded separately and depends only on its
+ * number of seats. Several changes on one day therefore cost the same in total as one change.
  */
 export function prorate(
   { currency, tiers }: SeatPrice,
@@ -50,7 +56,7 @@ export function prorate(
     ...whole,
     amount: charge - credit,
     lines: [
-      // Not -credit: that would make a zero a negative one.
+      // `-credit` would turn zero into negative zero.
       { kind: 'credit', seats: from, days, amount: 0 - credit },
       { kind: 'charge', seats: to, days, amount: charge },
     ],

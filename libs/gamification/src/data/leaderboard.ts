@@ -1,4 +1,7 @@
-/** A leaderboard from the top: a page is a walk down an index, however many points were ever given. */
+/**
+ * Lists a leaderboard from the top. A page scans an index, so its cost does not depend on the number of
+ * points ever given.
+ */
 import {
   CursorCount,
   CursorId,
@@ -17,7 +20,7 @@ import { type Period } from '../rules/sums.ts';
 
 type Leaderboard = Registry['gamification']['leaderboard'];
 
-/** The last one of the page before: points, member, rank, and how many there were up to there. */
+/** The cursor: the points, member and rank of the last entry, and the number of entries up to it. */
 const Position = z.tuple([CursorCount, CursorId, CursorCount, CursorCount]);
 
 interface Row {
@@ -28,7 +31,7 @@ interface Row {
   readonly before: number;
 }
 
-/** SQL for the first day of the period that is now, and of the one before. */
+/** SQL for the first day of the current period and of the previous one. */
 const starts: Record<Period, readonly [now: Part, before: Part]> = {
   week: [
     sql.part`date_trunc('week', now())::date`,
@@ -82,7 +85,7 @@ export async function listLeaders(
   );
 }
 
-/** Ranks go on from the page before, so that no page counts those above it. */
+/** Continues the ranks of the previous page, so that no page counts the entries above it. */
 function ranked(
   rows: readonly Row[],
   period: Period,

@@ -1,4 +1,4 @@
-/** The ledger, and the activity that it is counted from. */
+/** The ledger of points, and the activity from which it is counted. */
 import { type Db, of, organization, sql } from '@muster/driver';
 import { type Counted, type Given, type Known, type TakenBack } from '../rules/ledger.ts';
 import { isPointKind, type Occurrence } from '../rules/points.ts';
@@ -9,7 +9,10 @@ interface OccurrenceRow extends Omit<Occurrence, 'actorMemberId' | 'projectId' |
   readonly subject_id: string;
 }
 
-/** What is not counted yet, oldest first. Numbers have no gaps and follow commits, so nothing comes in between later. */
+/**
+ * Lists activity that is not counted yet, oldest first. The numbers have no gaps and follow the commits, so
+ * no entry can appear later between those already read.
+ */
 export async function listUncounted(db: Db, limit: number): Promise<Occurrence[]> {
   const rows = await db.all(
     sql<OccurrenceRow>`select e.seq, e.kind, e.project_id, e.subject ->> 'id' as subject_id, e.data, e.at, m.id as actor_member_id
@@ -36,7 +39,7 @@ interface EntryRow {
 }
 
 const toGiven = ({ kind, ...row }: EntryRow): Given[] =>
-  // Kinds that were given up stay in the ledger and are left alone.
+  // Entries of kinds that no longer exist stay in the ledger, and are ignored.
   isPointKind(kind)
     ? [
         {
@@ -51,7 +54,7 @@ const toGiven = ({ kind, ...row }: EntryRow): Given[] =>
       ]
     : [];
 
-/** What stands of what was given for these, and counts: what is from before a reset does not. */
+/** Lists the valid points given for these subjects. Points from before a reset are not valid. */
 export async function listStanding(db: Db, subjectIds: readonly string[]): Promise<Given[]> {
   const rows = await db.all(
     sql<EntryRow>`select e.activity_seq, e.member_id, e.kind, e.subject_id, e.project_id, e.points, e.at
@@ -64,9 +67,9 @@ export async function listStanding(db: Db, subjectIds: readonly string[]): Promi
 }
 
 /**
- * Who each story was assigned to when it was done, by the number of the entry that says so: the member, else the
- * agent's member. As the activity has it, since the story may have changed hands by the time that it is counted.
- * Not those who are no members any more.
+ * Finds the assignee of each story at the time it was done, by the number of that activity entry: the member,
+ * or else the agent's member. It reads the activity, because the story may have another assignee when it is
+ * counted. Former members are left out.
  */
 export async function findAssignees(db: Db, done: readonly Occurrence[]): Promise<Known['assignees']> {
   const rows = await db.all(
@@ -104,7 +107,7 @@ interface KeyRow {
   readonly kind: string;
 }
 
-/** Writes entries, and answers those of them that are news: counted once more, nothing is. */
+/** Writes entries, and returns the new ones. A repeated count therefore changes nothing. */
 export async function setEntries(db: Db, { given, takenBack }: Counted): Promise<Counted> {
   if (given.length + takenBack.length === 0) return { given, takenBack };
   const [added, taken] = await Promise.all([

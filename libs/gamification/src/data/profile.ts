@@ -1,9 +1,9 @@
-/** What is kept of one member's points. */
+/** Reads the points of one member. */
 import { type Db, of, organization, sql } from '@muster/driver';
 import { type MemberRef } from '@muster/registry';
 import { isPointKind, type Tally } from '../rules/points.ts';
 
-/** A member by name; 404 for those who are none any more. */
+/** Reads an active member. Throws not_found for others. */
 export function getMemberRef(db: Db, memberId: string): Promise<MemberRef> {
   return db.get(
     sql<MemberRef>`select id, name, handle from members where ${of()} and id = ${memberId} and status = 'active'`,
@@ -21,7 +21,10 @@ export async function listTallies(db: Db, memberId: string): Promise<Tally[]> {
   return rows.flatMap(({ kind, ...tally }) => (isPointKind(kind) ? [{ kind, ...tally }] : []));
 }
 
-/** One more than the members who have more points over all time; null for a member without any. */
+/**
+ * Returns the rank: one more than the number of members with more points over all time. Null for a member
+ * without points.
+ */
 export async function findRank(db: Db, memberId: string): Promise<number | null> {
   const row = await db.find(
     sql<{ rank: number }>`select 1 + (
@@ -36,7 +39,7 @@ export async function findRank(db: Db, memberId: string): Promise<number | null>
   return row?.rank ?? null;
 }
 
-/** Days on end with points, the last of them today or yesterday; none from before a reset. */
+/** Counts the consecutive days with points, up to today or yesterday. Days before a reset do not count. */
 export async function getStreakDays(db: Db, memberId: string): Promise<number> {
   const { days } = await db.one(
     sql<{ days: number }>`with recursive since as (

@@ -1,4 +1,4 @@
-/** How far an organization's activity is counted. */
+/** The progress of counting an organization's activity. */
 import { type DB, type Db, newId, of, organization, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
 
@@ -12,7 +12,7 @@ const columns = sql.part`counted_seq, state, job_id, synced_at`;
 export const findState = (db: Db): Promise<State | undefined> =>
   db.find(sql<State>`select ${columns} from gamification_state where ${of()}`);
 
-/** Keeps every other count, request and reset out until this transaction ends. */
+/** Locks the state against other counts, requests and resets until this transaction ends. */
 export async function lockState(db: Db): Promise<State> {
   const [, state] = await Promise.all([
     db.all(
@@ -24,9 +24,8 @@ export async function lockState(db: Db): Promise<State> {
 }
 
 /**
- * Asks for a count under this id, unless one is asked for already or there is nothing to count. One that was asked
- * for over an hour ago and never ran is lost, whatever became of it. Answers how it stands then, and whether this
- * asked for it.
+ * Requests a count with this ID, unless one is already requested or there is nothing to count. A request that
+ * has not run for an hour counts as lost. Returns the state, and if this call made the request.
  */
 export async function requestCount(db: Db, jobId: string): Promise<{ state: State; isAsked: boolean }> {
   const [, state] = await Promise.all([
@@ -42,7 +41,7 @@ export async function requestCount(db: Db, jobId: string): Promise<{ state: Stat
   return { state, isAsked: state.job_id === jobId };
 }
 
-/** Notes that everything up to this entry is counted, and whether there is more. */
+/** Records that all activity up to this entry is counted, and if more follows. */
 export const setCounted = (seq: number, hasMore: boolean) =>
   sql`update gamification_state set counted_seq = ${seq}, state = case when ${hasMore}::boolean then 'running' else 'done' end,
        job_id = coalesce(job_id, ${newId()}),
@@ -50,6 +49,6 @@ export const setCounted = (seq: number, hasMore: boolean) =>
        synced_at = case when ${hasMore}::boolean then synced_at else now() end
      where ${of()}`;
 
-/** Notes that the caller who asked for a count gets none. */
+/** Records that a requested count will not run. */
 export const setIdle = () =>
   sql`update gamification_state set state = 'done' where ${of()} and state <> 'done'`;

@@ -1,14 +1,14 @@
-/** The sums that are kept with the ledger. */
+/** The sums that are stored with the ledger. */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type SumChanges } from '../rules/sums.ts';
 
-/** Of weeks and months, this one and the one before are kept. */
+/** Returns the condition for sums to keep: all time, and the current and the previous week and month. */
 const isKept = (row: Part): Part => sql.part`case ${row}.period when 'all' then true
   else ${row}."startsOn" >= (date_trunc(${row}.period, now()) - ('1 ' || ${row}.period)::interval)::date end`;
 
 /**
- * Adds the changes, with COMMIT. Rows are made with nothing first: an insert that is turned into an update still has
- * to keep the checks, and a change below zero would not.
+ * Adds the changes with COMMIT. It first inserts missing rows with zeros. An upsert would check the
+ * constraints on the inserted values, and a negative change would violate them.
  */
 export function addToSums(db: Db, { tallies, scores, days }: SumChanges): void {
   const add = (rows: readonly unknown[], insert: Query<unknown>, update: Query<unknown>): void => {
@@ -45,13 +45,13 @@ export function addToSums(db: Db, { tallies, scores, days }: SumChanges): void {
   );
 }
 
-/** Leaderboards that no caller can ask for any more. */
+/** Deletes the sums of leaderboards that no caller can request any more. */
 export const deleteOldScores = () =>
   sql`delete from point_scores where ${of()} and (
        period = 'week' and starts_on < (date_trunc('week', now()) - interval '1 week')::date
        or period = 'month' and starts_on < (date_trunc('month', now()) - interval '1 month')::date)`;
 
-/** How many have points: everybody, or of one member whether. */
+/** Counts the members with points, or returns 1 or 0 for one member. */
 export async function countWithPoints(db: Db, memberId: string | null): Promise<number> {
   const { count } = await db.one(
     sql<{ count: number }>`select count(distinct t.member_id) from point_tallies t
@@ -61,14 +61,14 @@ export async function countWithPoints(db: Db, memberId: string | null): Promise<
 }
 
 /**
- * Takes away the sums of a member, or everybody's, and notes where their points begin anew. That is where the
- * activity stands when this commits: its row is locked from here on, so this goes out last.
+ * Deletes the sums of a member or of all members, and records the start of their new points. That is the
+ * activity's position at commit: this statement locks its row, so it is sent last.
  */
 export function resetSums(db: Db, memberId: string | null): void {
   const whose = memberId === null ? sql.part`true` : sql.part`member_id = ${memberId}`;
   db.later(sql`delete from point_tallies where ${of()} and ${whose}`);
   db.later(sql`delete from point_scores where ${of()} and ${whose}`);
-  // Earlier days stay where they are: no streak reaches back over a reset.
+  // Earlier days stay. A streak never extends across a reset.
   db.later(sql`delete from point_days where ${of()} and day >= now()::date and ${whose}`);
   db.later(
     sql`with s as (select activity from streams where ${of()} for no key update)

@@ -20,7 +20,7 @@ const reopened = (seq: number, who?: string, subjectId?: string) =>
   story(seq, 'done', 'ready', who, subjectId);
 
 const keyOf = (entry: Given) => `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
-/** What stands after this, of what stood before. */
+/** Returns the valid points after a count. */
 const after = (before: readonly Given[], { given, takenBack }: Counted): Given[] => {
   const gone = new Set(takenBack.map((entry) => keyOf(entry.given)));
   return [...before, ...given].filter((entry) => !gone.has(keyOf(entry)));
@@ -100,7 +100,7 @@ describe('counting', () => {
   });
 });
 
-/** Stories that are done, opened again and done again by anybody, in any order. */
+/** Histories in which members finish and reopen stories in any order. */
 const history = fc
   .array(
     fc.record({
@@ -113,7 +113,7 @@ const history = fc
   .map((steps) => {
     const isDone = new Map<string, boolean>();
     return steps.flatMap((step, index) => {
-      // A status changes to another one only.
+      // A status only changes to a different one.
       if ((isDone.get(step.story) ?? false) === step.isDone) return [];
       isDone.set(step.story, step.isDone);
       return [(step.isDone ? done : reopened)(index + 1, step.who, step.story)];
@@ -150,7 +150,8 @@ describe('any history', () => {
         const all = countPoints(occurrences, nothing);
         const standing = after([], all);
         const again = countPoints(occurrences.slice(from), { ...nothing, standing });
-        // What the ledger has already is no news, nor is taking back what is taken back.
+        // Entries that the ledger already contains are not new, and points that were already taken back are
+        // not taken back again.
         const had = new Set(all.given.map(keyOf));
         expect(again.given.filter((entry) => !had.has(keyOf(entry)))).toEqual([]);
         const stands = new Set(standing.map(keyOf));

@@ -1,11 +1,11 @@
 /**
- * The ledger: what a stretch of the activity gives and takes back, worked out from what stood before it. Pure, so that
- * what holds for every history can be tried on any.
+ * Counts the points that a part of the activity gives and takes back. The functions are pure, so that
+ * property tests can try any history.
  */
 import { type PointKind } from '@muster/registry';
 import { judge, type Occurrence, pointsOf, type Verdict } from './points.ts';
 
-/** Points given, and by which entry of the activity; they stand until they are taken back. */
+/** Points, with the number of the activity entry that gave them. They are valid until they are taken back. */
 export interface Given {
   readonly activitySeq: number;
   readonly memberId: string;
@@ -21,25 +21,28 @@ export interface TakenBack {
   readonly bySeq: number;
 }
 
-/** What is known beside the occurrences. */
+/** The facts needed in addition to the activity. */
 export interface Known {
-  /** What stands, of the subjects that the occurrences are about. */
+  /** The valid points for the subjects of the activity. */
   readonly standing: readonly Given[];
-  /** Who it was assigned to when a story was done, by the number of that entry; the actor where no member was. */
+  /**
+   * The assignee of a story when it was done, by the number of that activity entry. Without an assignee the
+   * actor gets the points.
+   */
   readonly assignees: ReadonlyMap<number, string>;
-  /** Up to which entry a member's history counts no more. */
+  /** The last activity entry before a member's reset. Entries up to it do not count. */
   readonly resets: ReadonlyMap<string, number>;
 }
 
 export interface Counted {
-  /** Everything that was given, in order; some of it may be taken back again by what came later. */
+  /** All points given, in order. Later activity may have taken some of them back. */
   readonly given: readonly Given[];
   readonly takenBack: readonly TakenBack[];
 }
 
 const placeOf = ({ kind, subjectId }: Pick<Given, 'kind' | 'subjectId'>): string => `${kind} ${subjectId}`;
 
-/** Counts occurrences, oldest first. */
+/** Counts activity, oldest first. */
 export function countPoints(occurrences: readonly Occurrence[], known: Known): Counted {
   const standing = new Map<string, Given[]>();
   for (const entry of known.standing)
@@ -55,7 +58,7 @@ export function countPoints(occurrences: readonly Occurrence[], known: Known): C
     const place = placeOf(verdict);
     const there = standing.get(place) ?? [];
     if (verdict.does === 'takeBack') {
-      // Counted once more, an old entry must not take back what was given since.
+      // In a repeated count, an old entry must not take back points that were given later.
       const goes = (entry: Given) =>
         entry.activitySeq < seq && (verdict.whose === 'all' || entry.memberId === actorMemberId);
       takenBack.push(...there.filter(goes).map((entry) => ({ given: entry, bySeq: seq })));

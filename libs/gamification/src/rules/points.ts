@@ -1,4 +1,7 @@
-/** What gives points, what takes them back, and what is made of them. The numbers are stated here and nowhere else. */
+/**
+ * The rules of points: their values, the events that give them or take them back, and the levels and badges.
+ * All numbers are defined here.
+ */
 import {
   type Badge,
   type EventData,
@@ -9,11 +12,11 @@ import {
 } from '@muster/registry';
 import { type z } from 'zod';
 
-/** One entry of the activity, as far as points are concerned. */
+/** The part of an activity entry that matters for points. */
 export interface Occurrence {
   readonly seq: number;
   readonly kind: string;
-  /** The member who did it, or whose agent did; null where the system did. */
+  /** The acting member, or the member of the acting agent; null for the system. */
   readonly actorMemberId: string | null;
   readonly projectId: string | null;
   readonly subjectId: string;
@@ -21,23 +24,32 @@ export interface Occurrence {
   readonly at: string;
 }
 
-/** An occurrence says that there is something to be given for, or no more. */
+/** A decision that an activity entry gives or takes back points. */
 export interface Verdict {
   readonly kind: PointKind;
   readonly does: 'give' | 'takeBack';
-  /** What points of this kind stand for once at most per member: a story, a comment, a contract. */
+  /**
+   * The subject of the points: a story, a comment or a contract. A member gets each kind of points at most
+   * once per subject.
+   */
   readonly subjectId: string;
-  /** Whose: of the actor, or for a story of its assignee; all is everybody's that stand. */
+  /**
+   * The member whose points change: the actor or the story's assignee. `all` takes back the points of all
+   * members.
+   */
   readonly whose: 'actor' | 'assignee' | 'all';
 }
 
 type Judge = (data: unknown, subjectId: string) => readonly Verdict[];
 
-/** A kind and its schema belong together, which the compiler cannot follow while the kind is any. */
+/** Returns the schema of a kind. The compiler cannot relate them while the kind is generic. */
 const schemaOf = <Kind extends EventKind>(kind: Kind) =>
   events[kind] as unknown as z.ZodType<EventData<Kind>>;
 
-/** A rule reads its event's data by type. Data of an older release may lack what it asks for: then it gives nothing. */
+/**
+ * Creates a rule with typed event data. Data of an older release may lack a field; the rule then gives
+ * nothing.
+ */
 function rule<Kind extends EventKind>(
   kind: Kind,
   judgeOf: (data: EventData<Kind>, subjectId: string) => Verdict | readonly Verdict[] | undefined,
@@ -65,7 +77,7 @@ const takeBack = (kind: PointKind, subjectId: string, whose: Verdict['whose'] = 
   whose,
 });
 
-/** What each thing is worth. */
+/** The points for each kind. */
 export const pointsOf: Readonly<Record<PointKind, number>> = {
   story_done: 10,
   review_given: 5,
@@ -75,10 +87,13 @@ export const pointsOf: Readonly<Record<PointKind, number>> = {
   story_created: 1,
 };
 
-/** Kinds of points that a story itself stands for. They go with it, so that no one gains by stories that are deleted again. */
+/**
+ * The kinds of points that belong to a story. Deleting the story takes them back, so that deleted stories
+ * earn no points.
+ */
 const ofStory: readonly PointKind[] = ['story_created', 'story_done', 'spec_written', 'review_given'];
 
-/** THE RULES: what happened → whose points of which kind it gives, or takes back. */
+/** The rules by event kind: the points that an event gives or takes back. */
 const rules: ReadonlyMap<string, Judge> = new Map([
   rule('story.created', (_data, storyId) => give('story_created', storyId)),
   rule('story.deleted', (_data, storyId) => ofStory.map((kind) => takeBack(kind, storyId))),
@@ -96,17 +111,20 @@ const rules: ReadonlyMap<string, Judge> = new Map([
   rule('contract.published', (_data, contractId) => give('contract_published', contractId)),
 ]);
 
-/** Points that an event gives and takes back; empty for events without points. */
+/** Returns the points that an event gives and takes back. The list is empty for events without points. */
 export const judge = ({ kind, data, subjectId }: Occurrence): readonly Verdict[] =>
   rules.get(kind)?.(data, subjectId) ?? [];
 
-/** The points at which a level begins: 0, 50, 150, 300, 500, … each level takes 50 more than the one before. */
+/**
+ * Returns the points at which a level begins: 0, 50, 150, 300, 500, … Each level takes 50 more than the one
+ * before.
+ */
 export const levelBeginsAt = (level: number): number => 25 * level * (level - 1);
 
-/** The level that so many points make, from 1. */
+/** Returns the level for this many points, starting at 1. */
 export function levelOf(points: number): number {
   const level = Math.floor((1 + Math.sqrt(1 + (4 * Math.max(0, points)) / 25)) / 2);
-  // A square root may come out a hair to either side of a whole number.
+  // A square root may be slightly above or below an integer.
   if (levelBeginsAt(level) > points && level > 1) return level - 1;
   return levelBeginsAt(level + 1) <= points ? level + 1 : level;
 }
@@ -123,7 +141,7 @@ const badges: readonly Badge[] = [
   { slug: 'planner', title: 'Planner', kind: 'story_created', times: 50 },
 ];
 
-/** Of one kind: what stands, and how often it was given. */
+/** The totals of one kind: the valid points, and how often they were given. */
 export interface Tally {
   readonly kind: PointKind;
   readonly points: number;
@@ -133,7 +151,7 @@ export interface Tally {
 export const badgesOf = (tallies: readonly Tally[]): Badge[] =>
   badges.filter(({ kind, times }) => tallies.some((tally) => tally.kind === kind && tally.times >= times));
 
-/** The points of every kind, 0 where there are none. */
+/** Returns the points by kind, with 0 for missing kinds. */
 export function byKind(tallies: readonly Tally[]): Record<PointKind, number> {
   const none: Record<PointKind, number> = {
     story_done: 0,
@@ -147,6 +165,6 @@ export function byKind(tallies: readonly Tally[]): Record<PointKind, number> {
   return none;
 }
 
-/** Kinds come back from the database as text. */
+/** Reports whether the text is a current kind. The database stores kinds as text. */
 export const isPointKind = (kind: string): kind is PointKind =>
   (pointKinds as readonly string[]).includes(kind);

@@ -1,4 +1,4 @@
-/** What a stretch of the ledger changes in the sums that are kept with it. */
+/** Calculates the changes of the stored sums for a part of the ledger. */
 import { type Counted, type Given } from './ledger.ts';
 
 export const periods = ['week', 'month', 'all'] as const;
@@ -7,10 +7,13 @@ export type Period = (typeof periods)[number];
 const dayMs = 86_400_000;
 const dayOfTime = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** The UTC day that a time lies in. */
+/** Returns the UTC day of a time. */
 export const dayOf = (at: string): string => at.slice(0, 10);
 
-/** The first UTC day of the period that a time lies in; weeks begin on Monday, all time in 1970. */
+/**
+ * Returns the first UTC day of the period that contains a time. Weeks begin on Monday, and all time begins in
+ * 1970.
+ */
 export function startOf(period: Period, at: string): string {
   const day = dayOf(at);
   if (period === 'all') return '1970-01-01';
@@ -44,7 +47,7 @@ export interface SumChanges {
   readonly days: readonly DayChange[];
 }
 
-/** One object per key, made where it is missing. */
+/** Returns the map's value for the key, and creates it if it is missing. */
 function kept<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const there = map.get(key) ?? make();
   map.set(key, there);
@@ -52,8 +55,8 @@ function kept<Value>(map: Map<string, Value>, key: string, make: () => Value): V
 }
 
 /**
- * The changes, summed up: each sum is named once, and one that comes out as it was is not named. What is taken back
- * goes from the periods in which it was given, as if it had never been.
+ * Adds up the changes. Each sum appears once, and unchanged sums are left out. Points taken back are
+ * subtracted from the periods in which they were given.
  */
 export function sumChanges(orgId: string, { given, takenBack }: Counted): SumChanges {
   const tallies = new Map<string, TallyChange>();

@@ -13,7 +13,7 @@ const prices: SeatPrices = {
 };
 const world = useWorld({ ...organizationsHandlers, billing: billing(prices) });
 
-/** The subscription began on the first of a month, and is in the month of 30 days that has so many left. */
+/** Sets a billing period of 30 days, of which this many are left. */
 const periodWith = (orgId: string, daysLeft: number) =>
   world.rows(
     `update subscriptions set current_period_start = date_trunc('day', now()) + make_interval(days => $2 - 30),
@@ -70,7 +70,7 @@ describe('billing.seatUsage', () => {
       byRole: { owner: 1, admin: 1, member: 1, viewer: 1 },
       recalculatedAt: expect.stringMatching(/Z$/),
     });
-    // The plan's view of the same seats.
+    // The entitlement reports the same seats.
     const { entitlement } = await ben.billing.orgEntitlement();
     expect([entitlement.usage.seats, entitlement.limits.seats]).toEqual([5, 25]);
   });
@@ -174,7 +174,7 @@ describe('billing.updateSeats', () => {
     expect(subscription).toMatchObject({ seats: 25, version: 1 });
     expect(proration).toMatchObject({ amount: 0, lines: [] });
     expect(await ledgerOf(orgId)).toEqual([]);
-    // Also where more are held than were bought: nothing is asked for.
+    // This also succeeds if more seats are used than purchased, because the number stays the same.
     await world.rows('update subscriptions set seats = 2 where org_id = $1', orgId);
     expect((await ana.billing.updateSeats({ seats: 2 })).usage).toMatchObject({ purchased: 2, used: 3 });
   });

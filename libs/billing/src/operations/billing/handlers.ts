@@ -6,7 +6,7 @@ import { seatPricing } from './seatPricing.ts';
 import { seatUsage } from './seatUsage.ts';
 import { updateSeats } from './updateSeats.ts';
 
-/** These prices hold for the whole installation, from its start. */
+/** Returns the handlers. The prices apply to the whole installation until it restarts. */
 export const billing = (prices: SeatPrices) =>
   ({
     seatPricing: seatPricing(prices),

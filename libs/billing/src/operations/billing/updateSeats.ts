@@ -19,7 +19,7 @@ export const updateSeats = (prices: SeatPrices) =>
     const { params, caller, db, access, emit, refuse, changedNothing } = context;
     const { seats: wanted, expectedVersion, preview } = params;
     const [seats, subscription, byRole, counted, { at }] = await Promise.all([
-      // A preview gives nothing away, so no caller waits for it.
+      // A preview assigns no seats, so it takes no lock and no other caller waits for it.
       preview ? getSeats(db) : lockSeats(db),
       getSubscription(db),
       countByRole(db),

@@ -11,7 +11,7 @@ const tokenOf = ({ orgId, ana }: People, scopes: readonly Scope[]): Promise<Pers
   world.token(orgId, ana.me.memberId, { scopes });
 const operatorOf = (people: People): Promise<Person> => tokenOf(people, ['platform']);
 
-/** Gives an organization a slug that no other organization here has in it. */
+/** Gives an organization a slug that no other organization contains. */
 async function named(slug: string): Promise<People> {
   const people = await world.org();
   await world.rows('update orgs set slug = $2, name = $3 where id = $1', people.orgId, slug, `The ${slug}`);
@@ -23,7 +23,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** All pages of a list, and how many items each had. */
+/** Reads all pages of a list, and counts the items of each. */
 async function pages(
   ask: (cursor: { cursor?: string }) => Promise<Page>,
 ): Promise<{ items: unknown[]; sizes: number[] }> {
@@ -39,7 +39,10 @@ async function pages(
   return { items, sizes };
 }
 
-/** A project with an execution in each way that one can be; by SQL, since delivery is not of this world. */
+/**
+ * Creates a project with an execution in each possible state. It uses SQL, since delivery is not in this test
+ * world.
+ */
 async function arrangeExecutions(orgId: string): Promise<void> {
   const projectId = newId();
   await world.rows(
@@ -89,7 +92,7 @@ describe('operators of the installation', () => {
       expect.objectContaining({ id: zebra.orgId, deletedAt: null }),
     ]);
     expect((await operator.admin.platform.orgs({ query: 'the orgs-z' })).items).toHaveLength(1);
-    // Wildcards are letters like others.
+    // Wildcards in the query are ordinary characters.
     expect((await operator.admin.platform.orgs({ query: 'orgs_zebra' })).items).toEqual([]);
   });
 
@@ -187,7 +190,7 @@ describe('operators of the installation', () => {
       `zz-0${mostLookedAt}`,
       `zz-0${mostLookedAt + 1}`,
     );
-    // From here on the last that the first page looks at is an item of it.
+    // From this cursor on, the last row that the first page examines is a match.
     const start = Buffer.from(JSON.stringify(['zz-'])).toString('base64url');
     const { items, sizes } = await pages((cursor) =>
       operator.admin.platform.orgs({ query: 'rare', cursor: start, ...cursor }),
@@ -229,7 +232,7 @@ describe('operators of the installation', () => {
     const nothing = { waiting: 0, active: 0, delayed: 0, failed: 0 };
     expect(metrics).toEqual({
       orgs: before.orgs + 1,
-      // The same people by their addresses.
+      // Both organizations have the same people, identified by their e-mail addresses.
       accounts: before.accounts,
       projects: before.projects + 1,
       stories: before.stories,
@@ -245,7 +248,7 @@ describe('operators of the installation', () => {
         submitted: before.executions.submitted + 1,
         completed: before.executions.completed + 1,
       },
-      // Each kind of work is named, also those of which there is none.
+      // Each kind of job is listed, including those without jobs.
       queues: {
         ...Object.fromEntries(jobNames.filter(isOutboxJob).map((name) => [name, nothing])),
         event: { waiting: 1, active: 0, delayed: 0, failed: 0 },
@@ -282,7 +285,7 @@ describe('operators of the installation', () => {
     expect(await last24h()).toBe(before + 30);
     await leave(busy.orgId, 1_000_071, 1_000_074, '1 hour');
     expect(await last24h()).toBe(before + 34);
-    // None of what was before the loss is of the last day any more.
+    // All calls from before the loss are now older than a day.
     await world.rows(
       `update audit set at = now() - interval '3 days' where org_id = $1 and seq <= 70`,
       busy.orgId,
@@ -341,7 +344,8 @@ describe('nobody else', () => {
       for (const call of calls) {
         expect(await attempt(null, null, call)).toBe('MU403');
         expect(await attempt(people.ana, null, call)).toBe('MU403');
-        // The door gives the pass to platform tokens alone, and only where it is asked for it.
+        // The authorization check gives the pass only to platform tokens, and only to operations that request
+        // it.
         expect(await attempt(people.ana, 'platform', call)).toBe('MU403');
         expect(await attempt(operator, null, call)).toBe('MU403');
         for (const pass of ['', 'on', '00'.repeat(32)])

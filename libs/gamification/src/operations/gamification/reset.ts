@@ -5,7 +5,7 @@ import { getMemberRef } from '../../data/profile.ts';
 import { lockState } from '../../data/state.ts';
 import { countWithPoints, resetSums } from '../../data/sums.ts';
 
-/** Whose points go: a member's, or those of the whole organization. */
+/** Returns the event subject of a reset: the member, or the organization. */
 async function subjectOf(db: Db, orgId: string, memberId: string | null): Promise<Subject> {
   if (memberId !== null) {
     const { id, name } = await getMemberRef(db, memberId);
@@ -18,7 +18,7 @@ async function subjectOf(db: Db, orgId: string, memberId: string | null): Promis
 export const reset = handle(registry.gamification.reset, async ({ params, caller, db, emit }) => {
   const { orgId } = caller;
   const memberId = params.memberId ?? null;
-  // The lock first: no count is under way meanwhile.
+  // The lock comes first, so that no count runs at the same time.
   const [, withPoints, subject] = await Promise.all([
     lockState(db),
     countWithPoints(db, memberId),
