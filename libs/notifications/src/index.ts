@@ -4,7 +4,7 @@ import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { events } from './operations/events/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 
-/** What this lib answers, by namespace. */
+/** The handlers of this library, by namespace. */
 export const notificationsHandlers = { activity, audit, broadcasts, events, notifications };
 
 export { notify, notifySeatLimit } from './notify.ts';

@@ -1,4 +1,4 @@
-/** Who is told of what happens to people: who is let in, and how many more can be. */
+/** Notifications about changes to people: access to projects, invitations and seats. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Subject } from '@muster/registry';
@@ -102,7 +102,7 @@ describe('access', () => {
         subject: { key: 'HID' },
       },
     ]);
-    // Who has another role there was denied this one.
+    // A member with another role there was denied this one.
     await happen(people.ana, resolved(people.chloe, 'deny'));
     expect((await told()).map(([, , title]) => title)).toContain('Ana denied you access to HID');
   });

@@ -1,4 +1,4 @@
-/** Who is told of what: through the pipeline, with the reaction in it, on the events that operations say. */
+/** Notifications for events that operations emit, through the pipeline with the reaction. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, organization, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';
@@ -96,7 +96,7 @@ describe('a mention', () => {
     const { ana, chloe, robo } = people;
     await happen(chloe, mentioning(ana, chloe));
     expect(await names()).toEqual(['Ana: mention']);
-    // Robo is Chloé's.
+    // Robo is an agent of Chloé.
     await happen(robo, comment({ parentId: await arrangeComment(chloe) }));
     expect(await names()).toEqual(['Ana: mention']);
     await happen(robo, comment({ kind: 'question', directedTo: idOf(chloe) }));
@@ -357,14 +357,14 @@ describe('what is told', () => {
       Promise.all(
         channels.map((channel) => who.notifications.setPreference({ kind, channel, enabled: false })),
       );
-    // Replies are for the inbox alone.
+    // Replies are delivered only to the inbox.
     const root = await arrangeComment(chloe);
     await happen(ana, comment({ parentId: root }));
     expect(await jobs()).toEqual([]);
     await turn(chloe, 'comment_reply', 'inbox');
     await happen(ana, comment({ parentId: root }));
     expect(await names()).toEqual(['Chloé: comment_reply']);
-    // With the inbox off, an e-mail still goes out.
+    // With the inbox disabled, an e-mail is still sent.
     await turn(dan, 'mention', 'inbox', 'push');
     await happen(ana, mentioning(dan));
     const [hidden] = await world.rows<{ id: string; in_inbox: boolean }>(

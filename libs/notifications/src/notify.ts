@@ -6,8 +6,8 @@ import { writeNotifications } from './data/write-notifications.ts';
 import { draftsOf, outOfSeats } from './rules/notification-rules.ts';
 
 /**
- * The reaction that notifies members, by their inboxes, and takes back what leads to something deleted or decided. It goes out
- * with COMMIT, so it costs no round trip.
+ * The reaction that writes notifications for events, and withdraws those about deleted or decided subjects.
+ * Its statements are sent with COMMIT, so it costs no round trip.
  */
 export const notify: Reaction = ({ db, actor, domainEvents }) => {
   const events = domainEvents
@@ -23,7 +23,9 @@ export const notify: Reaction = ({ db, actor, domainEvents }) => {
   return Promise.resolve(undefined);
 };
 
-/** Notifies the owner and the admins that no seat is left, where the worker finds that and no event said so. */
+/**
+ * Notifies the owner and the admins that no seat is left, for cases that the worker detects without an event.
+ */
 export const notifySeatLimit = (db: Db, actor: Actor, subscription: Subject): void => {
   db.later(writeNotifications(actor, [outOfSeats({ subject: subscription })]));
 };

@@ -17,7 +17,7 @@ beforeEach(async () => {
   place = await arrangeStory(world, people.orgId, people.ana.me.memberId);
 });
 
-/** What is to be sent of the only notification of a member. */
+/** Prepares the messages of a member's only notification. */
 async function prepared(who: Person = people.chloe): Promise<Delivery | null> {
   const [row] = await world.rows<{ id: string }>(
     'select id from notifications where org_id = $1 and member_id = $2',

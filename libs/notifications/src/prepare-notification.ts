@@ -1,14 +1,14 @@
-/** What goes out of a notification beside the inbox. */
+/** The content of mails and pushes for notifications. */
 import { type Db, of, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';
 import { listChoices } from './data/preferences.ts';
 import { channelsOf } from './rules/channels.ts';
 import { excerpt } from './rules/excerpts.ts';
 
-/** What to send. A channel that is absent is not wanted, or has nowhere to go. */
+/** The messages to send. A channel is absent if the member does not want it or has no address for it. */
 export interface Delivery {
   readonly email?: { readonly to: string; readonly subject: string; readonly text: string };
-  /** The tokens are secrets of the devices. */
+  /** The push message. The tokens are secrets of the devices. */
   readonly push?: { readonly tokens: readonly string[]; readonly title: string; readonly body: string };
 }
 
@@ -21,17 +21,17 @@ interface Row {
   readonly email: string;
   readonly org_name: string;
   readonly push_tokens: string[];
-  /** All that go out in the message, of which the first are read. */
+  /** The number of notifications in the message, of which only the first ones are read. */
   readonly total: number;
 }
 
-/** Notifications that one message shows. The inbox has the others. */
+/** The maximum number of notifications that one message lists. The inbox has the others. */
 const mostShown = 50;
 
-/** A subject line that mail programs show whole, more or less. */
+/** The maximum length of a subject line. Most mail programs show it completely. */
 const longestSubject = 120;
 
-/** A notification, and the first of the later ones of its kind that go out with it, by what their member may see now. */
+/** Reads a notification and the first of those bundled with it, with the member's current rights. */
 const rowsOf = (notificationId: string) => sql<Row>`
   select n.kind, n.title, coalesce(b.message, n.body) as body, n.actor ->> 'name' as author, n.member_id, m.email,
     o.name as org_name,
@@ -55,13 +55,13 @@ const rowsOf = (notificationId: string) => sql<Row>`
     and (n.project_id is null or app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)
   order by n.id limit ${mostShown}`;
 
-/** The one notification, or how many there are of one author. */
+/** Answers the title of the only notification, or the number of notifications from the author. */
 const titleOf = ({ title, total, author }: Row): string =>
   total === 1 ? title : `${total} notifications from ${author}`;
 
 /**
- * What of a notification is to be sent now, with what goes out in the same message. Null where there is nothing to send:
- * it was read or deleted, or the member was removed or may no longer see its project.
+ * Prepares the messages for a notification and those bundled with it. Answers null if there is nothing to
+ * send: the notification was read or deleted, or the member was removed or may no longer see its project.
  */
 export async function prepareNotification(db: Db, notificationId: string): Promise<Delivery | null> {
   const rows = await db.all(rowsOf(notificationId));

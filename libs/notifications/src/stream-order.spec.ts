@@ -1,4 +1,7 @@
-/** The promise of the streams: whoever reads on from what they have seen misses nothing, whoever writes meanwhile. */
+/**
+ * The guarantee of the streams: a reader who continues from the last entry misses nothing, however many
+ * transactions write concurrently.
+ */
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
@@ -6,7 +9,7 @@ import { handle } from '@muster/runtime';
 import { type Person, useWorld } from '@muster/testing';
 import { activity } from './operations/activity/handlers.ts';
 
-/** Says that an epic was made, as often as its description has letters, and makes none. */
+/** Emits the creation of an epic as often as its description has letters, without creating one. */
 const create = handle(registry.epics.create, async ({ params, access, emit }) => {
   const { projectId, at } = await access();
   const id = newId();
@@ -31,7 +34,7 @@ const create = handle(registry.epics.create, async ({ params, access, emit }) =>
 
 const world = useWorld({ activity, epics: { create } });
 
-/** Reads the stream forward: from the newest entry back to the last one seen, and that turned around. */
+/** Reads the stream forward: from the newest entry back to the last one seen, and reverses the result. */
 function follower(who: Person) {
   const seen: string[] = [];
   return {
@@ -94,7 +97,7 @@ it('leaves a stream without gaps in the order of commits, which followers see wh
   expect(stream).toHaveLength(24 * 8 * 2);
   expect(stream.map((entry) => entry.seq)).toEqual(stream.map((_, index) => index + 1));
   for (const { seen } of followers) expect(seen).toEqual(stream.map((entry) => entry.id));
-  // What one writer did comes in the order in which it was done and said.
+  // The events of one writer appear in the order in which they were emitted.
   for (let writer = 0; writer < 24; writer += 1) {
     const done = stream.map((entry) => entry.subject.title).filter((title) => title.startsWith(`${writer}/`));
     expect(done).toEqual([...done].sort());

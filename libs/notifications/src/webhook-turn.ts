@@ -1,8 +1,9 @@
 /**
- * A worker's turn at an endpoint: one transaction that keeps what came back, takes up what happened since, and answers
- * what is to be sent next. One worker has an endpoint at a time, under an epoch: what a worker says of one that another
- * has taken since is dropped, and the other sends it again, with the same id. What is sent lies in webhook_deliveries
- * before it goes out and until an answer is kept, so a worker that dies at any point loses none of it.
+ * A worker's turn at an endpoint. One transaction stores the results of attempts, adds new events, and
+ * answers the messages to send next. Only one worker holds an endpoint at a time, identified by an epoch.
+ * Results of a worker with an old epoch are dropped, and the new holder sends the messages again with the
+ * same ids. Messages are stored in webhook_deliveries before they are sent and until a result is stored. So a
+ * worker that crashes loses none.
  */
 import { type Db } from '@muster/driver';
 import { nextTryInSeconds } from '@muster/outbound';
@@ -33,22 +34,22 @@ import { secretOwner } from './rules/webhook-secrets.ts';
 /** A message that is due. */
 export interface ReadyMessage {
   readonly deliveryId: string;
-  /** Its `webhook-id`. */
+  /** The `webhook-id` of the message. */
   readonly eventId: string;
-  /** Null: a test. */
+  /** The number of the event; null for a test. */
   readonly seq: number | null;
-  /** Tries of this round that were made before. */
+  /** The number of earlier attempts in this round. */
   readonly attempts: number;
   readonly body: string;
 }
 
-/** What came of sending one. */
+/** The result of an attempt to send a message. */
 export interface SentMessage {
   readonly message: ReadyMessage;
   readonly tried: WebhookTry;
   /** The first 2 KiB of the answer. */
   readonly answer: string | null;
-  /** Seconds that the receiver asks to wait. */
+  /** The delay in seconds that the receiver requests. */
   readonly retryAfterSeconds: number | null;
 }
 
@@ -61,25 +62,25 @@ export interface TurnAsked {
   readonly webhookId: string;
   readonly epoch: number;
   readonly sent: readonly SentMessage[];
-  /** Those that are with the worker still, waiting or on their way: they are not given out again. */
+  /** The ids of deliveries that the worker already has, queued or in flight. They are not answered again. */
   readonly withWorker: readonly string[];
-  /** How many events the worker takes; a test comes in any case. */
+  /** The maximum number of events that the worker accepts. Tests are answered in any case. */
   readonly most: number;
-  /** The worker gives the endpoint back: others go on. */
+  /** True if the worker releases the endpoint for other workers. */
   readonly leaves: boolean;
 }
 
 export interface TurnAnswer {
   readonly url: string;
   readonly isStrict: boolean;
-  /** Events with the worker that are not under way wait; tests go out. */
+  /** True if the worker must hold back queued events. Tests are still sent. */
   readonly isPaused: boolean;
-  /** What signs, the newest first; none where they cannot be read. */
+  /** The signing secrets, newest first; empty if they cannot be decrypted. */
   readonly secrets: readonly string[];
   readonly ready: readonly ReadyMessage[];
-  /** There is more of the activity to be looked through. */
+  /** True if more of the activity has to be scanned. */
   readonly more: boolean;
-  /** It was given back: the worker has it no more. */
+  /** True if the endpoint was released, so that the worker no longer holds it. */
   readonly isOver: boolean;
 }
 
@@ -88,17 +89,20 @@ const goneStatus = 410;
 export const isDelivered = ({ status, error }: WebhookTry): boolean =>
   error === null && status !== null && status >= 200 && status < 300;
 
-/** `chance` spreads the next tries, from 0 to 1. */
+/**
+ * Converts the result of an attempt for storage. `chance` is a random number from 0 to 1 that spreads the
+ * retries.
+ */
 function settledOf({ message, tried, answer, retryAfterSeconds }: SentMessage, chance: number): Settled {
   const common = { id: message.deliveryId, tried, answer };
   if (isDelivered(tried)) return { ...common, state: 'delivered', pause: null };
-  // A test is tried once.
+  // A test is not retried.
   if (message.seq === null) return { ...common, state: 'failed', pause: null };
   const pause = nextTryInSeconds(message.attempts + 1, chance, retryAfterSeconds);
   return { ...common, state: 'pending', pause };
 }
 
-/** Why the endpoint is to be paused now; null where it is not. */
+/** Answers the reason for which the endpoint must be paused now; null if it must not. */
 function pauseOf(
   held: HeldWebhook,
   settled: readonly Settled[],
@@ -111,7 +115,7 @@ function pauseOf(
   return secrets.length === 0 ? 'secret_unreadable' : null;
 }
 
-/** Where the walk came to, and whether it goes on. */
+/** Answers the new cursor after a scan, and whether to continue scanning. */
 function placeAfter(
   { cursor_seq: cursor, stands }: HeldWebhook,
   { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: Walked,
@@ -144,7 +148,7 @@ function messageOf(row: ReadyRow, cursors: EventCursors, { subjectUrl }: TurnSet
   return { deliveryId, eventId, seq, attempts, body: bodyOf() };
 }
 
-/** What is due; in strict order nothing after one that is not. */
+/** Answers the due deliveries. In strict order, a delivery that is not due blocks all later ones. */
 function dueOf(rows: readonly ReadyRow[]): readonly ReadyRow[] {
   const first = rows.findIndex((row) => !row.is_due);
   return first === -1 ? rows : rows.slice(0, first);
@@ -158,7 +162,10 @@ function failingAfter(before: number, settled: readonly Settled[]): number {
 const lastAt = (settled: readonly Settled[], delivered: boolean): string | null =>
   settled.findLast(({ state }) => (state === 'delivered') === delivered)?.tried.at ?? null;
 
-/** Undefined where the endpoint is another worker's by now, or is gone: nothing that was sent is kept of. */
+/**
+ * Runs a turn. Answers undefined if another worker holds the endpoint or it was deleted; then no results are
+ * stored.
+ */
 export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Promise<TurnAnswer | undefined> {
   const { orgId, webhookId, epoch, sent, withWorker, leaves } = asked;
   const held = await keepHolding(db, webhookId, epoch);

@@ -1,4 +1,7 @@
-/** For specs: events without the operations that say them, and a project with a story that they are about. */
+/**
+ * Test helpers: emit events without calling their operations, and create a project with a story as their
+ * subject.
+ */
 import { type Db, newId } from '@muster/driver';
 import {
   type EventData,
@@ -12,7 +15,7 @@ import {
 import { type Caller, handle, type Handler } from '@muster/runtime';
 import { z } from 'zod';
 
-/** What a spec says happened. */
+/** An event that a test emits. */
 export type EmittedEvent = {
   [Kind in EventKind]: { readonly kind: Kind; readonly subject: Subject; readonly data: EventData<Kind> };
 }[EventKind];
@@ -29,7 +32,7 @@ const saying = operation({
   example: {},
 });
 
-/** A handler that says these happened, after it did what else it is given to do. */
+/** Creates a handler that emits these events after it ran `also`. */
 export const emitting = (
   said: readonly EmittedEvent[],
   also: (what: { db: Db; caller: Caller }) => Promise<unknown> = () => Promise.resolve(),
@@ -45,13 +48,13 @@ type Rows = { rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[
 export interface ArrangedStory {
   readonly projectId: string;
   readonly storyId: string;
-  /** The story as the subject of what happened to it. */
+  /** The story as the subject of an event. */
   readonly story: Subject;
-  /** The project as the subject of what happened to it. */
+  /** The project as the subject of an event. */
   readonly project: Subject;
 }
 
-/** A project with one story, WEB-7, that this member created. */
+/** Creates a project with one story, WEB-7, created by this member. */
 export async function arrangeStory(
   { rows }: Rows,
   orgId: string,
@@ -90,7 +93,7 @@ export async function arrangeStory(
   };
 }
 
-/** A role in a project, by direct membership. */
+/** Gives a member a role in a project by direct membership. */
 export const arrangeRole = (
   { rows }: Rows,
   orgId: string,
@@ -106,7 +109,7 @@ export const arrangeRole = (
     role,
   );
 
-/** A team of these members. */
+/** Creates a team of these members. */
 export async function arrangeTeam(
   { rows }: Rows,
   orgId: string,
@@ -124,7 +127,7 @@ export async function arrangeTeam(
   return id;
 }
 
-/** Who was told what in an organization, and as what: by name, each in the order of time. */
+/** Lists the notifications in an organization with member, kind and title, by name and time. */
 export const notifiedIn = async (
   { rows }: Rows,
   orgId: string,

@@ -1,9 +1,9 @@
-/** For specs: a stream as transactions would have written it. */
+/** Test helpers that write stream entries as transactions would. */
 import { newId } from '@muster/driver';
 import { type EventKind } from '@muster/registry';
 import { type People, type Person, type World } from '@muster/testing';
 
-/** What is written into the stream; what is absent does not matter. */
+/** An entry to write. Absent fields are irrelevant to the test. */
 export interface Entry {
   readonly kind?: EventKind;
   readonly by?: Person;
@@ -13,7 +13,9 @@ export interface Entry {
 }
 
 export function arrangeStream(world: World, people: () => People) {
-  /** Writes entries into the stream of the organization as a transaction would; answers their ids, the oldest first. */
+  /**
+   * Writes entries into the organization's stream as a transaction would. Answers their ids, oldest first.
+   */
   async function happen(...entries: Entry[]): Promise<string[]> {
     const ids = entries.map(() => newId());
     const { ana, orgId } = people();

@@ -1,4 +1,4 @@
-/** The activity: what happened, for everyone who may see where. */
+/** The activity: all events, for every member who may see their project. */
 import { type Db, type Part, sql, view } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -13,8 +13,8 @@ type List = Registry['activity']['list'];
 export const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id', 'subject', 'data', 'at']);
 
 /**
- * A page of the activity, newest first. A project or story that is named is not checked here: a caller who may see it
- * may see all of its stream.
+ * Lists the activity in pages, newest first. It does not check a named project or story: a caller who may see
+ * it may see all of its events.
  */
 export async function listActivity(
   db: Db,
@@ -23,7 +23,7 @@ export async function listActivity(
   cursors: EventCursors,
 ): Promise<ResultOf<List>> {
   const { projectId, storyId, actorId, kinds, since, limit, cursor } = params;
-  // The narrowest stream is walked down; what else was asked for is looked at on the way.
+  // The narrowest stream is read backwards. The other conditions filter its entries.
   const filters: Part[][] = [];
   if (storyId !== undefined) filters.push([sql.part`e.story_id = ${storyIdOf(storyId)}`]);
   if (projectId !== undefined) filters.push([sql.part`e.project_id = ${projectIdOf(projectId)}`]);

@@ -1,7 +1,10 @@
-/** Entries of the streams by who did it. */
+/** Conditions on the actor of an entry. */
 import { type Part, sql } from '@muster/driver';
 
-/** SQL for the streams of a member, with what their agents did, and of one agent: an id is either's. */
+/**
+ * Answers SQL conditions for the streams of a member, including their agents, and of an agent. The id may
+ * belong to either.
+ */
 export function ofActor(actorId: string): Part[] {
   const id = sql.part`${actorId}::uuid`;
   return [sql.part`e.member_id = ${id}`, sql.part`e.agent_id = ${id}`];

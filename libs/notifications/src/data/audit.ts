@@ -1,4 +1,4 @@
-/** The audit trail: what was done and what was refused, for the admins. Postgres lets no service change it. */
+/** The audit log of allowed and denied calls, for admins. Postgres allows no service to change it. */
 import { type Db, type Part, sql, view } from '@muster/driver';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { ofActor } from './actors.ts';
@@ -21,14 +21,14 @@ const entries = view('audit', 'e', [
   'details',
 ]);
 
-/** A page of the trail, newest first. */
+/** Lists the audit log in pages, newest first. */
 export async function listAudit(db: Db, params: ParamsOf<List>): Promise<ResultOf<List>> {
   const { actorId, operation, outcome, limit, cursor } = params;
-  // The narrowest stream is walked down; what else was asked for is looked at on the way.
+  // The narrowest stream is read backwards. The other conditions filter its entries.
   const filters: Part[][] = [];
   if (actorId !== undefined) filters.push(ofActor(actorId));
   if (operation !== undefined) filters.push([sql.part`e.operation = ${operation}`]);
-  // Not as a value, so that Postgres sees that the index of the denied ones serves.
+  // The value is a literal, so that Postgres can use the partial index on denied entries.
   if (outcome !== undefined)
     filters.push([outcome === 'denied' ? sql.part`e.outcome = 'denied'` : sql.part`e.outcome = 'allowed'`]);
   const [along = [sql.part`true`], ...rest] = filters;

@@ -1,4 +1,4 @@
-/** Messages to many: whom they are for, and what of them a member can read. */
+/** Broadcasts: their recipients, and the fields that a member can read. */
 import {
   CursorId,
   CursorTime,
@@ -44,7 +44,7 @@ export function getTeamOfBroadcast(db: Db, id: string): Promise<TeamOfBroadcast>
   return db.get(sql<TeamOfBroadcast>`select t.id, t.name from teams t where ${of('t')} and t.id = ${id}`);
 }
 
-/** How many a broadcast is for, its sender not counted. */
+/** Counts the recipients of a broadcast without its sender. */
 export async function countRecipients(
   db: Db,
   caller: Caller,
@@ -69,10 +69,10 @@ export async function countRecipients(
 
 const Cursor = z.tuple([CursorTime, CursorId]);
 
-/** No broadcast lives longer, so what is older need not be looked at for those that live. */
+/** The maximum lifetime of a broadcast. Older ones need not be searched for active ones. */
 const longestLife = sql.part`interval '30 days'`;
 
-/** A page of the broadcasts meant for the caller, newest first. */
+/** Lists the broadcasts addressed to the caller in pages, newest first. */
 export async function listBroadcasts(
   db: Db,
   caller: Caller,

@@ -1,24 +1,32 @@
 /**
- * Mails and pushes to one member about what one other member does: a few go out at once, further ones are bundled into
- * one message for each kind, so that no member can fill another's mailbox. The inbox has all of them at once.
+ * Rate limiting of mails and pushes to one member that another member causes. A few are sent immediately.
+ * Further ones are bundled into one message per kind, so that no member can flood another's mailbox. The
+ * inbox receives all of them immediately.
  */
 import { type Db, of, organization, sql } from '@muster/driver';
 
-/** `burst` messages from one author reach one member at once, and one more after each `seconds`. */
+/**
+ * The rate limit: `burst` messages from one author to one member immediately, and one more after every
+ * `seconds`.
+ */
 export interface MessageRate {
   readonly burst: number;
   readonly seconds: number;
 }
 
-/** The message that carries a notification: its own (`isLeading`) or that of an earlier one, and its time. */
+/**
+ * The message that contains a notification and its time. `isLeading` is true if the message is the
+ * notification's own, and false if it was bundled into an earlier one.
+ */
 export interface Bundled {
   readonly isLeading: boolean;
   readonly sendsAt: string;
 }
 
 /**
- * Decides with which message a notification goes out, and notes it. One transaction of an organization does so at a time;
- * the time is that of the statement, since a transaction that waited began before messages that it finds.
+ * Decides which message contains a notification, and stores the decision. An advisory lock serializes these
+ * transactions per organization. The time is that of the statement. A transaction that waited for the lock
+ * began before the messages that it finds.
  */
 export async function bundleNotification(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * Cursors of the activity. The numbers of an organization's activity have no gaps, so a bare one would tell every caller
- * how much happens where it may not look. Sealed, two cursors of one place do not even look alike.
+ * Encrypted cursors of the activity. Its sequence numbers have no gaps, so a plain number would reveal how
+ * much happens in projects that the caller may not see. Even two cursors of the same position differ.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { BadCursor, type Db, of, sql } from '@muster/driver';
@@ -14,14 +14,17 @@ const authTag = { authTagLength: tagBytes };
 
 export interface EventCursors {
   readonly seal: (seq: number) => string;
-  /** Throws BadCursor for what this organization did not give out. */
+  /** Decrypts a cursor. Throws BadCursor if this organization did not issue it. */
   readonly open: (cursor: string) => number;
 }
 
-/** Of organizations; a key never changes. */
+/** The cached keys of organizations. A key never changes. */
 const known = new LRUCache<string, Buffer>({ max: 10_000 });
 
-/** The organization's own key: a statement the first time that a process meets an organization, none from then on. */
+/**
+ * Answers the organization's key. The first call for an organization in a process needs a query, and later
+ * ones use the cache.
+ */
 export async function organizationKeyOf(db: Db, orgId: string): Promise<Buffer> {
   const remembered = known.get(orgId);
   if (remembered !== undefined) return remembered;
@@ -32,13 +35,13 @@ export async function organizationKeyOf(db: Db, orgId: string): Promise<Buffer> 
   return key;
 }
 
-/** Lists that read in another direction do not take one another's cursors. */
+/** The reading direction of a list. A cursor is valid only for its own direction. */
 export type Direction = 'up' | 'down';
 
 export const cursorsOf = async (db: Db, orgId: string, direction: Direction = 'up'): Promise<EventCursors> =>
   createEventCursors(await organizationKeyOf(db, orgId), direction);
 
-/** The parameter in which callers give them back. */
+/** The name of the parameter that contains the cursor. */
 const paramOf: Readonly<Record<Direction, string>> = { up: 'after', down: 'cursor' };
 
 const bound: Readonly<Record<Direction, Buffer>> = { up: Buffer.alloc(0), down: Buffer.from('down') };

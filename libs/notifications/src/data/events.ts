@@ -1,4 +1,4 @@
-/** The activity as a stream: oldest first, in commit order, from a place on. */
+/** The activity as a stream: in commit order, oldest first, from a position. */
 import { type Db, type DB, of, type Part, sql } from '@muster/driver';
 import { type ActivityItem } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -9,7 +9,7 @@ import { mostLookedAt } from './streams.ts';
 import { isVisible } from './visible.ts';
 
 export interface Walk {
-  /** The number to go on after; from the oldest that is kept where it is absent. */
+  /** The sequence number after which to read; by default from the oldest stored entry. */
   readonly from: number | 'latest' | undefined;
   readonly projectId: string | undefined;
   readonly kinds: readonly string[] | undefined;
@@ -18,13 +18,16 @@ export interface Walk {
 
 export interface Walked {
   readonly items: readonly (ActivityItem & { readonly seq: number })[];
-  /** The number of the last entry that was looked at, whether or not the caller may see it. */
+  /** The number of the last scanned entry, whether or not the caller may see it. */
   readonly upTo: number;
-  /** The number before the oldest entry that is kept. */
+  /** The number before the oldest stored entry. */
   readonly keptAfter: number;
-  /** Whether it began in what a server lost before another took over: what was seen there is not there any more. */
+  /**
+   * True if `from` is in the range of numbers that a failover lost. Entries that the client saw there no
+   * longer exist.
+   */
   readonly isLost: boolean;
-  /** The id of the project that was named. */
+  /** The id of the requested project. */
   readonly projectKnownAs: string | null;
 }
 
@@ -36,14 +39,18 @@ interface Place {
   readonly project_known_as: string | null;
 }
 
-/** `nth` counts what was looked at; the last one that may be is no item, and says where the next walk begins. */
+/**
+ * An entry with its position in the scan. The last possible one is not an item, but marks the start of the
+ * next scan.
+ */
 type Entry = Selectable<DB['activity']> & { readonly nth: number };
-/** One row comes at least: the place alone where no entry fits. */
+/** A row of the result. If no entry matches, there is one row with only the position of the stream. */
 type Row = Place & (Entry | { readonly seq: null });
 
 /**
- * One statement, so that what is there and where the stream stands are of one moment. It looks at so many entries at
- * most, and the next walk goes on from there: a caller who may see few costs no more than one who sees all.
+ * Reads the stream with one statement, so that entries and position belong to the same snapshot. It scans a
+ * limited number of entries, and the next call continues there. So a caller who may see few entries costs no
+ * more than one who sees all.
  */
 export async function walkEvents(
   db: Db,
@@ -64,7 +71,7 @@ export async function walkEvents(
         : sql.part`${from}::bigint`;
 
   const rows = await db.all(
-    // Each entry is read only when the page needs it: everything comes in the order of the index.
+    // All subqueries use the order of the index, so an entry is read only when the page needs it.
     sql<Row>`with place as materialized (
          select s.activity as stands, s.lost_after, s.lost_until, ${project} as project_known_as,
            coalesce((select a.seq - 1 from activity a where ${of('a')} order by a.seq limit 1), s.activity) as kept_after
@@ -88,7 +95,7 @@ export async function walkEvents(
   const last = items.at(-1);
   return {
     items: items.map((row) => ({ ...activityItems.shown(row), seq: row.seq })),
-    // After a full page comes what follows its last item; else all was seen that was looked at.
+    // A full page continues after its last item. Otherwise everything scanned has been seen.
     upTo:
       items.length === limit && last !== undefined
         ? last.seq

@@ -1,4 +1,7 @@
-/** A member's inbox: read, counted, marked. What is about a project that they may not see now is not in it. */
+/**
+ * A member's inbox: listing, counting and marking as read. Notifications about projects that the member may
+ * no longer see are hidden.
+ */
 import {
   CursorId,
   type Db,
@@ -37,14 +40,14 @@ const inbox = view('notifications', 'n', [
   'created_at',
 ]);
 
-/** SQL for what is in the caller's inbox, as a condition on `n`. */
+/** Answers the SQL condition that the notification `n` is in the caller's inbox. */
 const isInInbox = (caller: Caller): Part =>
   sql.part`${of('n')} and n.member_id = ${caller.memberId}::uuid and n.in_inbox
    and (n.project_id is null or ${maySee(caller, sql.part`n.project_id`)})`;
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page of the inbox, newest first: their ids are made of the moments at which they were written. */
+/** Lists the inbox in pages, newest first. The ids are ordered by time. */
 export async function listNotifications(
   db: Db,
   caller: Caller,
@@ -59,8 +62,8 @@ export async function listNotifications(
   const shown = (...conditions: Part[]) =>
     sql.part`select ${inbox.list} from notifications n
      where ${sql.join([...where, ...conditions], ' and ')} ${most}`;
-  // The unread are walked down as they are. Of all, each kind is walked down for itself: else a rare one would be
-  // looked for through the whole inbox.
+  // Unread notifications are filtered by kind in one scan. Otherwise each kind has a scan of its own, because
+  // a rare kind would need a scan of the whole inbox.
   let text = shown();
   if (wanted !== undefined) {
     text = unreadOnly
@@ -71,7 +74,7 @@ export async function listNotifications(
   return pageOfRows(rows, limit, (row) => [row.id], inbox.shown);
 }
 
-/** How much of the inbox is unread. */
+/** Counts the unread notifications of the caller. */
 export async function getUnread(db: Db, caller: Caller): Promise<Unread> {
   const rows = await db.all(
     sql<{
@@ -90,24 +93,24 @@ export async function getUnread(db: Db, caller: Caller): Promise<Unread> {
 }
 
 /**
- * A call that marks locks the counts of the member first, in the order of their key, and then the
- * notifications: so calls that mark for one member take turns, however much they mark.
+ * Locks the member's unread counts in the order of their key, before the notifications are updated. This
+ * serializes calls that mark notifications of one member, however many they mark.
  */
 const lockCounts = (caller: Caller): Query<unknown> =>
   sql`select from notification_counts c where ${of('c')} and c.member_id = ${caller.memberId} and c.unread > 0
      order by c.kind, c.place_id for no key update`;
 
-/** What marking came to. */
+/** The result of marking notifications as read. */
 export interface Marked {
   readonly found: number;
   readonly updated: number;
-  /** The newest of those found. */
+  /** The newest id among those found. */
   readonly last: string | null;
 }
 
 /**
- * Marks what of inboxes the condition is true of, the oldest first, and counts it: each count is written once, and they in
- * the order of their key.
+ * Marks the notifications that match the condition as read, oldest first, and updates the unread counts. Each
+ * count is written once, in the order of the key.
  */
 export const markRead = (condition: Part, most: number): Query<Marked> =>
   sql<Marked>`with by_hand as materialized (${countsByHand}),
@@ -137,17 +140,17 @@ async function mark(db: Db, caller: Caller, condition: Part, most: number): Prom
   return marked;
 }
 
-/** Marks these; `found` says how many of them are in the inbox, read or not. */
+/** Marks these notifications as read. `found` counts those that are in the inbox, read or not. */
 export function markThese(db: Db, caller: Caller, ids: readonly string[]): Promise<Marked> {
   return mark(db, caller, sql.part`n.id = any (${ids}::uuid[])`, ids.length);
 }
 
-/** So many are marked by one statement at most: each has its time limit. */
+/** The maximum number of notifications that one statement marks, because each statement has a time limit. */
 export const mostAtOnce = 2_000;
 
 /**
- * Marks what is unread, or what is of it from up to that moment; where it found mostAtOnce there may be more, after
- * the last of them.
+ * Marks unread notifications up to the given time as read. If it found mostAtOnce, there may be more after
+ * the last one.
  */
 export function markUnread(
   db: Db,

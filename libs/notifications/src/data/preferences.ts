@@ -1,4 +1,4 @@
-/** What members set of the ways in which they are told; a choice that is the default is no row. */
+/** The channels that members chose for notifications. A choice equal to the default is not stored. */
 import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
 import { type Choice, defaultChannels } from '../rules/channels.ts';
@@ -10,7 +10,7 @@ export const listChoices = (db: Db, memberId: string): Promise<Choice[]> =>
     >`select kind, channel, enabled from notification_preferences where ${of()} and member_id = ${memberId}`,
   );
 
-/** The statement that makes a choice. */
+/** Answers the statement that stores a choice. */
 export function setChoice(memberId: string, { kind, channel, enabled }: Choice): Query<unknown> {
   if (defaultChannels(kind)[channel] === enabled) {
     return sql`delete from notification_preferences where ${of()} and member_id = ${memberId} and kind = ${kind} and channel = ${channel}`;

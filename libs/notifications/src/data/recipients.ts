@@ -1,6 +1,7 @@
 /**
- * The recipients of a draft: a query for each kind, over the ids of one draft (`w.ids`), that answers members.
- * write-notifications.ts then drops members that were removed or may not see the project.
+ * The recipients of a notification draft: for each kind of recipients a query over the draft's ids (`w.ids`)
+ * that answers members. write-notifications.ts then removes former members and members who may not see the
+ * project.
  */
 import { of, type Part, sql } from '@muster/driver';
 import { heldSeats } from '@muster/organizations';
@@ -14,7 +15,9 @@ const isAssigned = sql.part`${of('t')} and t.target_type in ('story', 'delivery_
 const assignees = sql.part`select t.member_id from assignments t where ${isAssigned}
     union select g.member_id from assignments t join agents g on ${of('g')} and g.id = t.agent_id where ${isAssigned}`;
 
-/** How many entries of a story's activity are searched for the member who asked for a review. */
+/**
+ * The maximum number of a story's activity entries that are searched for the member who requested a review.
+ */
 const mostLookedAt = 1_000;
 
 export const recipientQueries: Record<Recipients, Part> = {

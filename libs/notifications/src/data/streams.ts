@@ -1,6 +1,7 @@
 /**
- * Reading the organization's two streams, newest first. Their numbers have no gaps and follow the order of commits,
- * so a page is a walk down from a number; what this file adds is that the walk is short whatever is asked for.
+ * Paginated reading of the organization's two streams, newest first. Their numbers have no gaps and follow
+ * the commit order, so a page is a scan backwards from a number. This file keeps that scan short for all
+ * filters.
  */
 import {
   CursorSeq,
@@ -20,8 +21,9 @@ import { z } from 'zod';
 import { type EventCursors } from './event-cursors.ts';
 
 /**
- * A page looks at so many entries at most. Filters that few entries pass would else read the stream to its end; so
- * such a page comes with fewer items than asked for, and its cursor goes on from where it stopped.
+ * The maximum number of entries that one page scans. A filter that matches few entries would otherwise scan
+ * the whole stream. Such a page has fewer items than requested, and its cursor continues where the scan
+ * stopped.
  */
 export const mostLookedAt = 5_000;
 
@@ -29,37 +31,40 @@ type Table = 'activity' | 'audit';
 
 interface Walk<From extends Table> {
   readonly table: From;
-  /** The streams to walk down, as conditions on the entry `e` that an index answers in order of seq; several are merged. */
+  /**
+   * The conditions on the entry `e` that define the streams to scan. An index must answer each one in the
+   * order of seq. Several streams are merged.
+   */
   readonly along: readonly Part[];
-  /** What the items must be, as conditions on the entry `e`. */
+  /** Further conditions on the entry `e`. */
   readonly where: readonly Part[];
-  /** Expressions for times; an entry from before or after them is not an item. */
+  /** SQL expressions for the limits of the period. Entries outside of it are not items. */
   readonly from?: Part | undefined;
   readonly to?: Part | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly cursors: EventCursors;
-  /** SQL for what the large parts of the entry `q` measure, where it has any. */
+  /** The SQL expression for the size of the large columns of the entry `q`, if it has any. */
   readonly bytes?: Part | undefined;
 }
 
 const SeqCursor = z.tuple([CursorSeq]);
 
-/** Bare numbers, for a stream of which every reader may see all. */
+/** Unencrypted cursors, for a stream whose readers may see all entries. */
 export const bareCursors: EventCursors = {
   seal: (seq) => encodeCursor([seq]),
   open: (cursor) => decodeCursor(cursor, SeqCursor)[0],
 };
 
 /**
- * The entries of a transaction carry the time it began, so times follow the numbers but for the length of a
- * transaction, and Postgres cuts those off long before this.
+ * The maximum duration of a transaction. Entries carry the start time of their transaction, so times may
+ * deviate from the order of numbers by this duration. Postgres cancels transactions much earlier.
  */
 const longestTransaction = sql.part`interval '1 minute'`;
 
 /**
- * SQL for the highest number that has nothing but entries from before the moment up to it: a binary search, some
- * twenty steps however long the stream is.
+ * Answers SQL for the highest number up to which all entries are older than the moment. It is a binary search
+ * with about twenty steps, independent of the length of the stream.
  */
 const lastSeqBefore = (table: Part, moment: Part): Part => sql.part`(
   with recursive search (lo, hi) as (
@@ -73,7 +78,7 @@ const lastSeqBefore = (table: Part, moment: Part): Part => sql.part`(
     where lo < hi)
   select lo from search where lo >= hi limit 1)`;
 
-/** A page of a stream. */
+/** Reads a page of a stream. */
 export async function walkDown<From extends Table, Item>(
   db: Db,
   walk: Walk<From>,
@@ -97,7 +102,7 @@ export async function walkDown<From extends Table, Item>(
     (stream) => sql.part`(select e.* from ${table} e where ${sql.join([of('e'), stream, ...bounds], ' and ')}
       order by e.seq desc limit ${sql.literal(mostLookedAt)})`,
   );
-  // Each entry is read only when the page needs it: everything here comes in the order of the index.
+  // All subqueries use the order of the index, so an entry is read only when the page needs it.
   const page = sql.part`select e.* from (select e.*, row_number() over (order by e.seq desc) as nth from (${sql.join(streams, ' union all ')}) e) e
     where e.nth = ${sql.literal(mostLookedAt)} or (${sql.join([sql.part`e.nth < ${sql.literal(mostLookedAt)}`, ...where], ' and ')})
     order by e.seq desc limit ${limit + 1}`;
@@ -106,7 +111,7 @@ export async function walkDown<From extends Table, Item>(
       Selectable<DB[From]> & Step
     >`${walk.bytes === undefined ? page : withinPage(page, walk.bytes, sql.part`q.seq desc`)}`,
   );
-  // The next page begins with the signpost.
+  // The next page begins with the last scanned entry.
   const signpost = rows.find((row) => row.nth === mostLookedAt);
   const found = rows.filter((row) => row.nth < mostLookedAt);
   return pageOfRows(
@@ -119,7 +124,10 @@ export async function walkDown<From extends Table, Item>(
   );
 }
 
-/** An entry looked at; the last one looked at is no item of the page, and comes along as its signpost. */
+/**
+ * A scanned entry with its position in the scan. The last possible one is not an item, but marks the start of
+ * the next page.
+ */
 interface Step {
   readonly seq: number;
   readonly nth: number;

@@ -1,11 +1,12 @@
-/** What of the organization a caller may see. */
+/** Conditions on the projects that a caller may see. */
 import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Caller, named, visibleTo } from '@muster/runtime';
 import { projectIdOf } from '@muster/tenancy';
 
 /**
- * SQL for the condition that the caller may see what belongs to this project; to no project belongs what everybody
- * may see. Owners and admins, unless their token is bound to projects, see what is left of deleted ones as well.
+ * Answers the SQL condition that the caller may see data of this project. Data without a project is visible
+ * to all members. Owners and admins also see the remaining data of deleted projects, unless their token is
+ * bound to projects.
  */
 export const isVisible = (caller: Caller, projectId: Part): Part => sql.part`(
   (select m.role in ('owner', 'admin') and t.project_ids is null
@@ -15,8 +16,8 @@ export const isVisible = (caller: Caller, projectId: Part): Part => sql.part`(
   or ${projectId} in (select v.project_id from ${visibleTo(caller)} v))`;
 
 /**
- * SQL for the condition that the caller may see this project, which there is. It looks at the one project, where
- * isVisible looks at all of them once: for pages whose entries are of few.
+ * Answers the SQL condition that the caller may see this existing project. It checks the one project, while
+ * isVisible evaluates all visible projects once. Use it for pages with entries of few projects.
  */
 export const maySee = (caller: Caller, projectId: Part): Part =>
   sql.part`exists (select from ${visibleTo(caller)} v where v.project_id = ${projectId})`;
@@ -27,7 +28,7 @@ export interface VisibleProject {
   readonly archived: boolean;
 }
 
-/** The project with the caller's rank in it; 404 where the caller may not see it. */
+/** Reads the project with the caller's rank in it. Throws 404 if the caller may not see it. */
 export const getProject = (db: Db, caller: Caller, ref: string): Promise<VisibleProject> =>
   named(
     'projectId',

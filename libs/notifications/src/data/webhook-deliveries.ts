@@ -1,4 +1,4 @@
-/** What an endpoint sent and has to send, as callers see it. */
+/** The deliveries of a webhook endpoint, as callers see them. */
 import {
   CursorId,
   type Db,
@@ -25,11 +25,11 @@ import {
 import { z } from 'zod';
 import { items as activityItems } from './activity.ts';
 
-/** What was delivered is kept for so many days, and can be sent again for as long. */
+/** The number of days for which deliveries are stored and can be sent again. */
 export const keptDays = 30;
-/** Replayed at once. */
+/** The maximum number of deliveries in one replay. */
 export const mostReplayed = 10_000;
-/** Of one endpoint, waiting. */
+/** The maximum number of pending tests of one endpoint. */
 export const mostTests = 10;
 
 const deliveries = view(
@@ -45,7 +45,7 @@ export function toDelivery(row: DeliveryRow): WebhookDelivery {
   return { ...shown, nextTryAt: nextAt };
 }
 
-/** Of an endpoint that is locked. */
+/** Locks a delivery. Its endpoint must be locked already. */
 export const lockDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
   db.get(
     sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${of('d')} and d.id = ${id} for update`,
@@ -56,7 +56,7 @@ export const getDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
     sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${of('d')} and d.id = ${id}`,
   );
 
-/** The event that a delivery is about, which is kept for longer. */
+/** Reads the event of a delivery. Events are stored longer than deliveries. */
 export async function eventOf(
   db: Db,
   { activity_seq: seq, event_at: at }: DeliveryRow,
@@ -76,7 +76,7 @@ export const countTests = async (db: Db, webhookId: string): Promise<number> =>
     )
   ).count;
 
-/** A test that is due now. */
+/** Creates a test delivery that is due now. */
 export function testDelivery(webhookId: string, at: string): DeliveryRow {
   const nothing = { seq: null, activity_seq: null, answer: null, done_at: null };
   const tries: DeliveryRow['tries'] = [];
@@ -91,20 +91,20 @@ export const insertDelivery = (row: DeliveryRow): Query<unknown> =>
     select ${organization}, ${row.id}::uuid, ${row.webhook_id}::uuid, ${row.event_id}::uuid, ${row.kind}::text,
       ${row.event_at}::timestamptz, ${row.next_at}::timestamptz, ${row.created_at}::timestamptz`;
 
-/** Of a paused endpoint, what waits has no time: resuming gives it one. */
+/** Pending deliveries of a paused endpoint have no time. Resuming the endpoint sets it. */
 const timeOf = (isPaused: boolean): Part => (isPaused ? sql.part`null::timestamptz` : sql.part`now()`);
 
-/** Sends a delivery again, in a round of tries of its own. */
+/** Schedules a delivery again, with a fresh count of attempts. */
 export const sendAgain = (id: string, isPaused: boolean): Query<unknown> =>
   sql`update webhook_deliveries set state = 'pending', attempts = 0, done_at = null, next_at = ${timeOf(isPaused)}
      where ${of()} and id = ${id}`;
 
-/** What waits is tried at once, each with all its tries before it. */
+/** Schedules all pending deliveries immediately, each with a fresh count of attempts. */
 export const sendWhatWaits = (webhookId: string): Query<unknown> =>
   sql`update webhook_deliveries set attempts = 0, next_at = now()
      where ${of()} and webhook_id = ${webhookId} and state = 'pending'`;
 
-/** From one number, or time, to another. */
+/** A range of sequence numbers or of times, both inclusive. */
 export interface ReplayRange {
   readonly webhookId: string;
   readonly from: number | string;
@@ -117,7 +117,7 @@ const inRange = ({ webhookId, from, to }: ReplayRange): Part =>
     : sql.part`${of('d')} and d.webhook_id = ${webhookId} and d.seq is not null
         and d.event_at between ${from}::timestamptz and ${to}::timestamptz`;
 
-/** Whether all of the range is kept still. */
+/** Answers whether the whole range is still stored. */
 export async function isKept(db: Db, { webhookId, from }: ReplayRange): Promise<boolean> {
   const { kept } = await db.one(
     typeof from === 'number'
@@ -131,7 +131,7 @@ export async function isKept(db: Db, { webhookId, from }: ReplayRange): Promise<
   return kept;
 }
 
-/** Counts one more than may be. */
+/** Counts the deliveries in the range, up to one more than the limit. */
 export const countReplayed = async (db: Db, range: ReplayRange): Promise<number> =>
   (
     await db.one(
@@ -146,7 +146,7 @@ export const replayRange = (range: ReplayRange, isPaused: boolean): Query<unknow
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page, newest first. */
+/** Lists deliveries in pages, newest first. */
 export async function listDeliveries(
   db: Db,
   { webhookId, state, limit, cursor }: ParamsOf<Registry['webhooks']['deliveries']['list']>,

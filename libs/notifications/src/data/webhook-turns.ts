@@ -1,17 +1,20 @@
-/** Statements of a worker's turn at an endpoint. Each is of the worker that holds it: see webhook-turn.ts. */
+/**
+ * The statements of a worker's turn at an endpoint. Only the worker that holds the endpoint may run them: see
+ * webhook-turn.ts.
+ */
 import { type Db, of, organization, type Part, type Query, type RowOf, sql } from '@muster/driver';
 import { type WebhookTry } from '@muster/registry';
 import { isSettled } from '@muster/tenancy';
 import { type items as activityItems } from './activity.ts';
 import { type WebhookRow } from './webhooks.ts';
 
-/** A worker has an endpoint for so long after each of its turns. */
+/** The time in seconds for which a worker holds an endpoint after each turn. */
 export const holdSeconds = 20;
-/** So many events wait at an endpoint at most; more are taken up when some of them were delivered. */
+/** The maximum number of pending events of an endpoint. More are added after some of them were delivered. */
 export const mostWaiting = 1_000;
-/** Where so many of them can be sent at once, none is taken up: a few turns have enough to send. */
+/** The number of due events above which no more are added, because a few turns have enough to send. */
 const enoughDue = 256;
-/** Entries of the activity that one turn looks at. */
+/** The maximum number of activity entries that one turn scans. */
 export const mostLookedAt = 500;
 const mostTriesKept = 20;
 
@@ -25,11 +28,13 @@ export interface DueWebhook {
 const isFreeOf = (organizationId: Part): Part => sql.part`w.deleted_at is null
   and (w.worker_until is null or w.worker_until < now())
   and exists (select from orgs o where o.id = ${organizationId} and o.deleted_at is null)`;
-/** Of any organization, and of that of the transaction. */
+/**
+ * The condition for endpoints of any organization; `isFree` is the one for the transaction's organization.
+ */
 const isFreeAnywhere = isFreeOf(sql.part`w.org_id`);
 const isFree = isFreeOf(sql.part`${organization}::uuid`);
 
-/** Endpoints of any organization that no worker has, and that have something to send or to look at. */
+/** Finds endpoints of any organization that no worker holds and that have something to send or to scan. */
 export const dueWebhooks = (most: number): Query<DueWebhook> => sql<DueWebhook>`
   (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeAnywhere} and ${isSettled(sql.part`w.org_id`)} limit ${most})
   union
@@ -38,8 +43,9 @@ export const dueWebhooks = (most: number): Query<DueWebhook> => sql<DueWebhook>`
      and ${isSettled(sql.part`w.org_id`)} limit ${most})`;
 
 /**
- * Moves endpoints of the organization that have nothing to send past what happened, where they are to hear of none of it:
- * one statement in place of a turn for each. Answers which moved. One whose maker left takes its turn, and is paused.
+ * Advances endpoints of the organization that have nothing to send past events that they do not subscribe to.
+ * One statement replaces a turn for each of them. Answers the endpoints that were advanced. An endpoint whose
+ * creator left is excluded, because its turn pauses it.
  */
 export const passOver = (ids: readonly string[]): Query<{ readonly id: string }> => sql<{ id: string }>`
   update webhooks w set cursor_seq = s.activity from streams s
@@ -50,7 +56,7 @@ export const passOver = (ids: readonly string[]): Query<{ readonly id: string }>
       and e.kind = any (w.kinds) and (w.project_id is null or e.project_id = w.project_id))
   returning w.id`;
 
-/** Takes the endpoint, and answers the epoch; undefined where another worker has it. */
+/** Acquires the endpoint and answers the epoch; undefined if another worker holds it. */
 export const hold = (db: Db, id: string): Promise<{ readonly worker_epoch: number } | undefined> =>
   db.find(
     sql<
@@ -77,11 +83,17 @@ export interface HeldWebhook extends Pick<
   readonly sent_seq: number;
   readonly worker_epoch: number;
   readonly makerIsMember: boolean;
-  /** Where the activity stood when its maker was looked at: beyond that, the maker may have left. */
+  /**
+   * The position of the activity when the creator's membership was checked. The creator may have left after
+   * it.
+   */
   readonly stands: number;
 }
 
-/** Goes on holding it; undefined where another worker has taken it since, or it is deleted. Locks its row. */
+/**
+ * Extends the hold and locks the endpoint's row. Answers undefined if another worker acquired it or it was
+ * deleted.
+ */
 export const keepHolding = (db: Db, id: string, epoch: number): Promise<HeldWebhook | undefined> =>
   db.find(
     sql<HeldWebhook>`update webhooks w set worker_until = ${held}
@@ -94,17 +106,20 @@ export const keepHolding = (db: Db, id: string, epoch: number): Promise<HeldWebh
         (select s.activity from streams s where ${of('s')}) as stands`,
   );
 
-/** What became of a try. */
+/** The result of an attempt. */
 export interface Settled {
   readonly id: string;
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly tried: WebhookTry;
   readonly answer: string | null;
-  /** Seconds until the next try; null where there is none. */
+  /** The delay in seconds until the next attempt; null if there is none. */
   readonly pause: number | null;
 }
 
-/** Answers which are settled by it: a worker that did not hear that a try was kept says it again. */
+/**
+ * Stores results and answers the ids of the stored ones. A worker that received no answer sends the same
+ * result again, which has no effect.
+ */
 export const settle = (settled: readonly Settled[]): Query<{ readonly id: string }> => sql<{ id: string }>`
   update webhook_deliveries d set state = /*guard: a message is delivered when its receiver says so*/o.state/*end*/, attempts = d.attempts + 1, answer = o.answer,
     tries = case when jsonb_array_length(d.tries) >= ${sql.literal(mostTriesKept)} then d.tries - 0 else d.tries end || jsonb_build_array(o.tried),
@@ -113,7 +128,7 @@ export const settle = (settled: readonly Settled[]): Query<{ readonly id: string
   where ${of('d')} and d.id = o.id and d.state = 'pending' and (d.tries -> -1) is distinct from o.tried
   returning d.id`;
 
-/** SQL for the condition that the maker, who is a member, may see what belongs to this project. */
+/** Answers the SQL condition that the endpoint's creator, who is a member, may see data of this project. */
 const mayHear = (makerId: string, projectId: Part): Part => sql.part`(
   ${projectId} is null
   or (select m.role in ('owner', 'admin') from members m where ${of('m')} and m.id = ${makerId}::uuid)
@@ -121,9 +136,9 @@ const mayHear = (makerId: string, projectId: Part): Part => sql.part`(
     where ${of('p')} and m.id = ${makerId}::uuid and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))`;
 
 export interface Walked {
-  /** Events that wait already. */
+  /** The number of pending events. */
   readonly waiting: number;
-  /** So many of them can be sent that nothing was looked at. */
+  /** True if enough events are due, so that nothing was scanned. */
   readonly isEnough: boolean;
   readonly looked: number;
   readonly lookedUpTo: number | null;
@@ -132,8 +147,9 @@ export interface Walked {
 }
 
 /**
- * Looks through the activity after the endpoint's place, and gives what it is to hear of the next numbers. The column of
- * times rounds to milliseconds, so what is due now is cut to them: rounded up, it would not be due in this turn.
+ * Scans the activity after the endpoint's cursor, and assigns the next numbers to events that the endpoint
+ * subscribes to. `next_at` is rounded to milliseconds, so the current time is truncated: rounded up, the
+ * event would not be due in this turn.
  */
 export function walkOn(db: Db, w: HeldWebhook): Promise<Walked> {
   const stream: Part[] = [of('e'), sql.part`e.seq > ${w.cursor_seq}::bigint`];
@@ -162,7 +178,7 @@ export function walkOn(db: Db, w: HeldWebhook): Promise<Walked> {
 
 type EventRow = RowOf<typeof activityItems>;
 
-/** What waits, with its event; of a test that is all null. */
+/** A pending delivery with its event. For a test, the columns of the event are null. */
 export type ReadyRow = {
   readonly delivery_id: string;
   readonly webhook_id: string;
@@ -178,7 +194,10 @@ export type ReadyRow = {
 const waits = (id: string, inFlight: readonly string[]): Part =>
   sql.part`${of('d')} and d.webhook_id = ${id} and d.state = 'pending' and d.id <> all (${inFlight}::uuid[])`;
 
-/** So many events that are due, or in strict order the first ones, due or not; and tests. */
+/**
+ * Reads pending tests and at most `most` events that are due. In strict order it reads the first events, due
+ * or not.
+ */
 export function takeReady(
   db: Db,
   w: HeldWebhook,
@@ -200,7 +219,7 @@ export function takeReady(
   );
 }
 
-/** What the endpoint's row has to keep of a turn. */
+/** The values that a turn stores in the endpoint's row. */
 export interface TurnEnd {
   readonly id: string;
   readonly cursorSeq: number;
@@ -211,7 +230,7 @@ export interface TurnEnd {
   readonly lastFailureAt: string | null;
   readonly isPaused: boolean;
   readonly isStrict: boolean;
-  /** Other workers may have it. */
+  /** True if the worker releases the endpoint for other workers. */
   readonly lets: boolean;
 }
 
@@ -219,7 +238,7 @@ const dueOf = (id: string, events: Part): Part => sql.part`least(
   (select min(d.next_at) from webhook_deliveries d where ${of('d')} and d.webhook_id = ${id} and d.state = 'pending' and d.seq is null),
   ${events})`;
 
-/** When the endpoint has something to send next. */
+/** Answers SQL for the time at which the endpoint's next delivery is due. */
 function nextDue({ id, isPaused, isStrict }: TurnEnd): Part {
   if (isPaused) return dueOf(id, sql.part`null::timestamptz`);
   const waiting = sql.part`from webhook_deliveries d where ${of('d')} and d.webhook_id = ${id} and d.state = 'pending'`;

@@ -1,4 +1,4 @@
-/** Endpoints as they are stored, and who may see to them. */
+/** Webhook endpoints as they are stored, and the rights to manage them. */
 import {
   CursorId,
   type Db,
@@ -28,7 +28,7 @@ import { z } from 'zod';
 import { secretOwner } from '../rules/webhook-secrets.ts';
 import { organizationKeyOf } from './event-cursors.ts';
 
-/** Of an organization. */
+/** The maximum number of endpoints of an organization. */
 export const mostWebhooks = 50;
 
 export const webhooks = record('webhooks', 'w', {
@@ -51,12 +51,12 @@ export const webhooks = record('webhooks', 'w', {
 });
 export type WebhookRow = RowOf<typeof webhooks>;
 
-/** A row with what is worked out of its deliveries. */
+/** A row with values computed from its deliveries. */
 interface Faring extends WebhookRow {
   readonly lag: number;
 }
 
-/** A row with the caller's rank in its project; null where it is in none that the caller may see. */
+/** A row with the caller's rank in its project; null if it has no project that the caller may see. */
 export interface ManagedWebhook extends Faring {
   readonly rank: number | null;
 }
@@ -66,7 +66,10 @@ export function toWebhook(row: Faring): Webhook {
   return { ...shown, order, pausedAt, state: pausedAt === null ? 'active' : 'paused', lag: row.lag };
 }
 
-/** The endpoint as the subject of what happened to it. Its address may be a secret, but for the host. */
+/**
+ * Answers the endpoint as the subject of an event. Only the host of its URL is shown, because the rest may be
+ * a secret.
+ */
 export const aboutWebhook = ({
   id,
   url,
@@ -79,7 +82,7 @@ export const aboutWebhook = ({
   projectId,
 });
 
-/** The oldest that was taken up and is not delivered; a test is none of the events. */
+/** The age in seconds of the oldest undelivered event; tests are not counted. */
 const lag = sql.part`coalesce((select greatest(0, floor(extract(epoch from now() - d.event_at)))::int from webhook_deliveries d
   where ${of('d')} and d.webhook_id = w.id and d.state = 'pending' and d.seq is not null order by d.seq limit 1), 0)`;
 
@@ -92,7 +95,10 @@ const managed = (caller: Caller, id: Part): Query<ManagedWebhook> =>
 
 type RequireGround = (...held: ('projectLead' | false)[]) => Promise<void>;
 
-/** 404 where the caller may not see its project; 403 unless they lead that, or are admins. */
+/**
+ * Throws 404 if the caller may not see the endpoint's project. Throws 403 unless the caller is a lead of the
+ * project or an admin.
+ */
 async function requireManager(
   requireGround: RequireGround,
   { project_id: projectId, rank }: Pick<ManagedWebhook, 'project_id' | 'rank'>,
@@ -101,7 +107,7 @@ async function requireManager(
   await requireGround(projectId !== null && (rank ?? 0) >= leadRank && 'projectLead');
 }
 
-/** What a handler of an endpoint has. */
+/** The context that a handler passes to these functions. */
 interface Visit {
   readonly db: Db;
   readonly caller: Caller;
@@ -114,7 +120,9 @@ export async function getWebhook({ db, caller, requireGround }: Visit, id: strin
   return row;
 }
 
-/** Locks it against other writers, the worker among them; 409 where another version is expected. */
+/**
+ * Locks an endpoint against other writers, including the worker. Throws 409 if another version is expected.
+ */
 export async function lockWebhook(
   { db, caller, requireGround }: Visit,
   id: string,
@@ -128,7 +136,7 @@ export async function lockWebhook(
   return row;
 }
 
-/** The endpoint of a delivery, for those who may see to it. */
+/** Locks the endpoint of a delivery, for callers who may manage it. */
 export async function lockWebhookOfDelivery(visit: Visit, deliveryId: string): Promise<ManagedWebhook> {
   const { db } = visit;
   const { webhook_id: id } = await db.get(
@@ -139,7 +147,7 @@ export async function lockWebhookOfDelivery(visit: Visit, deliveryId: string): P
   return lockWebhook(visit, id);
 }
 
-/** Those who make endpoints take turns, so that no more than so many are made. */
+/** Serializes calls that create endpoints, so that they cannot exceed the limit. */
 export const lockMaking = (db: Db, orgId: string): Promise<unknown> =>
   db.all(sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${orgId}`}::text, 0))`);
 
@@ -150,13 +158,13 @@ export const countWebhooks = async (db: Db): Promise<number> =>
     )
   ).count;
 
-/** Where the activity stands: an endpoint that is made now begins after it. */
+/** Answers the current position of the activity. A new endpoint receives the events after it. */
 export const activityStands = async (db: Db): Promise<number> =>
   (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${of('s')}`)).activity;
 
 /**
- * An answer with its secret once more; with none where it may be another by now, which is of who rotated it, where it is
- * deleted, or where the installation has no key that opens it.
+ * Adds the secret to a stored answer again. The secret is empty if it was rotated since, if the endpoint was
+ * deleted, or if no configured key decrypts it.
  */
 export async function withSecretAgain<Kept extends { readonly webhook: Pick<Webhook, 'id' | 'version'> }>(
   db: Db,
@@ -175,16 +183,18 @@ export async function withSecretAgain<Kept extends { readonly webhook: Pick<Webh
   return { ...kept, secret: (row && seals.open(secretOwner(organizationKey, id), row.secret)) ?? '' };
 }
 
-/** From now on it is none; what is left of it the worker removes. Its secrets go at once. */
+/**
+ * Marks an endpoint as deleted and removes its secrets immediately. The worker deletes the remaining data.
+ */
 export const deleteWebhook = (id: string): Query<unknown> =>
   sql`update webhooks set deleted_at = now(), next_at = null, secret = '', previous_secret = null, previous_until = null
      where ${of()} and id = ${id}`;
 
-/** A worker looks at it at once. */
+/** Makes the endpoint due, so that a worker takes it immediately. */
 export const wake = (id: string): Query<unknown> =>
   sql`update webhooks set next_at = now() where ${of()} and id = ${id}`;
 
-/** Whether the maker is a member still. */
+/** Answers whether the endpoint's creator is still a member. */
 export const isMember = async (db: Db, memberId: string): Promise<boolean> =>
   (
     await db.one(
@@ -195,13 +205,13 @@ export const isMember = async (db: Db, memberId: string): Promise<boolean> =>
 
 const Cursor = z.tuple([CursorId]);
 
-/** A page, oldest first. */
+/** Lists endpoints in pages, oldest first. */
 export async function listWebhooks(
   db: Db,
   { projectId, limit, cursor }: ParamsOf<Registry['webhooks']['list']>,
 ): Promise<Page<Webhook>> {
   const where = [of('w'), sql.part`w.deleted_at is null`];
-  // Endpoints of a project that was deleted go with it.
+  // Endpoints of deleted projects are left out.
   where.push(
     projectId === undefined
       ? sql.part`(w.project_id is null or exists (select from projects p where ${of('p')} and p.id = w.project_id))`

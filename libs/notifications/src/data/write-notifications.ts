@@ -1,4 +1,6 @@
-/** Writes all notifications of a transaction in one statement: the inbox, and what goes out by e-mail and push. */
+/**
+ * Writes all notifications of a transaction with one statement: inbox entries, and jobs for e-mail and push.
+ */
 import { of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { defaultChannels } from '../rules/channels.ts';
@@ -6,26 +8,27 @@ import { longestBody, type NotificationDraft } from '../rules/notification-rules
 import { recipientQueries } from './recipients.ts';
 import { countsByHand } from './unread-counts.ts';
 
-/** The drafts of one event, in the order in which they count. */
+/** The drafts of one event, in the order of their priority. */
 export type OfEvent = readonly NotificationDraft[];
 
 const wantedColumns = sql.part`event int, nth int, recipients text, ids uuid[], kind text, project_id uuid, subject jsonb,
   title text, body text, comment_id uuid, inbox boolean, email boolean, push boolean`;
 
-/** What a member chose for a channel of the draft's kind, else the default that came with the draft. */
+/** The member's choice for a channel of the draft's kind, or else the default in the draft. */
 const chosen = (channel: 'inbox' | 'email' | 'push'): Part =>
   sql.part`coalesce((select c.enabled from notification_preferences c where ${of('c')} and c.member_id = m.id
     and c.kind = w.kind and c.channel = ${channel}), w.${sql.word(channel)})`;
 
-/** The body of a broadcast is its message; of all others it stands in the draft. */
+/** The body of the notification. For a broadcast it is the message, otherwise the draft contains it. */
 const words = sql.part`coalesce((
   select case when length(b.message) <= ${sql.literal(longestBody)} then b.message else left(b.message, ${sql.literal(longestBody - 1)}) || '…' end
   from broadcasts b where w.recipients = 'broadcast' and ${of('b')} and b.id = w.ids[1]), w.body)`;
 
 /**
- * The statement that notifies: each member once for an event, by the first draft that reaches them; never the member who
- * acted, nor the owner of the agent that acted, unless the agent named its own member or another agent of theirs; and only
- * members who may see the project, by the rights that the transaction leaves.
+ * Answers the statement that writes notifications. Each member receives at most one per event, by the first
+ * draft that includes them. The acting member is excluded, and so is the owner of an acting agent, unless the
+ * agent named its own member or another agent of theirs. Only members who may see the project after this
+ * transaction are notified.
  */
 export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
   const wanted = events.flatMap((drafts, event) =>

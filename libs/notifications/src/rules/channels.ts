@@ -1,4 +1,4 @@
-/** By which ways a member is told of each kind, unless they set it otherwise. */
+/** The default channels of each kind of notification. */
 import {
   notificationChannels,
   type NotificationChannel,
@@ -14,7 +14,7 @@ const by = (...channels: NotificationChannel[]): Channels => ({
   push: channels.includes('push'),
 });
 
-/** E-mail for what a member waits for; push for what should not wait. */
+/** The defaults use e-mail for notifications that a member waits for, and push for urgent ones. */
 const defaults: Record<NotificationKind, Channels> = {
   mention: by('inbox', 'email', 'push'),
   assigned: by('inbox', 'email'),
@@ -38,14 +38,14 @@ const defaults: Record<NotificationKind, Channels> = {
 
 export const defaultChannels = (kind: NotificationKind): Channels => defaults[kind];
 
-/** What a member set for one channel of one kind. */
+/** A member's choice for one channel of one kind. */
 export interface Choice {
   readonly kind: NotificationKind;
   readonly channel: NotificationChannel;
   readonly enabled: boolean;
 }
 
-/** The channels of a kind for a member who made these choices. */
+/** Answers the channels of a kind for a member with these choices. */
 export function channelsOf(kind: NotificationKind, choices: readonly Choice[]): Channels {
   const channels = { ...defaults[kind] };
   for (const channel of notificationChannels) {

@@ -1,6 +1,9 @@
-/** The beginning of a text on one line, of at most so many characters; where it goes on, it ends in an ellipsis. */
+/**
+ * Answers the beginning of a text on one line, of at most `most` characters. It ends in an ellipsis if the
+ * text is longer.
+ */
 export function excerpt(text: string, most: number): string {
-  // By code points, as the contract counts lengths.
+  // The length is counted in code points, like all lengths in the contract.
   const characters = Array.from(text.trim().replaceAll(/\s+/g, ' '));
   if (characters.length <= most) return characters.join('');
   const beginning = characters.slice(0, most - 1).join('');

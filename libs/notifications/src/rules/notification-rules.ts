@@ -1,7 +1,7 @@
 /**
- * Which members hear of an event: event → recipients, kind of notification, words. This table is the only statement of
- * it. An event without a rule notifies no member, and costs nothing. Where several drafts of one event reach the same
- * member, the first one counts, so the more specific one goes first.
+ * The notification rules: event → recipients, kind and text. They are defined only in this table. An event
+ * without a rule notifies no member and costs nothing. If several drafts of one event include the same
+ * member, the first one wins, so the more specific one comes first.
  */
 import {
   type Actor,
@@ -13,31 +13,33 @@ import {
 import { type DomainEvent } from '@muster/tenancy';
 import { excerpt } from './excerpts.ts';
 
-/** How recipients are found, from the ids of a draft; the queries are in data/recipients.ts. */
+/** The kinds of recipients, found by the ids of a draft. The queries are in data/recipients.ts. */
 export type Recipients =
-  /** These members, named as the ones it is about: also when their own agent did it. */
+  /** These members, who are named by the event; also if their own agent acted. */
   | 'members'
-  /** The members whose agents these are: also when another agent of theirs did it. */
+  /** The members who own these agents; also if another agent of theirs acted. */
   | 'agents'
   /** The members who wrote in the thread of this comment. */
   | 'thread'
-  /** The members assigned to this story, and the owners of agents assigned to it; without any, its creator. */
+  /**
+   * The members assigned to this story, and the owners of agents assigned to it; without any, its creator.
+   */
   | 'assigned'
   /** The members assigned to this story or delivery group, and the owners of agents assigned to it. */
   | 'assignees'
-  /** The member who asked, for this story, for this reviewer. */
+  /** The member who asked this reviewer to review this story. */
   | 'asked_by'
   /** The leads of this project; without any, the owner and the admins. */
   | 'leads'
   /** The owner and the admins. */
   | 'heads'
-  /** The owner and the admins, if no seat is left and they have not been told so yet. */
+  /** The owner and the admins, if no seat is left and they have no unread notification about it. */
   | 'out_of_seats'
-  /** The members who review this story, and the owners of agents who do. */
+  /** The members who review this story, and the owners of agents that do. */
   | 'reviewers'
-  /** The owner and the admins who have no unread notification that the deliveries of this connection fail. */
+  /** The owner and the admins without an unread notification that deliveries of this connection fail. */
   | 'unaware_of_failing'
-  /** The members that this broadcast is for. */
+  /** The members to whom this broadcast is addressed. */
   | 'broadcast';
 
 export interface NotificationDraft {
@@ -46,11 +48,14 @@ export interface NotificationDraft {
   readonly ids: readonly string[];
   readonly title: string;
   readonly body: string;
-  /** What the notification leads to. */
+  /** The record that the notification links to. */
   readonly subject: Omit<Subject, 'projectId'> | null;
-  /** Only members who may see this project are notified, and only while they may. Null: it is no secret of a project. */
+  /**
+   * The project that members must be able to see, now and later; null if the notification reveals nothing
+   * about a project.
+   */
   readonly projectId: string | null;
-  /** The comment that it is about; with the comment it is withdrawn. */
+  /** The comment that it is about. If the comment is deleted, the notification is withdrawn. */
   readonly commentId?: string;
 }
 
@@ -63,15 +68,15 @@ interface What<Kind extends EventKind> {
 type Words = Pick<NotificationDraft, 'title' | 'body'>;
 type Rules = { readonly [Kind in EventKind]?: (what: What<Kind>) => readonly NotificationDraft[] };
 
-/** How much of a text stands in a notification; the rest is where it was written. */
+/** The maximum length of a notification's body. The record itself has the complete text. */
 export const longestBody = 280;
 
 const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
 
-/** Beside a key stands what it is the key of. */
+/** Answers the title as an additional line if the name is only a key. */
 const detailOf = ({ key, title }: Subject): string => (key === null ? '' : title);
 
-/** Drafts about the event's subject, for members who may see it; none where no id is given. */
+/** Creates drafts about the event's subject, for members who may see it. Without ids there are none. */
 function tell(
   kind: NotificationKind,
   to: Recipients,
@@ -88,7 +93,10 @@ function mentioned({ subject, actor }: What<EventKind>, mentions: readonly strin
   return tell('mention', 'members', mentions, subject, { title, body: detailOf(subject) });
 }
 
-/** Tells those who are responsible for the story of a question to no one in particular, and the owner of an agent that asks. */
+/**
+ * Notifies the members responsible for the story about a question to no specific member. If an agent asks,
+ * its owner is notified too.
+ */
 function askedOfAll({ subject, actor }: What<EventKind>): NotificationDraft[] {
   const words = { title: `${actor.name} has a question on ${nameOf(subject)}`, body: detailOf(subject) };
   const owner = actor.agentId === null ? null : actor.memberId;
@@ -101,7 +109,9 @@ function askedOfAll({ subject, actor }: What<EventKind>): NotificationDraft[] {
 const about = (commentId: string, drafts: readonly NotificationDraft[]): NotificationDraft[] =>
   drafts.map((draft) => ({ ...draft, commentId }));
 
-/** Tells the owner and the admins that no seat is left, unless they have an unread notification that says so. */
+/**
+ * Notifies the owner and the admins that no seat is left, unless they have an unread notification about it.
+ */
 export const outOfSeats = ({ subject }: { readonly subject: Subject }): NotificationDraft[] =>
   tell('seat_limit', 'out_of_seats', [subject.id], subject, {
     title: 'All seats are taken',
@@ -114,7 +124,7 @@ const verdicts: Readonly<Record<string, string>> = {
   commented: 'commented in the review of',
 };
 
-/** What an endpoint was paused for; asked for, it needs no word. */
+/** The explanations of why an endpoint was paused. A pause by a caller needs none. */
 const pauses: Readonly<Record<string, string>> = {
   failing: 'Ten tries failed.',
   gone: 'Its receiver says that it is gone (410).',
@@ -132,7 +142,7 @@ const rules: Rules = {
         : `${actor.name} took over the work on ${nameOf(subject)}`,
       body: detailOf(subject),
     }),
-  // The project is gone: there is nothing left to lead to, or to be seen by a role.
+  // The project was deleted, so the notification has no link and no project whose role could be checked.
   'execution.completed': ({ subject, data, actor }) =>
     tell(
       'lease_taken_over',
@@ -201,7 +211,7 @@ const rules: Rules = {
       }),
     ]);
   },
-  // Its mentions are the new ones alone.
+  // The event contains only the new mentions.
   'comment.updated': (what) => about(what.data.commentId, mentioned(what, what.data.mentions)),
 
   'assignment.changed': ({ subject, data, actor }) => {
@@ -279,7 +289,8 @@ const rules: Rules = {
         : `${actor.name} denied you access to ${project}`,
       body: '',
     });
-    // Who was turned away may not see the project, and learns no more of it than they knew.
+    // A rejected member may not see the project, so the notification reveals no more than the member already
+    // knew.
     const unnamed: Subject = { ...subject, key: null, title: 'a project', projectId: null };
     return [
       ...tell('access_resolved', 'members', [data.memberId], subject, words(nameOf(subject))),
@@ -290,7 +301,7 @@ const rules: Rules = {
   },
 
   'broadcast.posted': ({ subject, data, actor }) => {
-    // What it says is for those whom it is for, so it stands in no event: writeNotifications looks it up.
+    // The message is only for its recipients, so the event does not contain it. writeNotifications reads it.
     const words = { title: `${openings[data.level] ?? 'Message'} from ${actor.name}`, body: '' };
     return tell('broadcast', 'broadcast', [subject.id], subject, words);
   },
@@ -314,7 +325,7 @@ const rules: Rules = {
       body: 'Stories do not follow the forge until this is fixed. The settings of the connection show the error.',
     }),
 
-  // What can take the last seat; accepting an invitation takes the one that it reserved.
+  // These events can occupy the last seat. Accepting an invitation uses the seat that it reserved.
   'invitation.created': (what) => (what.data.role === 'viewer' ? [] : outOfSeats(what)),
   'invitation.renewed': outOfSeats,
   'member.roleChanged': (what) => (what.data.from === 'viewer' ? outOfSeats(what) : []),
@@ -322,12 +333,12 @@ const rules: Rules = {
 };
 
 /**
- * The rule for an event. Each is typed by its own kind's data, and `emit` saw to it that an event has those; that the
- * two belong together is lost in the list of what happened, so it is said again here.
+ * Answers the rule for an event. Each rule is typed by the data of its kind, and `emit` checked that the
+ * event's data matches. The list of events loses this relation between the two types, so it is asserted here.
  */
 const ruleFor = (kind: EventKind) =>
   rules[kind] as ((what: object) => readonly NotificationDraft[]) | undefined;
 
-/** Whom an event tells, the most specific first. */
+/** Answers the drafts of an event, the most specific first. */
 export const draftsOf = ({ kind, subject, data }: DomainEvent, actor: Actor): readonly NotificationDraft[] =>
   ruleFor(kind)?.({ subject, data, actor }) ?? [];

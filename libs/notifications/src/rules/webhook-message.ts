@@ -1,19 +1,19 @@
-/** What is sent: the body of a message, as Standard Webhooks shapes it. */
+/** The bodies of webhook messages, in the format of Standard Webhooks. */
 import { type ActivityItem, webhookTestKind, webhookWithheldKind } from '@muster/registry';
 
-/** An event with its place in the endpoint's own count. */
+/** The position of an event in the endpoint's own numbering. */
 export interface Numbered {
   readonly seq: number;
-  /** Where `events.list` goes on from after it. */
+  /** The cursor with which `events.list` continues after the event. */
   readonly cursor: string;
 }
 
-/** Where people see what an event is about: `https://app.acme.example/{type}/{key}`. */
+/** The URL template of pages about an event's subject: `https://app.acme.example/{type}/{key}`. */
 export type LinkTemplate = string | undefined;
 
 type Linked = Pick<ActivityItem['subject'], 'type' | 'id' | 'key'>;
 
-/** The address of a subject; null where the installation named none. */
+/** Answers the URL of a subject; null if the installation configured no template. */
 export function linkTo(
   template: LinkTemplate,
   { subject, projectId }: Pick<ActivityItem, 'projectId'> & { readonly subject: Linked },
@@ -42,7 +42,10 @@ export const eventMessage = (event: ActivityItem, numbered: Numbered, template: 
     },
   });
 
-/** In place of an event that the endpoint's maker may not see any more: its number, and nothing of it. */
+/**
+ * Creates the replacement of an event that the endpoint's creator may no longer see. It has only the number
+ * and the cursor.
+ */
 export const withheldMessage = (at: string, { seq, cursor }: Numbered): string =>
   JSON.stringify({ type: webhookWithheldKind, timestamp: at, data: { seq, cursor } });
 

@@ -1,4 +1,4 @@
-/** Owner of the sealed secret of a webhook. */
+/** Answers the owner of a webhook's encrypted secret. */
 import { type SecretOwner } from '@muster/outbound';
 
 export const secretOwner = (organizationKey: Buffer, webhookId: string): SecretOwner => ({

@@ -20,7 +20,7 @@ type Params = Parameters<Person['activity']['list']>[0];
 const seen = async (who: Person, params: Params = {}) =>
   (await who.activity.list(params)).items.map((item) => item.id);
 
-/** All pages, each with what it had. */
+/** Reads all pages and answers the items of each. */
 async function pages(who: Person, params: Params) {
   const all = [];
   let cursor: string | undefined;
@@ -150,7 +150,7 @@ describe('activity.list', () => {
         const [params, fits] = filters[one] ?? [];
         const [more, alsoFits] = filters[other] ?? [];
         const merged = { ...params, ...more };
-        // Of two filters on one field the later holds.
+        // If both filters set the same field, the later one overrides the earlier one.
         const both =
           Object.keys(merged).length < Object.keys({ ...params }).length + Object.keys({ ...more }).length;
         const expected = ids.filter((_, index) => {
@@ -165,7 +165,7 @@ describe('activity.list', () => {
 
   it('finds by time what transactions of different length left out of order', async () => {
     const minute = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
-    // Their times are when they began, their order is when they ended.
+    // The entries have the start times of their transactions, but are in commit order.
     const times = [0, 100, 130, 95, 140, 200, 160, 210, 260].map(minute);
     const ids = await happen(...times.map((at) => ({ at })));
     for (const since of [...times, minute(-5), minute(999)]) {
@@ -177,7 +177,7 @@ describe('activity.list', () => {
 
   it('looks at so many entries a page at most, and goes on from there', async () => {
     const rare = { kind: 'project.created' } as const;
-    // The second of them, counted from the newest, is the last entry that is looked at.
+    // Counted from the newest, the second rare entry is the last one that a page scans.
     const ids = [
       ...(await happen(rare, rare)),
       ...(await happen(...Array.from({ length: mostLookedAt - 2 }, () => ({})))),

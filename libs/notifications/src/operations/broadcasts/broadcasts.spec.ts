@@ -25,7 +25,7 @@ beforeEach(async () => {
   teamId = await arrangeTeam(world, orgId, 'Web', chloe.me.memberId, eve.me.memberId);
 });
 
-/** Whose inbox it is in. */
+/** Answers the names of members who have the broadcast in their inbox. */
 const told = async (): Promise<string[]> =>
   (
     await world.rows<{ name: string }>(
@@ -145,10 +145,10 @@ describe('broadcasts.send', () => {
     await refused(eve, { projectId }, 404);
     await refused(eve, { projectId, teamId }, 404);
     const other = await arrangeTeam(world, people.orgId, 'App', ana.me.memberId);
-    // A viewer of the project who is more in the organization.
+    // Eve is a viewer of the project, but has a higher role in the organization.
     await arrangeRole(world, people.orgId, projectId, eve.me.memberId, 'viewer');
     await refused(eve, { projectId, teamId: other }, 403);
-    // Who is in no team, and who is in another.
+    // One sender belongs to no team, and the other one to another team.
     await ben.broadcasts.send({ message: 'x', projectId, teamId });
     expect((await chloe.broadcasts.send({ message: 'x', teamId: other })).recipients).toBe(1);
     expect(await world.rows('select 1 from broadcasts where org_id = $1', people.orgId)).toHaveLength(2);

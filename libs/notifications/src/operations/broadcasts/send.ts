@@ -34,7 +34,8 @@ export const send = handle(
       created_at: at,
     };
     db.later(insertBroadcast(row));
-    // Members who see the project see this; without a project all members do; a team's message is for the team.
+    // The event is visible to members who see the project, or to all members without a project. The message
+    // to a team is left out of it, because it is for the team only.
     const subject: Subject = {
       type: 'broadcast',
       id: row.id,

@@ -19,7 +19,7 @@ const { happen, arrangeStory } = arrangeStream(world, () => people);
 type Params = Parameters<Person['events']['list']>[0];
 const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);
 
-/** Everything from a place on, in pages of so many. */
+/** Reads everything after a position, in pages of `limit` items. */
 async function walk(who: Person, { after, ...params }: Params & { limit: number }) {
   const seen = [];
   let place = after;
@@ -179,9 +179,9 @@ describe('the cursor of an event', () => {
 });
 
 describe('events.list that waits', () => {
-  /** Longer than two looks at the stream take. */
+  /** Waits longer than two polls of the stream take. */
   const looksPass = () => pause(600);
-  /** What is woken answers before a call that waits for its time alone. */
+  /** A call that was woken answers before a call that only waits for its timeout. */
   const untilTimeIsOver = async () => {
     const elsewhere = await world.org();
     return elsewhere.ana.events.list({ after: 'latest', waitSeconds: 20 }).then(() => 'the time is over');
@@ -196,7 +196,7 @@ describe('events.list that waits', () => {
     expect(await Promise.race([call.then(({ items }) => ids(items)), late])).toEqual(written);
   });
 
-  // One that was woken too early would answer without an event.
+  // A call that is woken by mistake would answer without an event.
   it('is woken by nothing that the caller may not see or did not ask for', async () => {
     const hidden = await arrangeStory('HID', 'private');
     const web = await arrangeStory('WEB', 'org');

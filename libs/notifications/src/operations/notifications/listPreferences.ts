@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { listChoices } from '../../data/preferences.ts';
 import { channelsOf } from '../../rules/channels.ts';
 
-/** The kind that the page before ended with. */
+/** The last kind on the previous page. */
 const Cursor = z.tuple([z.enum(notificationKinds)]);
 
 export const listPreferences = handle(

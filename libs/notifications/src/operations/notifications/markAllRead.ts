@@ -5,7 +5,7 @@ import { getUnread, type Marked, markUnread, mostAtOnce } from '../../data/notif
 export const markAllRead = handle(registry.notifications.markAllRead, async ({ params, caller, db }) => {
   let after: string | null = null;
   for (let updated = 0; ;) {
-    // In this order in one burst: what is counted is what is left.
+    // The queries are pipelined in this order, so the count includes the effect of marking.
     const [marked, { unread }]: [Marked, { unread: number }] = await Promise.all([
       markUnread(db, caller, params.before, after),
       getUnread(db, caller),

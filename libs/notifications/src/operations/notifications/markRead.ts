@@ -4,7 +4,7 @@ import { getUnread, markThese } from '../../data/notifications.ts';
 
 export const markRead = handle(registry.notifications.markRead, async ({ params, caller, db }) => {
   const ids = [...new Set(params.notificationIds)];
-  // In this order in one burst: what is counted is what is left.
+  // The queries are pipelined in this order, so the count includes the effect of marking.
   const [{ found, updated }, { unread }] = await Promise.all([
     markThese(db, caller, ids),
     getUnread(db, caller),

@@ -35,7 +35,7 @@ const about = ({ story }: ArrangedStory, memberId: string): Record<'mention' | '
   },
 });
 
-/** Ana does these to somebody, one operation each. */
+/** Ana causes notifications of these kinds for a member, with one operation each. */
 async function tell(who: Person, kinds: readonly ('mention' | 'assigned')[], where = place): Promise<void> {
   for (const kind of kinds) await world.call(people.ana, emitting([about(where, who.me.memberId)[kind]]), {});
 }

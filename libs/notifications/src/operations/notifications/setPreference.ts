@@ -6,7 +6,7 @@ import { channelsOf } from '../../rules/channels.ts';
 export const setPreference = handle(
   registry.notifications.setPreference,
   async ({ params, caller: { memberId }, db }) => {
-    // In this order in one burst: what is read has the choice in it.
+    // The queries are pipelined in this order, so the choices include the new one.
     const [, choices] = await Promise.all([db.all(setChoice(memberId, params)), listChoices(db, memberId)]);
     return { preference: { kind: params.kind, channels: channelsOf(params.kind, choices) } };
   },

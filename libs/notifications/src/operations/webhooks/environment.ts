@@ -1,9 +1,9 @@
-/** What the API and the worker read of webhooks from their environment, alike. */
+/** The environment variables about webhooks, shared by the API and the worker. */
 import { createSeals } from '@muster/outbound';
 import { z } from 'zod';
 import { type WebhooksSetUp } from './set-up.ts';
 
-/** Where people see what an event is about. */
+/** The URL template of pages about an event's subject. */
 export const SubjectUrl = z
   .string()
   .regex(/^https?:\/\//, 'must be an http(s) URL')

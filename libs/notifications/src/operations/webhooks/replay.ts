@@ -3,7 +3,7 @@ import { handle } from '@muster/runtime';
 import { countReplayed, isKept, mostReplayed, replayRange } from '../../data/webhook-deliveries.ts';
 import { lockWebhook, wake } from '../../data/webhooks.ts';
 
-/** A number that came as text is one. */
+/** Converts a number that was sent as text. */
 const edgeOf = (edge: number | string): number | string =>
   typeof edge === 'string' && /^\d+$/.test(edge) ? Number(edge) : edge;
 

@@ -1,4 +1,7 @@
-/** Who may have events sent where, and what is said of it. What is sent is the worker's: apps/delivery-worker/test. */
+/**
+ * The rights to manage endpoints, and the data that is stored. Tests of sending are in
+ * apps/delivery-worker/test.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createSeals, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry, registry } from '@muster/registry';
@@ -19,7 +22,7 @@ const world = useWorld({ activity, notifications, webhooks }, [notify]);
 
 let people: People;
 let projectId: string;
-/** A lead of the private project HID, and a contributor of it. */
+/** Lea is a lead of the private project HID, and Carl is a contributor of it. */
 let lea: Person;
 let carl: Person;
 beforeEach(async () => {
@@ -200,7 +203,7 @@ describe('who may', () => {
       people.orgId,
       'denied',
     );
-    // Each write that was refused; the two reads leave nothing.
+    // Each refused write leaves an entry, and the two reads leave none.
     expect(refused).toHaveLength(Object.keys(deeds(agent, '')).length - 2 + 1);
   });
 
@@ -318,7 +321,7 @@ describe('webhooks.replay', () => {
       reason: 'limit_exceeded',
     });
     expect(await people.ana.webhooks.replay({ webhookId, from: 2, to: 10_001 })).toEqual({ count: 10_000 });
-    // They wait now, so none is to be sent another time.
+    // They are pending now, so none is scheduled again.
     expect(await people.ana.webhooks.replay({ webhookId, from: 2, to: 10_001 })).toEqual({ count: 0 });
   });
 

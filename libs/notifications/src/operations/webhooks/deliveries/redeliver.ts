@@ -12,7 +12,7 @@ export const redeliver = handle(
       lockWebhookOfDelivery({ db, caller, requireGround }, deliveryId),
     ]);
     const row = await lockDelivery(db, deliveryId);
-    // A test goes out also while its endpoint is paused.
+    // Tests are sent even if the endpoint is paused.
     const waits = webhook.paused_at !== null && row.seq !== null;
     db.later(sendAgain(row.id, waits));
     db.later(wake(webhook.id));
