@@ -32,7 +32,7 @@ export type Begun = { readonly slug: string } | 'owner';
 const mostTries = 5;
 
 /**
- * Creates a free organization with the account as its owner, on the server with the fewest organizations. The
+ * Creates a free organization with the account as its owner, on the server with the smallest database. The
  * slug is derived from the name. An account can own at most one organization that it created. Throws 400 for
  * an invalid name.
  */

@@ -29,7 +29,7 @@ const NewOrganization = z.strictObject({
 
 /**
  * Creates an organization with its owner. The plan defaults to `free`, the seats to those of the plan, and
- * the server to the one with the fewest organizations.
+ * the server to the one with the smallest database.
  */
 export async function createOrganization(
   pool: Pool,
