@@ -1,6 +1,6 @@
 /**
- * The page that makes a GitHub App for a connection. No token: who has the address, whose ticket was answered to an admin,
- * may. GitHub sends the browser back with a code, for which a job fetches the app's keys.
+ * The page that creates a GitHub App for a connection. It needs no token: its URL contains a ticket that only
+ * an admin received. GitHub redirects the browser back with a code, with which a job fetches the app's keys.
  */
 import { type Db, type Pool } from '@muster/driver';
 import { isUuid } from '@muster/registry';
@@ -19,14 +19,14 @@ import { isOrganizationName, manifestOf, newAppUrl } from './rules/app-manifest.
 export type AppPage =
   | {
       readonly state: 'open';
-      /** Where the manifest is posted to, and what it is. */
+      /** The URL to which the form posts the manifest, and the manifest itself. */
       readonly action: string;
       readonly manifest: string;
-      /** Why the app that was made before is of no use. */
+      /** The reason why an app that was created before cannot be used. */
       readonly failure: string | null;
     }
   | { readonly state: 'made'; readonly installUrl: string }
-  /** The connection is called otherwise. */
+  /** The connection already has other credentials. */
   | { readonly state: 'taken' };
 
 export interface Ticket {
@@ -34,7 +34,10 @@ export interface Ticket {
   readonly ticket: string;
 }
 
-/** Throws 404 for what is no connection to GitHub, 401 for a ticket that was not given out or whose hour is over. */
+/**
+ * Checks the ticket. Throws 404 if this is not a connection to GitHub, and 401 if the ticket is invalid or
+ * older than one hour.
+ */
 async function enter(
   pool: Pool,
   { seals }: ForgesSetUp,
@@ -51,7 +54,10 @@ async function enter(
 const failureOf = ({ last_error: error }: ConnectionRow): string | null =>
   error?.doing === 'makeApp' ? error.message : null;
 
-/** What the page shows; `organization` is who is to own the app at GitHub. Throws 400 for a name that GitHub has none of. */
+/**
+ * Answers the content of the page. `organization` is the GitHub organization that will own the app. Throws
+ * 400 for a name that is invalid at GitHub.
+ */
 export async function readAppPage(
   pool: Pool,
   setUp: ForgesSetUp,
@@ -77,7 +83,10 @@ export async function readAppPage(
   };
 }
 
-/** Takes the code of an app that was made, and asks for its keys to be fetched; nothing where there are credentials. */
+/**
+ * Accepts the code of a created app and requests a job that fetches its keys. It does nothing if the
+ * connection has credentials.
+ */
 export async function takeAppCode(
   pool: Pool,
   setUp: ForgesSetUp,
@@ -85,7 +94,7 @@ export async function takeAppCode(
 ): Promise<void> {
   const { orgId, organizationKey } = await enter(pool, setUp, ticket);
   const { connectionId } = ticket;
-  // It stands in an address.
+  // The code becomes part of a URL.
   if (!/^[\w-]{1,255}$/.test(code)) throw badRequest('GitHub gave no code for the app.');
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     const { credentials_kind: kind } = await getConnection(db, connectionId);

@@ -1,6 +1,6 @@
 /**
- * Repositories that were linked by their address. The forge is asked for its id of each, since a repository that is renamed
- * before its first delivery keeps nothing but its id.
+ * Lookup of the ids of repositories that were linked by URL. If a repository is renamed before its first
+ * delivery, only the id identifies it.
  */
 import { type PlainDb } from '@muster/driver';
 import { repositoryAddress } from '@muster/registry';
@@ -18,7 +18,7 @@ interface Job {
   readonly orgId: string;
 }
 
-/** `owner/name`; undefined for a repository of another host. */
+/** Answers `owner/name`; undefined for a repository of another host. */
 function nameAt(baseUrl: string, url: string): string | undefined {
   const [home, address] = [`${repositoryAddress(baseUrl)}/`, repositoryAddress(url)];
   return address.startsWith(home) ? address.slice(home.length) : undefined;
@@ -33,13 +33,13 @@ async function identifyRepository(
   if (link === undefined) return undefined;
   const { connectionId, kind, baseUrl, quietUntil } = link;
   const fullName = nameAt(baseUrl, link.url);
-  // The first delivery tells the id, too.
+  // The request is skipped, because the first delivery contains the id too.
   const isQuiet = quietUntil !== null && Date.parse(quietUntil) > Date.now();
   if (fullName === undefined || isQuiet) return undefined;
   const ask = async () => {
     const credentials = openCredentials(calls, connectionId, link);
     const headers = await calls.authorize({ ...link, fullName, credentials });
-    // GitLab takes a path in place of its id.
+    // GitLab accepts a path instead of an id.
     const url = repositoryUrlAt({ kind, baseUrl, externalId: fullName, fullName });
     const answer = expectGood(url, await calls.ask({ method: 'GET', url, headers }));
     return understood(answer, kind === 'gitlab' ? readProject : readRepository);
@@ -53,7 +53,7 @@ async function identifyRepository(
   };
 }
 
-/** Asks a forge about a pull request or about a repository. */
+/** Polls a forge for a pull request or a repository. */
 export const askForge = (
   calls: ForgeCalls,
   job: Job,

@@ -1,8 +1,8 @@
-/** GitHub, GitLab, Gitea and Forgejo. */
+/** Integration with GitHub, GitLab, Gitea and Forgejo. */
 import { forges } from './operations/handlers.ts';
 import { type ForgesSetUp } from './operations/set-up.ts';
 
-/** What this lib answers, by namespace, in an installation. */
+/** Creates the handlers of this library, by namespace, for an installation. */
 export const forgesHandlers = (setUp: ForgesSetUp) => ({ forges: forges(setUp) });
 
 export { forgeReactions } from './reactions.ts';

@@ -1,4 +1,7 @@
-/** The keys of a GitHub App that was made of our manifest: fetched once, by the code that GitHub gave for them. */
+/**
+ * The keys of a GitHub App that was created from Muster's manifest. They are fetched once, with the code from
+ * GitHub.
+ */
 import { type PlainDb } from '@muster/driver';
 import { forgeApiRoot, parseUntrustedJson } from '@muster/registry';
 import { asSystem } from '@muster/runtime';
@@ -40,7 +43,7 @@ function appIn(text: string): App {
 
 export interface MadeApp {
   readonly connectionId: string;
-  /** Sealed. */
+  /** The encrypted code. */
   readonly code: string;
 }
 
@@ -49,7 +52,9 @@ interface Job {
   readonly orgId: string;
 }
 
-/** Fetches webhook secret and credentials of the app, and the connection has them from then on. A code works once. */
+/**
+ * Fetches the app's webhook secret and credentials and stores them in the connection. A code works only once.
+ */
 export async function makeApp(
   calls: ForgeCalls,
   { db, orgId }: Job,
@@ -76,7 +81,7 @@ export async function makeApp(
       const work = { db: after, orgId, actor: forgeActor(kind), facts };
       await asSystem(work, environment, async (_perform, emit) => {
         const connection = await lockConnection(after, connectionId);
-        // Others gave it credentials meanwhile.
+        // Another caller added credentials in the meantime.
         if (connection.credentials_kind !== null) return;
         const credentials = { appId: made.id, privateKey: made.pem };
         const changes = {

@@ -1,4 +1,7 @@
-/** Puts facts where they belong: at the execution that they are about, or aside until there is one. */
+/**
+ * Assignment of facts to executions: each fact is recorded at the execution that it concerns, or parked until
+ * there is one.
+ */
 import { type PlainDb } from '@muster/driver';
 import { ApiError, canonicalPullUrl, type ForgeOutcome, inside, type Trust } from '@muster/registry';
 import { type PerformAsSystem } from '@muster/runtime';
@@ -17,9 +20,9 @@ export interface Placing {
   readonly perform: PerformAsSystem;
   readonly repository: LinkedRepository;
   readonly trust: Trust;
-  /** It is the forge's answer to a question, so the head that it names is the present one. */
+  /** True if the fact comes from the forge's answer to a request, so that its head is the current one. */
   readonly isAnswer: boolean;
-  /** When it came: a forge's clock that is far ahead of ours is not believed. */
+  /** The time of receipt. Times of a forge's clock that are far ahead of it are replaced. */
   readonly receivedAt: string;
 }
 
@@ -32,7 +35,7 @@ const outcomeOf = (
   reason: string | null = null,
 ): ForgeOutcome => ({ kind, executionId, result, reason });
 
-/** What a story's key alone may do: the pull request is linked, and that is all. */
+/** The kinds of facts that may link a pull request by a story's key alone. The key causes nothing else. */
 const linking: ReadonlySet<Fact['kind']> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 const ofHead: ReadonlySet<Fact['kind']> = new Set(['branch_pushed', ...linking]);
 
@@ -43,7 +46,7 @@ const millisAhead = 4 * 60_000;
 const notAhead = (at: string, receivedAt: string): string =>
   Date.parse(at) > Date.parse(receivedAt) + millisAhead ? receivedAt : at;
 
-/** Undefined where it was recorded, or was before; else why it cannot be. */
+/** Records an observation and answers the result. Throws if it cannot be recorded. */
 async function record(
   { perform, repository, trust, receivedAt }: Placing,
   executionId: string,
@@ -92,7 +95,10 @@ async function record(
 const isArchived = (error: unknown): boolean =>
   error instanceof ApiError && error.details.reason === 'archived';
 
-/** Who works on them hears that they have to be told apart; in an archived project no one does. */
+/**
+ * Signals to the holders of these executions that the fact is ambiguous. In an archived project no holder is
+ * notified.
+ */
 async function tellDoubt(
   { perform, repository: { projectId } }: Placing,
   { kind, branch: ref, number, url }: Fact,
@@ -104,7 +110,7 @@ async function tellDoubt(
   });
 }
 
-/** Records a fact of the work that it is about, or puts it aside. */
+/** Records a fact at the execution that it concerns, or parks it. */
 export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutcome[]> {
   const { db, repository, trust } = placing;
   const fact = said.url === null ? said : { ...said, url: canonicalUrl(repository, said.url) };
@@ -115,7 +121,7 @@ export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutc
   ]);
   const { matches, others, waits, isDoubtful } = matchesOf(candidates, { fact, repository, links });
   const noted = others.map(({ id, reason }) => outcomeOf(kind, 'noted', id, reason));
-  // A story's key only links: the fact may be more than a link once the work is handed in.
+  // A story's key only links. The fact may have more effect after the work is submitted.
   if (waits || matches.some(({ way }) => way === 'storyKey')) {
     const keys = waitingKeys(fact);
     if (keys.length > 0) db.later(parkFact(repository.id, fact, keys, trust));
@@ -130,13 +136,13 @@ export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutc
     ];
   }
   const outcomes: ForgeOutcome[] = [];
-  // By id, as every transaction locks them.
+  // The order by id is the lock order of all transactions.
   for (const match of matches.toSorted((one, other) => (one.id < other.id ? -1 : 1)))
     outcomes.push(await recordFact(placing, match, fact));
   return [...outcomes, ...noted];
 }
 
-/** Records a fact of one execution. */
+/** Records a fact at one execution. */
 async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promise<ForgeOutcome> {
   const { db, repository } = placing;
   const { branch: ref, sha, before, reviewer, number, url, at, kind } = fact;
@@ -144,9 +150,9 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
   if (isLink && !linking.has(kind)) {
     return outcomeOf(kind, 'noted', match.id, 'the key of a story alone links, and completes nothing');
   }
-  // Of one that only names the story, the head is not that of its work.
+  // If only the story's key matched, the head may belong to other work.
   const observation: Observation = {
-    // An answer decides between heads of one time, also where the same was delivered before.
+    // An answer decides between heads with the same time, even if the same head was delivered before.
     ...{ kind, at, dedupeKey: factKey(fact, placing.isAnswer && ofHead.has(kind)), number, url },
     ...(isLink ? {} : { ref, sha }),
   };
@@ -169,7 +175,10 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
   }
 }
 
-/** True for two heads of one time of which the forge did not say which came first. It can be asked. */
+/**
+ * Answers whether two heads have the same time and the forge did not report their order. The forge can then
+ * be polled.
+ */
 const isTie = ({ seen }: Candidate, { kind, sha, before, at }: Fact): boolean =>
   ofHead.has(kind) &&
   seen !== null &&
@@ -178,10 +187,10 @@ const isTie = ({ seen }: Candidate, { kind, sha, before, at }: Fact): boolean =>
   seen.headSha !== sha &&
   seen.headSha !== before;
 
-/** Tells the executions whose head a commit is what its checks come to. */
+/** Records the result of a commit's checks at the executions whose head it is. */
 async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome[]> {
   const { db, repository } = placing;
-  // What was just noted counts.
+  // The check report was only deferred, so it must be sent before the query.
   db.flush();
   const { words, executionIds } = await findChecked(db, repository.id, sha);
   const verdict = verdictOf(words);
@@ -196,7 +205,7 @@ async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome
   return outcomes;
 }
 
-/** Notes a word about a check; where the checks of a head are decided by it, that is recorded. */
+/** Stores a check report. If it decides the checks of a head, the result is recorded. */
 export async function placeCheck(placing: Placing, check: Check): Promise<ForgeOutcome[]> {
   const { db, repository, trust } = placing;
   const { trialOf } = check;

@@ -1,6 +1,6 @@
 /**
- * What forges have to do with what happens: facts that waited for an execution are looked at again, and what a forge was
- * told of a head is sent anew where it is not so any more.
+ * The reactions to events. Parked facts of an execution are processed again, and statuses are sent again if
+ * they changed.
  */
 import { type Query } from '@muster/driver';
 import { type EventData } from '@muster/registry';
@@ -10,23 +10,26 @@ import { askForReplay } from './data/parked.ts';
 import { askForIds } from './data/quiet-pulls.ts';
 import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';
 
-/** True for an event after which an execution may be known by more than before: its branch or its pull request. */
+/**
+ * Answers whether an execution can be identified in more ways after this event, by its branch or its pull
+ * request.
+ */
 const isTelling = ({ kind, data }: DomainEvent): boolean =>
   kind === 'execution.acquired' ||
   kind === 'execution.submitted' ||
   (kind === 'execution.updated' &&
     (data['fields'] as EventData<'execution.updated'>['fields']).includes('git'));
 
-/** Events after which something else may be so of the work on their story. */
+/** The events that may change the status of the work on their story. */
 const judging: ReadonlySet<string> = new Set([
   ...['spec.updated', 'spec.restored', 'review.decided', 'review.retracted', 'reviewer.removed'],
   ...['story.gitMetaUpdated', 'assignment.changed', 'assignment.cleared'],
 ]);
-/** Of an execution, which they name. */
+/** The events that may change the status of the execution that they name. */
 const moving: ReadonlySet<string> = new Set([
   ...['execution.observed', 'execution.submitted', 'execution.completed'],
 ]);
-/** Of any work of their project, or of the organization. */
+/** The events that may change the status of any work in their project or organization. */
 const shaking: ReadonlySet<string> = new Set([
   ...['lock.acquired', 'lock.released', 'policy.updated', 'member.removed', 'member.departed'],
 ]);
@@ -40,7 +43,7 @@ function* askedBy(domainEvent: DomainEvent): Generator<Query<unknown>> {
     if (moving.has(kind)) yield askForStatusOfExecution(executionId);
   }
   if (kind === 'forge.repositoryLinked') yield askForIds(String(data['connectionId']));
-  // With credentials the forge can be asked.
+  // With credentials, the forge can be called.
   if (kind === 'forge.updated') yield askForIds(subject.id);
   if (judging.has(kind) && subject.type === 'story') yield askForStatusOfStory(subject.id);
   if (shaking.has(kind)) yield askForLook(subject.projectId);

@@ -1,4 +1,4 @@
-/** What forges deliver, read without a database: also where a pipeline finds the event that began it. */
+/** Parsing of deliveries without a database. CI pipelines use it too, to read the event that started them. */
 export { type Fact, factKey } from './rules/fact.ts';
 export { trailersOfCommits, trailersOfPull } from './rules/trailers.ts';
 export { read } from './rules/translations.ts';

@@ -1,4 +1,7 @@
-/** The way in of what forges deliver: who sent it is decided at once, what it says by a job. */
+/**
+ * Receipt of deliveries from forges. The sender is authenticated immediately, and a job processes the
+ * content.
+ */
 import { type Pool } from '@muster/driver';
 import { type Seals } from '@muster/outbound';
 import { type ForgeKind, isUuid, malformed, parseUntrustedJson } from '@muster/registry';
@@ -11,9 +14,9 @@ import { deliveryIdOf, eventOf, type Headers, neededHeaders, trustOf } from './r
 export interface Delivered {
   readonly connectionId: string;
   readonly headers: Headers;
-  /** As it came: signatures are over these bytes. */
+  /** The body as received, because signatures cover these bytes. */
   readonly body: Buffer;
-  /** Asked once it is known to be the forge's; may throw that there are too many. */
+  /** Called after the signature was verified. It may throw if there are too many deliveries. */
   readonly admit?: () => Promise<void>;
 }
 
@@ -42,8 +45,9 @@ function statedOf(kind: ForgeKind, headers: Headers): { event: string; deliveryI
 }
 
 /**
- * Keeps a delivery and asks for it to be read. `isNew` is false for one that came before, which changes nothing. Throws 404
- * for an unknown connection, 401 for what the forge did not sign, 400 for what is no delivery.
+ * Stores a delivery and requests its processing. `isNew` is false for a delivery that was received before,
+ * which has no effect. Throws 404 for an unknown connection, 401 for an invalid signature, and 400 for an
+ * invalid delivery.
  */
 export async function receiveDelivery(
   pool: Pool,
@@ -54,7 +58,7 @@ export async function receiveDelivery(
   if (door === undefined) throw notFound();
   const { orgId, kind } = door;
   const secret = seals.open(secretOwner(door.organizationKey, connectionId), door.secret);
-  // What is not UTF-8 has other bytes than its text, so no signature fits it.
+  // If the body is not UTF-8, its decoded text has other bytes, so no signature matches.
   const trust = secret === undefined ? null : await trustOf(kind, secret, headers, body.toString('utf8'));
   if (trust === null) throw unauthorized('delivery_signature');
   await admit?.();

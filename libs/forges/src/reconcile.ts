@@ -1,6 +1,7 @@
 /**
- * What a forge did not send: it is asked about open pull requests of which nothing was heard for a while, and the checks of their heads. What it answers
- * is put among its deliveries and read like them, so it counts, and is shown, as they are.
+ * Recovery of missed deliveries. The forge is polled for open pull requests without recent deliveries, and
+ * for the checks of their heads. The answers are stored and processed like deliveries, so they have the same
+ * effect and are shown too.
  */
 import { createHash } from 'node:crypto';
 import { type PlainDb, type Pool } from '@muster/driver';
@@ -22,7 +23,7 @@ import { header } from './rules/signatures.ts';
 import { read } from './rules/translations.ts';
 import { type ForgeCalls, notingFailure, openCredentials, type Sending } from './statuses.ts';
 
-/** Asks for a look at each pull request that is quiet, in the organization that it is of. */
+/** Requests a poll of each pull request without recent deliveries, in its own organization. */
 export async function reconcile(pool: Pool, signal: AbortSignal): Promise<void> {
   const quiet = await acrossOrganizations(pool, (db) => db.all(quietPulls()));
   for (const [orgId, pulls] of Map.groupBy(quiet, (pull) => pull.orgId)) {
@@ -39,7 +40,9 @@ const deliveryIdFor = (url: string, says: readonly unknown[]): string =>
     .digest('hex')
     .slice(0, 32)}`;
 
-/** What a reader makes of an answer; refused where the answer is not as documented. */
+/**
+ * Applies a reader to an answer. Throws ForgeRefusal if the answer does not match the forge's documentation.
+ */
 export function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown) => Told): Told {
   try {
     return reader(parseUntrustedJson(text));
@@ -50,27 +53,33 @@ export function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown
   }
 }
 
-/** A word about checks, and the delivery that says it. */
+/** A check report, and the delivery that contains it. */
 interface ToldChecks extends CheckDelivery {
   readonly url: string;
   readonly checks: readonly Check[];
 }
 
-/** Credentials that may not ask about checks may ask about pull requests: those need less. */
+/**
+ * Answers whether the answer contains no news about checks. Credentials without the permission to read checks
+ * may still read pull requests.
+ */
 const saysNothing = (answer: ForgeAnswer): boolean =>
   answer.status === 304 ||
   ((answer.status === 403 || answer.status === 404) && patienceOf(answer, Date.now()) === null);
 
-/** Of one question more pages are not read. */
+/** The maximum number of pages that are read per question. */
 const mostPages = 10;
-/** Gitea has 30 on a page, whatever is asked for. */
+/** Answers whether there is another page. Gitea has 30 items on a page, whatever the request asks for. */
 const hasMore = ({ headers }: ForgeAnswer): boolean =>
   /;\s*rel="?next"?/i.test(header(headers, 'link') ?? '');
 
 const has = ({ checks }: ToldChecks, state: Check['state']): boolean =>
   checks.some((check) => check.state === state);
 
-/** Each is read by itself: what passed is read last, and not before all is over, since it would be the verdict meanwhile. */
+/**
+ * Sorts check reports for processing one by one. Passed ones come last, and only if none is pending, because
+ * an early one would be taken for the result.
+ */
 function inOrder(told: readonly ToldChecks[]): readonly ToldChecks[] {
   const others = told.filter((one) => !has(one, 'passed'));
   const isOver = !told.some((one) => has(one, 'pending'));
@@ -79,7 +88,7 @@ function inOrder(told: readonly ToldChecks[]): readonly ToldChecks[] {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** All that a reader makes of the pages of an answer. */
+/** Reads all pages of an answer. */
 async function askForPages<Told>(
   { ask }: ForgeCalls,
   { url, headers }: { readonly url: string; readonly headers: Headers },
@@ -96,7 +105,7 @@ async function askForPages<Told>(
   return told;
 }
 
-/** What a forge says of the checks of a commit. */
+/** Requests the checks of a commit from a forge. */
 async function askAboutChecks(
   calls: ForgeCalls,
   at: NamedAtForge,
@@ -130,7 +139,7 @@ async function askAboutChecks(
   return told;
 }
 
-/** The reviews that count, from a forge whose deliveries do not say which do. */
+/** Requests the reviews that count, from a forge whose deliveries do not contain this information. */
 const askAboutReviews = async (
   calls: ForgeCalls,
   at: NamedAtForge & { readonly number: number },
@@ -142,7 +151,10 @@ const askAboutReviews = async (
   return askForPages(calls, { url, headers }, (json) => reviewsAsDelivered(json, told.payload));
 };
 
-/** Asks a forge about the pull request of an execution, and the checks of its head, and takes the answers for what it would have delivered. */
+/**
+ * Polls a forge for the pull request of an execution and the checks of its head. The answers are stored as
+ * deliveries.
+ */
 export async function askAboutPull(
   calls: ForgeCalls,
   { db, orgId }: { readonly db: PlainDb; readonly orgId: string },
@@ -151,7 +163,7 @@ export async function askAboutPull(
   const pull = await findAskedPull(db, executionId);
   if (pull === undefined) return undefined;
   const { quietUntil, connectionId, appId, kind, number, externalId, fullName, defaultBranch } = pull;
-  // The next turn asks.
+  // The next round polls again.
   if (quietUntil !== null && Date.parse(quietUntil) > Date.now()) return undefined;
   const url = pullUrl(pull, number);
   const ask = async () => {
@@ -189,7 +201,7 @@ export async function askAboutPull(
       };
       after.later(noteEtag(executionId, etag));
       after.later(noteWorking(connectionId, false));
-      // Of one that is open, only another head or a conflict is news.
+      // Only a new head or a conflict is news about an open pull request.
       if (told !== undefined && (!told.isOpen || told.hasConflict || told.headSha !== pull.headSha))
         await take(told, deliveryIdFor(url, told.says));
       for (const review of reviews) await take(review, deliveryIdFor(url, review.says));

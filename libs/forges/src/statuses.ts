@@ -1,6 +1,7 @@
 /**
- * What forges are sent of heads. A status is what is so when it is sent, whatever asked for it; one job at a time sends to
- * a head, and looks again when it has: so what is newer stands in the end, however they race.
+ * Sending of statuses to forges. A status describes the state at the time of sending, whatever requested it.
+ * Only one job at a time sends to a head, and it checks the state again afterwards. So the newest status wins
+ * in any race.
  */
 import { type PlainDb, type Pool } from '@muster/driver';
 import { type Seals } from '@muster/outbound';
@@ -27,21 +28,21 @@ import {
 import { forgeActor } from './translate.ts';
 import { type Standing, standingOf, type StoryStanding, type WorkStanding } from './rules/standing.ts';
 
-/** Of a story, for links to it. */
+/** The fields of a story that its link needs. */
 export interface LinkedStory {
   readonly id: string;
   readonly key: string;
   readonly projectId: string;
 }
 
-/** What calls of forges stand on. */
+/** The dependencies of calls to forges. */
 export interface ForgeCalls {
   readonly pool: Pool;
   readonly environment: Environment;
   readonly seals: Seals;
   readonly ask: AskForge;
   readonly authorize: Authorize;
-  /** Where people see a story; null: the installation named no place. */
+  /** Answers the URL of a story for people; null if the installation configured none. */
   readonly linkTo: (story: LinkedStory) => string | null;
 }
 
@@ -50,7 +51,10 @@ export const createForgeCalls = (options: Omit<ForgeCalls, 'authorize'>): ForgeC
   ...createAuthorize(options.ask),
 });
 
-/** What a job does after its transaction; what it answers is written in another one. */
+/**
+ * The part of a job that runs after its transaction. The function that it answers runs in another
+ * transaction.
+ */
 export type Sending = () => Promise<((db: PlainDb) => Promise<void>) | undefined>;
 
 export interface Job {
@@ -76,7 +80,7 @@ async function storyStanding(
     const lockedPaths = collisions.filter(({ kind }) => kind === 'lock').map(({ path }) => path);
     return { ...gate, moreLocks, lockedPaths: [...new Set(lockedPaths)] };
   } catch (error) {
-    // It was deleted meanwhile.
+    // The story was deleted in the meantime.
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
@@ -88,7 +92,10 @@ interface Present {
   readonly story: LinkedStory | undefined;
 }
 
-/** What is so now of a head; undefined: it is none any more, or its forge cannot be called. */
+/**
+ * Computes the current status of a head. Answers undefined if there is no work at it any more, or its forge
+ * cannot be called.
+ */
 async function presentOf(
   { environment }: ForgeCalls,
   { db, orgId }: Omit<Job, 'rowId'>,
@@ -117,11 +124,14 @@ async function presentOf(
 const isSame = (one: Standing, other: { state: string | null; description: string | null }): boolean =>
   one.state === other.state && one.description === other.description;
 
-/** GitLab takes a status twice only where it becomes another. */
+/** Answers whether GitLab refused the status because it is unchanged. */
 const standsAlready = (answer: ForgeAnswer): boolean =>
   answer.status === 400 && answer.text.includes('Cannot transition status');
 
-/** Notes on the connection what went wrong, and throws it on unless trying again is of no use. */
+/**
+ * Runs a call and stores its failure in the connection. Answers a refusal if a retry is useless or must wait,
+ * and rethrows all other errors.
+ */
 export async function notingFailure<Result>(
   { pool }: ForgeCalls,
   { orgId, connectionId }: { readonly orgId: string; readonly connectionId: string },
@@ -141,14 +151,17 @@ export async function notingFailure<Result>(
   }
 }
 
-/** Opens what the connection is called with. */
+/** Decrypts the credentials of a connection. */
 export const openCredentials = (
   { seals }: ForgeCalls,
   connectionId: string,
   { credentials, organizationKey }: Pick<Callee, 'credentials' | 'organizationKey'>,
 ): string | undefined => seals.open(credentialsOwner(organizationKey, connectionId), credentials);
 
-/** Sends the status of a head as it is now, unless that is what was sent last, or another job is at it, which looks again. */
+/**
+ * Sends the current status of a head. It sends nothing if the status is unchanged, or if another job holds
+ * the head, because that job checks the state again.
+ */
 export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promise<Sending | undefined> {
   const { db, orgId, rowId } = job;
   const before = await holdHead(db, head, rowId);
@@ -190,7 +203,7 @@ export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promi
         after.later(askForStatus(head, refusal.quietUntil));
         return;
       }
-      // Who asked meanwhile left it to this job.
+      // Requests made in the meantime rely on this job to check the state again.
       await settleHead(after, head, standing, rowId);
       const now = await presentOf(calls, { db: after, orgId }, head);
       if (now !== undefined && !isSame(standing, now.standing)) after.later(askForStatus(head));
@@ -199,7 +212,7 @@ export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promi
   };
 }
 
-/** Asks for a status of each head of the organization of which something else was sent than is so. */
+/** Requests a status for each head of the organization whose status differs from the last sent one. */
 export async function lookAtHeads(calls: ForgeCalls, work: Omit<Job, 'rowId'>): Promise<void> {
   for (const { state, description, ...head } of await openHeads(work.db)) {
     const present = await presentOf(calls, work, head);

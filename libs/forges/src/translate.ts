@@ -1,4 +1,4 @@
-/** The jobs that read what forges delivered. */
+/** The jobs that process the deliveries of forges. */
 import { type Db, type PlainDb } from '@muster/driver';
 import {
   type Actor,
@@ -27,11 +27,11 @@ import { isRead, read } from './rules/translations.ts';
 export interface ForgeWork {
   readonly db: PlainDb;
   readonly orgId: string;
-  /** What else handles operations, and what follows from events. */
+  /** The handlers of operations, and the reactions to events. */
   readonly environment: Environment;
 }
 
-/** Who tells of it: the forge, by the name that people know. */
+/** Answers the actor of forge events: the system, with the forge's display name. */
 export const forgeActor = (kind: ForgeKind): Actor => ({
   ...{ kind: 'system', memberId: null, agentId: null },
   name: forgeNames[kind],
@@ -41,7 +41,7 @@ const ignoredFor = (reason: string): ForgeOutcome => ({
   ...{ kind: null, executionId: null, result: 'ignored', reason },
 });
 
-/** What a text cannot be kept with is left out of it. */
+/** Removes characters that the database cannot store. */
 const clean = (_key: string, value: unknown): unknown =>
   typeof value === 'string' && !isCleanText(value) ? value.replaceAll('\0', '').toWellFormed() : value;
 
@@ -49,7 +49,7 @@ function readSafely(kind: ForgeKind, event: string, payload: string): Reading | 
   try {
     return read(kind, event, parseUntrustedJson(payload, clean));
   } catch (error) {
-    // Retrying cannot make such a body readable.
+    // A retry cannot make such a body readable.
     if (error instanceof SyntaxError || error instanceof RangeError)
       return { failed: `the body cannot be read: ${error.message}` };
     if (!(error instanceof z.ZodError)) throw error;
@@ -58,7 +58,7 @@ function readSafely(kind: ForgeKind, event: string, payload: string): Reading | 
   }
 }
 
-/** Notes on the connection that a delivery cannot be read. Answers an event for the first one. */
+/** Stores in the connection that a delivery cannot be read. Answers an event for the first failure. */
 async function failDelivery(
   db: Db,
   { connectionId, event }: Pick<Unread, 'connectionId' | 'event'>,
@@ -77,7 +77,7 @@ function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
   return results.has('parked') ? 'parked' : 'ignored';
 }
 
-/** The forge's answer is put among the deliveries, and says which reviews count. */
+/** Requests the reviews from the forge. Its answer is stored as a delivery and says which reviews count. */
 async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: number): Promise<ForgeOutcome> {
   const isAsked = (await askAboutNumber(db, id, number)) > 0;
   const reason = isAsked
@@ -86,7 +86,7 @@ async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: numb
   return { kind: null, executionId: null, result: 'noted', reason };
 }
 
-/** Gives up a delivery that was tried often enough. Answers the events that follow. */
+/** Gives up a delivery after too many attempts. Answers the resulting events. */
 export async function abandonDelivery(db: PlainDb, deliveryId: string): Promise<DomainEvent[]> {
   const delivery = await lockDelivery(db, deliveryId);
   if (delivery === undefined) return [];
@@ -95,7 +95,7 @@ export async function abandonDelivery(db: PlainDb, deliveryId: string): Promise<
   return failDelivery(db, delivery, reason);
 }
 
-/** Reads a delivery, and records what it says. Again it changes nothing. */
+/** Processes a delivery and records its content. A repetition has no effect. */
 export async function translateDelivery(
   { db, orgId, environment }: ForgeWork,
   deliveryId: string,
@@ -112,7 +112,7 @@ export async function translateDelivery(
     });
     return;
   }
-  // An event that is never read says nothing of those that are.
+  // An event that is always ignored does not show that deliveries are readable again.
   if (isRead(kind, event)) db.later(noteReadable(connectionId));
   if ('ignored' in reading) {
     db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(reading.ignored)]));
@@ -125,7 +125,7 @@ export async function translateDelivery(
     return;
   }
   for (const { id } of linked) db.later(noteNames(id, reading.repository));
-  // Work is found by the names, the new ones and those of before.
+  // The search for work uses both new and former names, so the updates must be sent first.
   db.flush();
   const outcome: ForgeOutcome[] = [];
   const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
@@ -143,7 +143,7 @@ export async function translateDelivery(
         for (const event of events) emit(event);
         if (revert === reading.revert) outcome.push(...outcomeOfRevert(events));
       }
-      // The status that an app sets itself comes back as its check suite.
+      // The status that an app sends comes back as a check suite of that app.
       for (const check of reading.checks.filter(({ name }) => !isSuiteOf(appId, name)))
         outcome.push(...(await placeCheck(placing, check)));
     }
@@ -151,7 +151,7 @@ export async function translateDelivery(
   });
 }
 
-/** By pull requests that were merged, and by commits that were pushed. */
+/** Answers the reverts by merged pull requests and by pushed commits. */
 const revertsOf = ({ facts, revert }: Exclude<Reading, { ignored: string }>): Revert[] => [
   ...facts.flatMap(({ kind, reverts = [], ...fact }) =>
     kind === 'pr_merged' && reverts.length > 0 ? { ...fact, reverts } : [],
@@ -159,7 +159,10 @@ const revertsOf = ({ facts, revert }: Exclude<Reading, { ignored: string }>): Re
   ...(revert === undefined ? [] : [revert]),
 ];
 
-/** Of pushed commits. Those of a pull request are part of the outcome of its merge. */
+/**
+ * Answers the outcome of reverts by pushed commits. Those of a pull request are part of the outcome of its
+ * merge.
+ */
 const outcomeOfRevert = (events: readonly DomainEvent[]): ForgeOutcome[] =>
   events.length === 0
     ? [ignoredFor('it reverts no work that is known to be merged, or that is noted already')]
@@ -170,7 +173,7 @@ const outcomeOfRevert = (events: readonly DomainEvent[]): ForgeOutcome[] =>
 
 const settled: ReadonlySet<ForgeOutcome['result']> = new Set(['recorded', 'repeated']);
 
-/** Records the facts that waited for an execution, now that it is known, or known by more. */
+/** Records parked facts of an execution after it became known or can be identified in more ways. */
 export async function replayFacts({ db, orgId, environment }: ForgeWork, executionId: string): Promise<void> {
   const execution = await keysOfExecution(db, executionId);
   if (execution === undefined) return;
@@ -180,7 +183,7 @@ export async function replayFacts({ db, orgId, environment }: ForgeWork, executi
     linked.map(({ id }) => id),
     execution.keys,
   );
-  // One forge after the other: who tells of it is the actor of what follows.
+  // Facts are grouped by forge, because the forge is the actor of the resulting events.
   const byKind = Map.groupBy(
     parked,
     ({ repositoryId }) => linked.find(({ id }) => id === repositoryId)?.kind,

@@ -1,4 +1,7 @@
-/** Payloads as Gitea documents them (docs.gitea.com/usage/webhooks) and its structs of hooks name the fields; Forgejo's are the same. */
+/**
+ * Payloads as documented for Gitea (docs.gitea.com/usage/webhooks), with field names from its hook structs.
+ * Forgejo's are the same.
+ */
 const repository = {
   id: 140,
   html_url: 'https://git.example.com/acme/api',
@@ -30,7 +33,7 @@ export const giteaPull = (action: string, more: object = {}) => ({
   repository,
 });
 
-/** As the API answers; of a review, a webhook has only its type and text. */
+/** Creates a review as the API answers it. A webhook contains only its type and text. */
 export const giteaReview = (id: number, state: string, more: object = {}) => ({
   id,
   user: { id: 5, login: 'ben', email: '' },

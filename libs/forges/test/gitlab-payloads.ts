@@ -1,4 +1,7 @@
-/** Payloads as GitLab documents them (docs.gitlab.com/user/project/integrations/webhook_events), cut to what is read. */
+/**
+ * Payloads as documented for GitLab (docs.gitlab.com/user/project/integrations/webhook_events), reduced to
+ * the fields that are read.
+ */
 const project = {
   id: 1,
   name: 'Gitlab Test',

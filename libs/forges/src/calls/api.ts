@@ -1,4 +1,4 @@
-/** Where each forge takes a status, and where it tells of a pull request. */
+/** The API paths of each forge for commit statuses and pull requests. */
 import { forgeApiRoot, type ForgeKind } from '@muster/registry';
 import { ownStatus } from '../rules/pull-requests.ts';
 import { type Standing } from '../rules/standing.ts';
@@ -6,31 +6,34 @@ import { type Standing } from '../rules/standing.ts';
 export interface NamedAtForge {
   readonly kind: ForgeKind;
   readonly baseUrl: string;
-  /** The forge's own id. */
+  /** The forge's own id of the repository. */
   readonly externalId: string;
   readonly fullName: string;
 }
 
-/** A status that is `failed` would fail GitLab's whole pipeline, which is no failure of the work's checks. */
+/**
+ * The states of statuses at GitLab. A `failed` status would fail the whole pipeline, although the work's own
+ * checks did not fail.
+ */
 const gitlabStates = { success: 'success', pending: 'pending', failure: 'pending' } as const;
 
-/** A check run of an app that waits is under way. */
+/** The states of a GitHub App's check runs. A pending one is in progress. */
 const runOf = {
   success: { status: 'completed', conclusion: 'success' },
   pending: { status: 'in_progress' },
   failure: { status: 'completed', conclusion: 'failure' },
 } as const;
 
-/** `owner/name` as a part of a path. */
+/** Encodes `owner/name` as a part of a path. */
 export const pathOf = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
 
 export interface StatusToSend extends Standing {
   readonly sha: string;
-  /** Where people see the story. */
+  /** The URL of the story for people. */
   readonly link: string | null;
 }
 
-/** An app has checks, everything else commit statuses. */
+/** Creates the request for a status. GitHub Apps use check runs, and everything else uses commit statuses. */
 export function statusRequest(
   at: NamedAtForge,
   { sha, state, description, link }: StatusToSend,
@@ -63,7 +66,7 @@ export function statusRequest(
   return { url, body: JSON.stringify(said) };
 }
 
-/** What else is asked of a repository is below it. */
+/** Answers the API URL of a repository. The paths of all other requests begin with it. */
 export const repositoryUrlAt = ({ kind, baseUrl, externalId, fullName }: NamedAtForge): string =>
   kind === 'gitlab'
     ? `${forgeApiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}`

@@ -1,4 +1,7 @@
-/** What a forge is called with: a token as it is, or the one of a GitHub App's installation, which is asked for. */
+/**
+ * Authentication of calls to a forge: with a stored token, or with an installation token of a GitHub App,
+ * which is requested first.
+ */
 import { createHash } from 'node:crypto';
 import { forgeApiRoot, ForgeCredentials, type ForgeKind, parseUntrustedJson } from '@muster/registry';
 import { LRUCache } from 'lru-cache';
@@ -12,18 +15,18 @@ export interface Called {
   readonly kind: ForgeKind;
   readonly baseUrl: string;
   readonly fullName: string;
-  /** As they were opened; undefined: no key of the installation opens them. */
+  /** The decrypted credentials; undefined if no key of the installation decrypts them. */
   readonly credentials: string | undefined;
 }
 
-/** Headers that say who calls. */
+/** Answers the headers that authenticate a call. */
 export type Authorize = (called: Called) => Promise<Readonly<Record<string, string>>>;
 
-/** What every request has. */
+/** The headers of every request. */
 const agent = { 'user-agent': 'Muster', accept: 'application/json' };
 const github = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
 
-/** Of a call that needs no credentials. */
+/** The headers of a call to GitHub without credentials. */
 export const githubHeaders: Readonly<Record<string, string>> = { ...agent, ...github };
 
 const headersWith = (kind: ForgeKind, token: string): Readonly<Record<string, string>> => ({
@@ -35,7 +38,7 @@ const headersWith = (kind: ForgeKind, token: string): Readonly<Record<string, st
 const Installation = z.object({ id: z.int() });
 const InstallationToken = z.object({ token: z.string(), expires_at: z.string() });
 
-/** A token is not used in its last minutes. */
+/** The time before its expiry in which a token is no longer used. */
 const marginMillis = 5 * 60_000;
 
 export function credentialsOf(text: string | undefined): ForgeCredentials {
@@ -47,8 +50,9 @@ export function credentialsOf(text: string | undefined): ForgeCredentials {
 }
 
 /**
- * What a token is remembered by. Another organization may name the same app and the same repository with any key: only
- * GitHub tells whether the key is the app's, so a token serves the connection and the credentials it was given for.
+ * Answers the cache key of a token. Another organization may configure the same app and repository with any
+ * key, and only GitHub can verify that key. So a cached token is used only for the same connection and
+ * credentials.
  */
 const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: Called): string =>
   [
@@ -58,7 +62,10 @@ const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: C
     createHash('sha256').update(credentials).digest('base64url'),
   ].join(' ');
 
-/** A way to ask, and headers for it. Tokens of installations, which live for an hour, are remembered until they are refused. */
+/**
+ * Creates the functions that authenticate and send requests. Installation tokens, which are valid for one
+ * hour, are cached until they are refused.
+ */
 export function createAuthorize(ask: AskForge): { readonly authorize: Authorize; readonly ask: AskForge } {
   const tokens = new LRUCache<string, { readonly token: string; readonly until: number }>({ max: 1_000 });
 
@@ -100,7 +107,7 @@ export function createAuthorize(ask: AskForge): { readonly authorize: Authorize;
         ? [...tokens].find(([, { token }]) => request.headers['authorization'] === `Bearer ${token}`)
         : undefined) ?? [];
     if (key === undefined) return answer;
-    // The app was installed anew, or may do more by now: the next token tells.
+    // The app may have been reinstalled, or may have more permissions by now. The next token includes them.
     tokens.delete(key);
     if (status === 403) return answer;
     const message = `${new URL(request.url).host} ended the token of the installation before its time`;

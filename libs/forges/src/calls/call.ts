@@ -1,4 +1,4 @@
-/** One call of a forge: with its credentials, and what its answer means. */
+/** One call of a forge, and the interpretation of its answer. */
 import { type ForgeFailure, parseUntrustedJson } from '@muster/registry';
 import { header } from '../rules/signatures.ts';
 
@@ -11,19 +11,19 @@ export interface ForgeRequest {
 
 export interface ForgeAnswer {
   readonly status: number;
-  /** By their names in lower case. */
+  /** The headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** Sends to addresses that people name, and refuses those that may not be sent to; throws where nothing came back. */
+/** Sends a request to an address that users chose. Throws if the address is forbidden or no answer comes. */
 export type AskForge = (request: ForgeRequest) => Promise<ForgeAnswer>;
 
-/** What the forge did not do. */
+/** A request that the forge refused. */
 export class ForgeRefusal extends Error {
-  /** Not before then may it be asked again; null: at any time. */
+  /** The time before which the forge must not be called again; null if there is no such limit. */
   readonly quietUntil: string | null;
-  /** Trying again would not help, until people change something. */
+  /** True if a retry cannot succeed until people change something. */
   readonly isFinal: boolean;
 
   constructor(message: string, { quietUntil, isFinal }: Pick<ForgeRefusal, 'quietUntil' | 'isFinal'>) {
@@ -40,7 +40,10 @@ const mostPatienceMillis = 60 * 60_000;
 const afterRefusalMillis = 15 * 60_000;
 const usualPatienceMillis = 60_000;
 
-/** Until when a forge wants to be left alone, by the headers of GitHub, GitLab, Gitea, or in GitHub's words; null: it does not say so. */
+/**
+ * Answers the time until which the forge asks clients to wait, from the rate-limit headers of GitHub, GitLab
+ * and Gitea or from GitHub's text; null if it does not ask for it.
+ */
 export function patienceOf(answer: ForgeAnswer, now: number): string | null {
   const { status } = answer;
   if (status !== 429 && status !== 403) return null;
@@ -63,7 +66,7 @@ export function patienceOf(answer: ForgeAnswer, now: number): string | null {
     : new Date(now + Math.min(Math.max(millis, 1_000), mostPatienceMillis)).toISOString();
 }
 
-/** What forges put into their errors: `message`, or `error`. */
+/** Extracts the error text from a forge's answer: `message`, or `error`. */
 function wordsOf({ text }: ForgeAnswer): string {
   try {
     const { message, error } = parseUntrustedJson(text) as { message?: unknown; error?: unknown };
@@ -74,7 +77,7 @@ function wordsOf({ text }: ForgeAnswer): string {
   }
 }
 
-/** The answer, if it is a good one, or 304; else throws what it means. */
+/** Answers the response if it is successful or 304. Throws ForgeRefusal otherwise. */
 export function expectGood(url: string, answer: ForgeAnswer, now = Date.now()): ForgeAnswer {
   const { status } = answer;
   if ((status >= 200 && status < 300) || status === 304) return answer;
@@ -88,7 +91,7 @@ export function expectGood(url: string, answer: ForgeAnswer, now = Date.now()): 
   });
 }
 
-/** As the connection shows it. */
+/** Converts an error to the failure that the connection shows. */
 export const failureOf = (doing: ForgeFailure['doing'], error: unknown): ForgeFailure => ({
   ...{ at: new Date().toISOString(), doing },
   message: (error instanceof Error ? error.message : String(error)).slice(0, mostMessage),

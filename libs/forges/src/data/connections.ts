@@ -1,4 +1,4 @@
-/** Connections to forges, and the way in of what they deliver. */
+/** Connections to forges, which receive the forges' deliveries. */
 import {
   CursorId,
   type Db,
@@ -40,7 +40,10 @@ export const connections = record('forge_connections', 'c', {
 });
 export type ConnectionRow = RowOf<typeof connections>;
 
-/** The newer failure counts: that of calls to the forge, or that of its deliveries. Either ends when the same works again. */
+/**
+ * Shows the newer of two failures: that of calls to the forge, or that of its deliveries. Each one is cleared
+ * when the same action succeeds again.
+ */
 export function toConnection(row: ConnectionRow): ForgeConnection {
   const { last_error: calling, delivery_error: receiving } = row;
   const isReceiving = receiving !== null && (calling === null || receiving.at >= calling.at);
@@ -50,7 +53,7 @@ export function toConnection(row: ConnectionRow): ForgeConnection {
 
 export const aboutConnection = (row: ConnectionRow): Subject => subjectOf('forge', { id: row.id }, row.name);
 
-/** 404 for one that was disconnected. */
+/** Reads a connection. Throws 404 if it was disconnected. */
 export async function getConnection(db: Db, id: string): Promise<ConnectionRow> {
   const row = await connections.get(db, id);
   if (row.deleted_at !== null) throw notFound();
@@ -71,18 +74,18 @@ export const credentialsOwner = (organizationKey: Buffer, connectionId: string):
   organizationKey,
   name: `forge ${connectionId} credentials`,
 });
-/** Of what stands in the address of the page that makes a GitHub App. */
+/** Answers the owner of the ticket in the URL of the page that creates a GitHub App. */
 export const ticketOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} ticket`,
 });
-/** Of what GitHub gives for an app that was made, until its keys are fetched. */
+/** Answers the owner of the code of a created GitHub App, until its keys are fetched. */
 export const codeOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} code`,
 });
 
-/** When the transaction began. */
+/** Answers the start time of the transaction. */
 export const transactionTime = async (db: Db): Promise<string> =>
   (await db.one(sql<{ at: string }>`select now() as at`)).at;
 
@@ -110,17 +113,25 @@ export async function listConnections(
   return pageOfRows(rows, limit, (row) => [row.id], toConnection);
 }
 
-/** What went wrong, or null where it works again; it is no edit of the connection, so its version stays. */
+/**
+ * Stores the last failure, or null after a success. It is not an edit of the connection, so the version
+ * stays.
+ */
 export const noteFailure = (connectionId: string, failure: ForgeFailure | null): Query<unknown> =>
   sql`update forge_connections set last_error = ${failure}
      where ${of()} and id = ${connectionId} and last_error is distinct from ${failure}::jsonb`;
 
-/** Noted every few seconds at most: all deliveries would wait for one row. */
+/**
+ * Stores the time of the last delivery at most every five seconds. Otherwise all deliveries would wait for
+ * the lock on one row.
+ */
 export const noteDelivery = (connectionId: string): Query<unknown> =>
   sql`update forge_connections set last_delivery_at = now()
      where ${of()} and id = ${connectionId} and (last_delivery_at is null or last_delivery_at < now() - interval '5 seconds')`;
 
-/** Notes that a delivery cannot be read. Answers true for the first one since the last that could be read. */
+/**
+ * Stores that a delivery cannot be read. Answers true for the first failure since the last readable delivery.
+ */
 export async function noteUnreadable(db: Db, connectionId: string, failure: ForgeFailure): Promise<boolean> {
   const isThis = sql.part`${of()} and id = ${connectionId}`;
   const first = await db.find(

@@ -1,4 +1,4 @@
-/** What forges delivered, and what became of it. */
+/** The deliveries of forges, and the results of processing them. */
 import {
   CursorId,
   type Db,
@@ -37,11 +37,14 @@ export interface Arrived {
   readonly deliveryId: string;
   readonly event: string;
   readonly trust: Trust;
-  /** JSON as it came. */
+  /** The JSON body as received. */
   readonly payload: string;
 }
 
-/** Keeps a delivery, and answers its id; undefined where it came before. What was ignored or failed is read again. */
+/**
+ * Stores a delivery and answers its id; undefined if it was received before. A repeated delivery that was
+ * ignored or failed is processed again.
+ */
 export const insertDelivery = async (
   db: Db,
   { connectionId, deliveryId, event, trust, payload }: Arrived,
@@ -58,15 +61,18 @@ export const insertDelivery = async (
     )
   )?.id;
 
-/** Prefix of the delivery id of an answer: Muster stores the forge's answers to its own requests among the deliveries. */
+/**
+ * The prefix of the delivery id of an answer: Muster stores the forge's answers to its own requests among the
+ * deliveries.
+ */
 export const askedId = 'asked ';
 
-/** A delivery as it is read. */
+/** A delivery with the data needed to process it. */
 export interface Unread {
   readonly connectionId: string;
   readonly deliveryId: string;
   readonly kind: ForgeKind;
-  /** Of the app that the connection is called as. */
+  /** The id of the GitHub App that the connection uses. */
   readonly appId: string | null;
   readonly event: string;
   readonly trust: Trust;
@@ -74,7 +80,7 @@ export interface Unread {
   readonly receivedAt: string;
 }
 
-/** Undefined where it is gone, or its connection is. */
+/** Locks a delivery. Answers undefined if it or its connection was deleted. */
 export const lockDelivery = (db: Db, id: string): Promise<Unread | undefined> =>
   db.find(
     sql<Unread>`select d.connection_id as "connectionId", d.delivery_id as "deliveryId", c.kind, c.app_id as "appId", d.event, d.trust, d.payload, d.received_at as "receivedAt"
@@ -91,7 +97,7 @@ export const setOutcome = (
   sql`update forge_deliveries set state = ${state}, outcome = ${JSON.stringify(outcome)}::jsonb, done_at = clock_timestamp()
      where ${of()} and id = ${id}`;
 
-/** Locks a delivery of a connection that is there, to be read again. */
+/** Locks a delivery of an existing connection for processing it again. */
 export const renewDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
   db.get(
     sql<DeliveryRow>`update forge_deliveries d set state = 'received', outcome = '[]', done_at = null

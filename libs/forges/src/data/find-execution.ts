@@ -1,57 +1,60 @@
-/** Finds the executions that a fact may be about. */
+/** The search for executions that a fact may concern. */
 import { type Db, of, sql } from '@muster/driver';
 import { type Fact } from '../rules/fact.ts';
 import { branchOfWork, storyNumbersIn } from '../rules/keys.ts';
 import { type LinkedRepository } from './repositories.ts';
 
-/** The ways, from the surest on. A story's key only links: the branch of other work may name the story, too. */
+/**
+ * The ways of identification, most reliable first. A story's key only links, because branches of other work
+ * may contain it too.
+ */
 export const ways = ['trailer', 'branchOfWork', 'handedIn', 'branch', 'storyKey'] as const;
 export type Way = (typeof ways)[number];
 
-/** Where the work was first seen at the forge. */
+/** The repository, pull request and head with which the forge first reported the work. */
 export interface SeenPull {
   readonly repositoryId: string;
   readonly number: number | null;
   readonly branch: string | null;
   readonly headSha: string | null;
   readonly headAt: string | null;
-  /** The number of the pull request of the same branch whose place it took. */
+  /** The number of the earlier pull request of the same branch that this one replaced. */
   readonly replaces: number | null;
 }
 
-/** An execution that a fact may be about. */
+/** An execution that a fact may concern. */
 export interface Candidate {
   readonly id: string;
   readonly way: Way;
-  /** Its story or group. */
+  /** The id of its story or group. */
   readonly targetId: string;
-  /** The pull request that it was handed in with. */
+  /** The pull request with which it was submitted. */
   readonly handedIn: { readonly number: number; readonly url: string } | null;
-  /** The branch that its work goes into, where that is known. */
+  /** The branch into which its work will be merged, if known. */
   readonly base: string | null;
   readonly seen: SeenPull | null;
-  /** Its pull request was closed without a merge. */
+  /** True if its pull request was closed without a merge. */
   readonly isClosed: boolean;
 }
 
 type Row = Omit<Candidate, 'way'> & { readonly way: number };
 
-/** A branch was perhaps kept by another of its names, by a version before. */
+/** Answers all notations of a branch, because an earlier version stored branches in other notations. */
 const namesOf = (branch: string | null): string[] =>
   branch === null ? [] : ['', 'refs/heads/', 'refs/remotes/origin/', 'origin/'].map((ref) => ref + branch);
 
-/** All executions that any of the ways finds; of one story or group the newest comes first. */
+/** Finds all executions that any of the ways identifies. Of one story or group the newest comes first. */
 export async function findCandidates(
   db: Db,
   { id: repositoryId, projectId, projectKey }: LinkedRepository,
   fact: Fact,
 ): Promise<Candidate[]> {
   const { isForeign, url, kind, number } = fact;
-  // Who makes a branch in a repository of their own may call it anything.
+  // Contributors can choose any branch name in their own repository.
   const branch = isForeign ? null : fact.branch;
   const branches = namesOf(branch);
   const trailers = isForeign ? [] : fact.trailers;
-  // A push also brings commits of other work: of work that landed, or of a branch that this one is stacked on.
+  // A push can also contain commits of other work: merged work, or a branch on which this one is based.
   const work = branchOfWork(branch, projectKey);
   const numbers = isForeign || url === null ? [] : storyNumbersIn(projectKey, branch, fact.title);
   const rows = await db.all(
@@ -94,7 +97,10 @@ export async function findCandidates(
   return rows.map((row) => ({ ...row, way: ways[row.way] ?? 'storyKey' }));
 }
 
-/** What a parked fact may wait for of an execution; undefined where it is gone. */
+/**
+ * Answers the keys for which a parked fact about this execution may wait; undefined if the execution was
+ * deleted.
+ */
 export const keysOfExecution = (
   db: Db,
   executionId: string,

@@ -1,9 +1,9 @@
-/** Facts that wait for the execution that they are about. */
+/** Facts that wait for the execution that they concern. */
 import { type Db, newId, of, organization, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
 import { type Fact, factKey } from '../rules/fact.ts';
 
-/** What comes twice waits once. */
+/** Stores a fact that waits. A repeated fact is stored once. */
 export const parkFact = (
   repositoryId: string,
   fact: Fact,
@@ -17,14 +17,14 @@ export const parkFact = (
 interface ParkedFact {
   readonly id: string;
   readonly repositoryId: string;
-  /** As JSON. */
+  /** The fact as JSON. */
   readonly fact: unknown;
   readonly trust: Trust;
 }
 
 const mostAtOnce = 200;
 
-/** Those that wait for one of these keys, in the order in which they were seen. */
+/** Finds the facts that wait for one of these keys, in the order of their time. */
 export const findParked = (
   db: Db,
   repositoryIds: readonly string[],
@@ -40,8 +40,9 @@ export const forgetParked = (ids: readonly string[]): Query<unknown> =>
   sql`delete from forge_facts where ${of()} and id = any (${ids}::uuid[])`;
 
 /**
- * Asks for a look at what waits in a project with a repository. A fact that is read at this moment may be put aside after this
- * transaction has ended, so it does not count whether anything waits yet; the look waits for it.
+ * Requests a job that processes waiting facts of a project with a linked repository. It is requested even if
+ * nothing waits yet, because a fact that is being processed now may be parked after this transaction. The job
+ * waits for that one.
  */
 export const askForReplay = (projectId: string, executionId: string): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload)

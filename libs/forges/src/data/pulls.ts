@@ -1,4 +1,4 @@
-/** Which branch or pull request an execution's work is in, where its head is, and what its checks came to. */
+/** The branch or pull request of an execution's work, its head, and the results of its checks. */
 import { type Db, of, organization, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
 import { type CheckWord } from '../rules/checks.ts';
@@ -8,20 +8,23 @@ export interface Pull {
   readonly executionId: string;
   readonly repositoryId: string;
   readonly isOpen: boolean;
-  /** The number of the pull request whose place this one took. */
+  /** The number of the pull request that this one replaced. */
   readonly replaces: number | null;
-  /** The head of the work, where the fact told of one; `at` is the time of that fact. */
+  /** The head of the work, if the fact contains it. `at` is the time of that fact. */
   readonly head: { readonly sha: string; readonly at: string } | null;
 }
 
-/** Notes what is known of the work's pull request by a fact, and answers its head if that is another now. */
+/**
+ * Stores the pull request of the work as a fact describes it. Answers the head if it changed, and null
+ * otherwise.
+ */
 export const notePull = async (
   db: Db,
   { executionId, repositoryId, isOpen, replaces, head }: Pull,
   { number, url, branch: factBranch, isForeign }: Fact,
 ): Promise<string | null> => {
   const { sha = null, at = null } = head ?? {};
-  // A branch of another repository may have the name of one here.
+  // A branch of another repository may have the same name as one here.
   const branch = isForeign ? null : factBranch;
   const isSame = sql.part`t.repository_id = excluded.repository_id`;
   const { head: now, before } = await db.one(
@@ -41,7 +44,7 @@ export const notePull = async (
   return now === before ? null : now;
 };
 
-/** The head of a pull request of a linked repository, where any work is known to be in it. */
+/** Answers the head of a pull request of a linked repository, if it is known to contain work. */
 export const headOfPull = async (db: Db, repositoryId: string, number: number): Promise<string | undefined> =>
   (
     await db.find(
@@ -59,7 +62,10 @@ export const insertCheck = (
   sql`insert into forge_checks (org_id, repository_id, sha, name, at, state, trust)
      values (${organization}, ${repositoryId}, ${sha}, ${name}, ${at}, ${state}, ${trust}) on conflict do nothing`;
 
-/** The words about checks of a linked repository that are known, as `name state`, whatever time they are of. */
+/**
+ * Answers the stored check reports of a linked repository's commit as `name state`. Only the newest report of
+ * each name is included.
+ */
 export const knownChecks = async (
   db: Db,
   { connectionId, externalId, sha }: { connectionId: string; externalId: string; sha: string },
@@ -73,10 +79,10 @@ export const knownChecks = async (
   return new Set(rows.map(({ word }) => word));
 };
 
-/** More of one commit are not looked at. */
+/** The maximum number of check reports that are read per commit. */
 const mostWords = 1_000;
 
-/** What was said of the checks of a commit, and the executions whose head it is. */
+/** Reads the check reports of a commit and the executions whose head it is. */
 export async function findChecked(
   db: Db,
   repositoryId: string,

@@ -1,20 +1,29 @@
-/** Open pull requests of which nothing was heard for a while, and repositories without a known id: their forge is asked. */
+/**
+ * Polling of open pull requests about which no delivery came for a while, and of repositories without a known
+ * id.
+ */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Callee } from './statuses.ts';
 
-/** So long nothing is asked: what happens is delivered within seconds. */
+/**
+ * The time after the last delivery in which nothing is polled, because deliveries normally arrive within
+ * seconds.
+ */
 const quietMinutes = 30;
-/** Of which nothing was heard for longer, nothing is expected. */
+/** The time after the last delivery after which a pull request is no longer polled. */
 const mostDays = 90;
-/** More in one turn wait for the next; of one connection no more, so that one organization does not take up a turn. */
+/**
+ * The limits of one round. The rest waits for the next round. The limit per connection keeps one organization
+ * from using up a round.
+ */
 const mostInTurn = 1_000;
 const mostOfConnection = 100;
 
-/** Pull requests `p` that are quiet. By the index of those that are open. */
+/** The condition for pull requests `p` that must be polled. It uses the index on open ones. */
 const isQuiet: Part = sql.part`p.is_open and p.number is not null
   and p.heard_at between now() - make_interval(days => ${sql.literal(mostDays)}) and now() - make_interval(mins => ${sql.literal(quietMinutes)})`;
 
-/** Those that can be asked about, across organizations: the longest quiet first. */
+/** Finds pull requests to poll across organizations, those with the oldest delivery first. */
 export const quietPulls = (): Query<{ orgId: string; executionId: string }> =>
   sql<{
     orgId: string;
@@ -29,7 +38,10 @@ export const quietPulls = (): Query<{ orgId: string; executionId: string }> =>
       where ${isQuiet}) q
     where q.nth <= ${sql.literal(mostOfConnection)} order by q.heard_at limit ${sql.literal(mostInTurn)}`;
 
-/** Asks for a look at each that is quiet still; it counts as heard of, so that no other turn asks meanwhile. */
+/**
+ * Requests a poll of each pull request that still needs one. It counts as a delivery, so that no other round
+ * requests it again.
+ */
 export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
   sql`with asked as (
       update forge_pulls p set heard_at = now()
@@ -37,7 +49,10 @@ export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
     insert into outbox (org_id, id, topic, payload)
     select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', a.execution_id) from asked a`;
 
-/** Asks about an open pull request of a repository, if its forge can be called. Answers how many works are in it. */
+/**
+ * Requests a poll of an open pull request of a repository, if its forge can be called. Answers the number of
+ * executions in it.
+ */
 export const askAboutNumber = async (db: Db, repositoryId: string, number: number): Promise<number> =>
   (
     await db.all(
@@ -53,7 +68,7 @@ export const askAboutNumber = async (db: Db, repositoryId: string, number: numbe
 
 export interface AskedPull extends Callee {
   readonly connectionId: string;
-  /** Null: it is called by a token. */
+  /** The id of the GitHub App; null if the connection uses a token. */
   readonly appId: string | null;
   readonly externalId: string;
   readonly url: string;
@@ -63,7 +78,10 @@ export interface AskedPull extends Callee {
   readonly etag: string | null;
 }
 
-/** One to ask about; undefined where it is closed, its work is over, or its forge cannot be called. */
+/**
+ * Reads a pull request to poll. Answers undefined if it is closed, its work is completed, or its forge cannot
+ * be called.
+ */
 export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | undefined> =>
   db.find(
     sql<AskedPull>`select c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
@@ -82,7 +100,10 @@ export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | 
 export const noteEtag = (executionId: string, etag: string | null): Query<unknown> =>
   sql`update forge_pulls set etag = ${etag} where ${of()} and execution_id = ${executionId} and etag is distinct from ${etag}`;
 
-/** Repositories `r` that were linked by their address and of which no delivery came, and their forge `c`, if it can be called. */
+/**
+ * The repositories `r` that were linked by URL and sent no delivery yet, with their forge `c`, if it can be
+ * called.
+ */
 const unidentified = sql.part`forge_repositories r
   join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null and c.credentials is not null
   where ${of('r')} and r.external_id is null and r.url is not null`;

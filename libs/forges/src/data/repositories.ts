@@ -1,4 +1,4 @@
-/** The repositories whose work projects have. */
+/** The repositories that are linked to projects. */
 import {
   CursorId,
   type Db,
@@ -59,7 +59,7 @@ export const findLink = (db: Db, projectId: Id, link: NamedLink): Promise<Reposi
        where ${of('r')} and r.project_id = ${projectId} and ${isNamed(link)} for no key update`,
   );
 
-/** The project's id; locked, so that two links count one another. */
+/** Locks the project, so that concurrent calls cannot exceed the limit of links. Answers its id. */
 export const lockProjectForLink = (db: Db, projectId: Id): Promise<{ id: string }> =>
   db.get(
     sql<{
@@ -97,7 +97,7 @@ export async function listRepositories(
   return pageOfRows(rows, limit, (row) => [row.id], toRepository);
 }
 
-/** A repository as deliveries count in its project. */
+/** A linked repository with the data needed to process deliveries in its project. */
 export interface LinkedRepository {
   readonly id: string;
   readonly projectId: string;
@@ -114,7 +114,10 @@ const joined = sql.part`forge_repositories r
   join projects p on ${of('p')} and p.id = r.project_id
   join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null`;
 
-/** The links of a repository, locked: what is told of it is recorded one after the other, so that no word is missed. */
+/**
+ * Locks the links of a repository, so that reports about it are recorded one after the other and none is
+ * missed.
+ */
 export const lockLinked = (
   db: Db,
   connectionId: string,
@@ -133,7 +136,7 @@ export const lockLinkedOfProject = (db: Db, projectId: string): Promise<LinkedRe
        where ${of('r')} and r.project_id = ${projectId} order by r.id for no key update of r`,
   );
 
-/** The addresses of all repositories of a project. */
+/** Answers the current and former addresses of all repositories of a project. */
 export const addressesOfProject = async (db: Db, projectId: string): Promise<RepositoryAddresses[]> => {
   const rows = await db.all(
     sql<{
@@ -149,7 +152,7 @@ export const addressesOfProject = async (db: Db, projectId: string): Promise<Rep
   }));
 };
 
-/** What a delivery says of the repository; one that was renamed stays linked by its id. */
+/** Stores the names of the repository in a delivery. A renamed repository stays linked by its id. */
 export const noteNames = (
   id: string,
   { externalId, url, fullName, defaultBranch }: NamedRepository,

@@ -1,4 +1,4 @@
-/** The stories whose merged work a pull request or a pushed commit takes back. */
+/** The stories whose merged work a pull request or a pushed commit reverts. */
 import { type Db, of, sql } from '@muster/driver';
 import { subjectOf } from '@muster/registry';
 import { type DomainEvent } from '@muster/tenancy';
@@ -14,8 +14,8 @@ interface Reverted {
 }
 
 /**
- * An event for each story, unless it has the one of this pull request already. The merge of a pull request is a push, too: of
- * the two only the first counts. The links of the repository are locked.
+ * Creates an event for each story, unless it already has one for this revert. Merging a pull request also
+ * causes a push, and only the first of these two reports counts. The links of the repository must be locked.
  */
 export async function revertedWork(
   db: Db,

@@ -1,4 +1,4 @@
-/** What forges are sent of heads: what is due, who sends it, and what was sent last. */
+/** The statuses that Muster sends to forges: due ones, the jobs that send them, and the last sent ones. */
 import { type Db, newId, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type ForgeKind } from '@muster/registry';
 import { type Standing } from '../rules/standing.ts';
@@ -11,15 +11,15 @@ export interface Head {
   readonly sha: string;
 }
 
-/** How the forge is called. */
+/** The data needed to call the forge. */
 export interface Callee {
   readonly kind: ForgeKind;
   readonly baseUrl: string;
   readonly fullName: string;
-  /** Sealed. */
+  /** The encrypted credentials. */
   readonly credentials: Buffer;
   readonly organizationKey: Buffer;
-  /** The forge asked for patience until then. */
+  /** The time before which the forge asked not to be called. */
   readonly quietUntil: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface WorkAtHead {
   readonly storyIds: readonly string[];
 }
 
-/** Open pull requests `p` of repositories `r` whose forge `c` can be called. */
+/** The open pull requests `p` of repositories `r` whose forge `c` can be called. */
 const open = sql.part`forge_pulls p
   join forge_repositories r on ${of('r')} and r.id = p.repository_id and r.external_id is not null
   join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
@@ -40,14 +40,17 @@ const open = sql.part`forge_pulls p
 const isAt = ({ connectionId, externalId, sha }: Head): Part =>
   sql.part`${of()} and connection_id = ${connectionId} and external_id = ${externalId} and sha = ${sha}`;
 
-/** The stories that the work `e` is about: its own, or those of its group. */
+/** The ids of the stories of the execution `e`: its own, or those of its group. */
 const storiesOf = sql.part`array(
   select s.id from stories s where ${of('s')} and e.target_type = 'story' and s.id = e.target_id
   union all
   select m.story_id from delivery_group_stories m where ${of('m')} and e.target_type = 'delivery_group'
     and m.group_id = e.target_id and m.open)`;
 
-/** The forge of a head and the work at it; undefined where there is none any more, or no way to call it. */
+/**
+ * Reads the forge of a head and the work at it. Answers undefined if there is no such work any more, or the
+ * forge cannot be called.
+ */
 export async function readHead(
   db: Db,
   { connectionId, externalId, sha }: Head,
@@ -69,10 +72,13 @@ export async function readHead(
   return first && { callee: first, works: rows };
 }
 
-/** Somewhat longer than an attempt of the job may take. */
+/** The time for which a job holds a head, somewhat longer than the timeout of one attempt. */
 const holdSeconds = 45;
 
-/** What was sent last of a head that this row of the outbox sends to now; undefined while another one does. */
+/**
+ * Acquires a head for the job of this outbox row and answers the last sent status; undefined while another
+ * job holds it.
+ */
 export const holdHead = (
   db: Db,
   { connectionId, externalId, sha }: Head,
@@ -94,7 +100,10 @@ export const holdHead = (
 export const freeHead = (head: Head, rowId: string): Query<unknown> =>
   sql`update forge_statuses set held_by = null, held_until = null where ${isAt(head)} and held_by = ${rowId}`;
 
-/** Notes what was sent, or refused, and frees the head: who waited for it sees what comes of it. */
+/**
+ * Stores the sent or refused status and releases the head. A transaction that waited for the row sees the
+ * result.
+ */
 export const settleHead = (
   db: Db,
   head: Head,
@@ -106,7 +115,7 @@ export const settleHead = (
          changed_at = now() where ${isAt(head)} and held_by = ${rowId}`,
   );
 
-/** Asks for a status to be sent, at once or at a time. */
+/** Requests a status, immediately or at the given time. */
 export const askForStatus = (head: Head, at: string | null = null): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload, dispatch_after)
      values (${organization}, ${newId()}, 'forge.status', ${JSON.stringify(head)}::jsonb, coalesce(${at}::timestamptz, now()))`;
@@ -119,7 +128,7 @@ const asked = sql.part`insert into outbox (org_id, id, topic, payload)
 export const askForStatusOfExecution = (executionId: string): Query<unknown> =>
   sql`${asked} and p.execution_id = ${executionId}) h`;
 
-/** Of the work on a story, its own or its group's. */
+/** Requests statuses for the work on a story, its own or that of its group. */
 export const askForStatusOfStory = (storyId: string): Query<unknown> =>
   sql`${asked} and p.execution_id in (
        select e.id from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = ${storyId}
@@ -130,13 +139,16 @@ export const askForStatusOfStory = (storyId: string): Query<unknown> =>
 
 const soon = sql.part`now() + interval '5 seconds'`;
 
-/** Asks for a look at all heads, where any is open; those who ask within seconds ask for one. */
+/** Requests a check of all heads, if any is open. Requests within a few seconds result in one check. */
 export const askForLook = (projectId: string | null): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload, dispatch_after)
      select ${organization}, ${newId()}, 'forge.statuses', '{}', ${soon}
      where exists (select from ${open} and (${projectId}::uuid is null or r.project_id = ${projectId}::uuid))`;
 
-/** More open pull requests of an organization are not looked at in one turn: the newest that were heard of. */
+/**
+ * The maximum number of heads that are checked per organization and round; those with the newest deliveries
+ * come first.
+ */
 const mostHeads = 500;
 
 export const openHeads = (
@@ -152,7 +164,10 @@ export const openHeads = (
          and t.external_id = h.external_id and t.sha = h.head_sha`,
   );
 
-/** For a connection that is called otherwise from now on: nothing counts as sent, and all is sent soon. */
+/**
+ * Prepares a connection whose credentials or address changed. All last statuses are cleared, so that they are
+ * sent again soon.
+ */
 export const callAnew = (connectionId: string): readonly Query<unknown>[] => [
   sql`update forge_statuses set state = null, description = null where ${of()} and connection_id = ${connectionId}`,
   sql`update forge_connections set quiet_until = null where ${of()} and id = ${connectionId} and quiet_until is not null`,
@@ -163,7 +178,9 @@ export const keepQuiet = (connectionId: string, until: string): Query<unknown> =
   sql`update forge_connections set quiet_until = greatest(quiet_until, ${until}::timestamptz)
      where ${of()} and id = ${connectionId}`;
 
-/** Noted every few seconds at most: all that is sent would wait for one row. */
+/**
+ * Stores the last success at most every five seconds. Otherwise all jobs would wait for the lock on one row.
+ */
 export const noteWorking = (connectionId: string, isStatus: boolean): Query<unknown> =>
   sql`update forge_connections set last_error = null,
        last_status_at = case when ${isStatus} then now() else last_status_at end

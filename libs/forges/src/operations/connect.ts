@@ -20,7 +20,7 @@ import {
 
 const mostConnections = 50;
 
-/** Without the slash at the end, and without what is no address. */
+/** Removes the query, the fragment and the slash at the end of a URL. */
 export const bareUrl = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return (origin + pathname).replace(/\/+$/, '');

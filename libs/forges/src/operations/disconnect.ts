@@ -5,7 +5,7 @@ import { noCredentials } from './set-up.ts';
 
 export const disconnect = handle(registry.forges.disconnect, async ({ params, db, access, emit }) => {
   const [{ at }, connection] = await Promise.all([access(), lockConnection(db, params.connectionId)]);
-  // What it was called with is gone at once; its deliveries go on their day.
+  // The credentials are deleted immediately, and the deliveries at the end of their retention period.
   connections.save(db, connection, { deleted_at: at, ...noCredentials }, at);
   emit('forge.disconnected', aboutConnection(connection), {});
   return { deleted: true as const };

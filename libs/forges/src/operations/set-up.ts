@@ -1,4 +1,4 @@
-/** What is set for the whole installation, as handlers of connections need it. */
+/** The installation's configuration of forges, for the handlers of connections. */
 import { type Db } from '@muster/driver';
 import { type Seals } from '@muster/outbound';
 import { type ForgeCredentials, type ForgeSetup } from '@muster/registry';
@@ -8,14 +8,14 @@ import { newForgeSecret } from '../rules/signatures.ts';
 
 export interface ForgesSetUp {
   readonly seals: Seals;
-  /** Where forges reach Muster, without a slash at the end. */
+  /** The URL at which forges reach Muster, without a slash at the end. */
   readonly baseUrl: string;
 }
 
-/** Where a connection's webhook is. */
+/** Answers the path of a connection's webhook. */
 export const hookPath = (connectionId: string): string => `/hooks/forges/${connectionId}`;
 
-/** Where the page is that makes a GitHub App for it. */
+/** Answers the path of the page that creates a GitHub App for the connection. */
 export const appPath = (connectionId: string): string => `${hookPath(connectionId)}/app`;
 
 const ticketMinutes = 60;
@@ -37,7 +37,7 @@ export function setupOf(
   };
 }
 
-/** A new secret, to be shown once and to be stored. */
+/** Creates a webhook secret, in clear to be shown once and encrypted to be stored. */
 export function freshSecret(
   { seals }: ForgesSetUp,
   { id, kind }: Pick<ConnectionRow, 'id' | 'kind'>,
@@ -59,7 +59,7 @@ export const sealedCredentials = (
   app_url: null,
 });
 
-/** It is called with nothing. */
+/** The fields of a connection without credentials. */
 export const noCredentials = {
   credentials: null,
   credentials_kind: null,
@@ -67,7 +67,7 @@ export const noCredentials = {
   app_url: null,
 } as const;
 
-/** What to enter at the forge, once more, for a call that is repeated by its Idempotency-Key. */
+/** Answers the values to enter at the forge again, for a call that is repeated with its Idempotency-Key. */
 export async function setupAgain(db: Db, setUp: ForgesSetUp, connection: ConnectionRow): Promise<ForgeSetup> {
   const organizationKey = await getOrganizationKey(db);
   const secret = setUp.seals.open(secretOwner(organizationKey, connection.id), connection.secret);

@@ -34,7 +34,7 @@ export const update = (setUp: ForgesSetUp) =>
         { name, baseUrl: baseUrl === undefined ? undefined : bareUrl(baseUrl) },
         at,
       );
-      // Credentials are the forge's: they are not sent to another one that is named in its place.
+      // The credentials belong to the forge, so they are not sent to another one that replaces it.
       const isElsewhere = changed.base_url !== connection.base_url && credentials === undefined;
       const given = isElsewhere && connection.credentials_kind !== null ? null : credentials;
       const fresh = rotateSecret ? freshSecret(setUp, connection, organizationKey) : undefined;
@@ -56,7 +56,7 @@ export const update = (setUp: ForgesSetUp) =>
           : setupOf(setUp, { ...connection, ...changes }, organizationKey, fresh.secret);
       if (said.length === 0) return { connection: toConnection(connection), setup };
       const after = connections.save(db, connection, changes, at);
-      // What was refused may be taken now.
+      // Requests that were refused may succeed now.
       for (const query of callAnew(connection.id)) db.later(query);
       emit('forge.updated', aboutConnection(after), { fields: said });
       return { connection: toConnection(after), setup };

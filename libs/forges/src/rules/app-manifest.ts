@@ -1,28 +1,31 @@
 /**
- * What a GitHub App of a connection is made of, by GitHub's manifest flow: a form with this is posted to GitHub, which sends
- * the browser back with a code for the app's keys.
+ * The manifest of a connection's GitHub App. A form posts it to GitHub, which redirects the browser back with
+ * a code for the app's keys.
  * https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
  */
 
 export interface AppToMake {
   readonly connectionId: string;
-  /** Where Muster is. */
+  /** The public URL of Muster. */
   readonly baseUrl: string;
   readonly webhookUrl: string;
-  /** Where GitHub sends the browser when the app is made. */
+  /** The URL to which GitHub redirects the browser after the app was created. */
   readonly redirectUrl: string;
 }
 
-/** What `rules/github.ts` reads. */
+/** The events that `rules/github.ts` reads. */
 const events = ['push', 'pull_request', 'pull_request_review', 'check_suite', 'workflow_run', 'status'];
 
-/** What the status `muster`, the poller and these events need. */
+/** The permissions needed by the status `muster`, the polling and these events. */
 const permissions = {
   ...{ checks: 'write', contents: 'read', metadata: 'read', pull_requests: 'read' },
   ...{ statuses: 'read', actions: 'read' },
 };
 
-/** A name is GitHub's alone, and 34 characters at most; people change it in GitHub's own form. */
+/**
+ * Creates the manifest. Names are unique at GitHub and have at most 34 characters. People can change the name
+ * in GitHub's form.
+ */
 export const manifestOf = ({ connectionId, baseUrl, webhookUrl, redirectUrl }: AppToMake) => ({
   name: `Muster ${connectionId.slice(-12)}`,
   url: baseUrl,
@@ -34,10 +37,15 @@ export const manifestOf = ({ connectionId, baseUrl, webhookUrl, redirectUrl }: A
   default_permissions: permissions,
 });
 
-/** What GitHub calls an organization; what is none goes into no address. */
+/**
+ * Answers whether the name is valid for a GitHub organization. Invalid names must not become part of a URL.
+ */
 export const isOrganizationName = (name: string): boolean =>
   /^[a-z\d](?:[a-z\d]|-(?=[a-z\d])){0,38}$/i.test(name);
 
-/** Where the form is posted to: of an organization, or of who is signed in at GitHub. */
+/**
+ * Answers the URL to which the form posts: that of an organization, or of the person who is signed in at
+ * GitHub.
+ */
 export const newAppUrl = (forgeUrl: string, organization: string | undefined, state: string): string =>
   `${forgeUrl}${organization === undefined ? '' : `/organizations/${organization}`}/settings/apps/new?state=${encodeURIComponent(state)}`;

@@ -1,16 +1,19 @@
-/** The checks of a commit as a forge's API tells of them, made into what the forge would have delivered. */
+/** Conversion of a forge API's answers about checks to the deliveries that the forge would have sent. */
 import { type ForgeKind } from '@muster/registry';
 import { z } from 'zod';
 import { type NamedRepository } from './fact.ts';
 import { askedRun } from './gitea.ts';
 
-/** One delivery that was made of an answer. */
+/** A delivery that was created from an answer. */
 export interface CheckDelivery {
   readonly event: string;
   readonly payload: unknown;
 }
 
-/** What is asked, below the repository's own address, and how its answer is read. Throws a ZodError for what is none. */
+/**
+ * A request for checks, with its path below the repository's URL, and the reader of its answer. The reader
+ * throws a ZodError for an invalid answer.
+ */
 export interface ChecksQuestion {
   readonly path: string;
   readonly read: (answer: unknown, repository: NamedRepository) => CheckDelivery[];
@@ -30,7 +33,10 @@ const actionOf = ({ conclusion }: z.infer<typeof Run>): string =>
 const Suites = z.object({
   check_suites: z.array(Run.extend({ latest_check_runs_count: z.int().nullish() })),
 });
-/** GitHub opens a suite for each app that is installed, also where the app runs nothing in it, ever. */
+/**
+ * GitHub creates a check suite for each installed app, even if the app never runs anything in it. Such empty
+ * suites are ignored.
+ */
 const suites = (sha: string): ChecksQuestion => ({
   path: `/commits/${sha}/check-suites?per_page=100`,
   read: (answer, repository) =>
@@ -52,7 +58,7 @@ const workflowRuns = (sha: string): ChecksQuestion => ({
     })),
 });
 
-/** Forgejo answers as its own events tell. */
+/** Forgejo's answer has the format of its own events. */
 const actionRuns = (sha: string): ChecksQuestion => ({
   path: `/actions/runs?head_sha=${sha}&limit=50`,
   read: (answer, repository) =>
@@ -64,7 +70,7 @@ const actionRuns = (sha: string): ChecksQuestion => ({
       })),
 });
 
-/** Gitea and Forgejo call the state `status`. */
+/** The commit statuses. Gitea and Forgejo call the state `status`. */
 const Statuses = z.object({
   statuses: z.array(z.looseObject({ state: z.string().optional(), status: z.string().optional() })).nullish(),
 });
@@ -107,7 +113,10 @@ const pipelines = (sha: string): ChecksQuestion => ({
   read: (answer, repository) =>
     Pipelines.parse(answer).map((pipeline) => pipelineDelivery(pipeline, repository)),
 });
-/** A pipeline of a trial merge has a commit that is not the head. It is about the head while it is the newest one. */
+/**
+ * The pipeline of a trial merge has a commit that is not the head. It counts for the head as long as it is
+ * the newest one.
+ */
 const trialPipelines = (_sha: string, number: number): ChecksQuestion => ({
   path: `/merge_requests/${number}/pipelines?per_page=100`,
   read: (answer, repository) => {
@@ -124,6 +133,6 @@ const questions: Readonly<Record<ForgeKind, readonly ((sha: string, number: numb
   forgejo: [actionRuns, statuses],
 };
 
-/** What is asked of a forge about the checks of the head of a pull request. */
+/** Answers the requests for the checks of a pull request's head. */
 export const checksQuestions = (kind: ForgeKind, sha: string, number: number): readonly ChecksQuestion[] =>
   questions[kind].map((question) => question(encodeURIComponent(sha), number));

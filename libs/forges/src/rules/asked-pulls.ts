@@ -1,4 +1,4 @@
-/** A pull request as a forge's API tells of it, made into what the forge would have delivered. */
+/** Conversion of a forge API's answer about a pull request to the delivery that the forge would have sent. */
 import { type ForgeKind } from '@muster/registry';
 import { z } from 'zod';
 import { ForgeTime, type NamedRepository } from './fact.ts';
@@ -7,7 +7,7 @@ import { PullRequest, Repository } from './pull-requests.ts';
 export interface AsDelivered {
   readonly event: string;
   readonly payload: object;
-  /** Of what it tells: the same again is known by it. */
+  /** The values that identify the content, so that a repeated answer is recognized. */
   readonly says: readonly (string | null)[];
   readonly isOpen: boolean;
   readonly hasConflict: boolean;
@@ -19,11 +19,11 @@ const Pull = PullRequest.extend({
   base: PullRequest.shape.base.extend({ repo: Repository }),
 });
 
-/** GitHub, Gitea and Forgejo deliver what they tell when asked. */
+/** Converts an answer of GitHub, Gitea or Forgejo, whose deliveries have the same format as their answers. */
 function pullAsDelivered(payload: unknown): AsDelivered {
   const pull = Pull.parse(payload);
   const isOpen = pull.state !== 'closed';
-  // Gitea calls the same otherwise; either is read by `edited`.
+  // Gitea uses other names for actions, but both readers accept `edited`.
   const action = isOpen ? 'edited' : 'closed';
   return {
     event: 'pull_request',
@@ -55,7 +55,7 @@ const MergeRequest = z.object({
 
 const mergeActions: Readonly<Record<string, string>> = { merged: 'merge', closed: 'close' };
 
-/** GitLab calls the same by other names when it is asked. */
+/** Converts an answer of GitLab, whose deliveries use other names than its answers. */
 function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDelivered {
   const { web_url: url, sha = null, state, ...merge } = MergeRequest.parse(payload);
   const isOpen = mergeActions[state] === undefined;
@@ -80,6 +80,6 @@ function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDeli
   };
 }
 
-/** Throws a ZodError where it is not what the forge documents. */
+/** Converts an answer. Throws a ZodError if it does not match the forge's documentation. */
 export const asDelivered = (kind: ForgeKind, payload: unknown, repository: NamedRepository): AsDelivered =>
   kind === 'gitlab' ? mergeAsDelivered(payload, repository) : pullAsDelivered(payload);

@@ -1,4 +1,7 @@
-/** Reviews as the API of Gitea and Forgejo returns them. Their webhooks do not say whether the reviewer may write. */
+/**
+ * Reviews in answers of the API of Gitea and Forgejo. Their webhooks do not say whether the reviewer has
+ * write access.
+ */
 import { z } from 'zod';
 import { type CheckDelivery } from './asked-checks.ts';
 import { askedReview, reviewKinds } from './gitea.ts';
@@ -14,12 +17,15 @@ const Reviews = z.array(
   }),
 );
 
-/** A delivery, and the parts of it that tell it from others. */
+/** A delivery, and the values that distinguish it from others. */
 export interface ReviewDelivery extends CheckDelivery {
   readonly says: readonly unknown[];
 }
 
-/** The official reviews that give a verdict. `pullPayload` is the pull request as it would be delivered. */
+/**
+ * Answers the official reviews that contain a verdict. `pullPayload` is the pull request as it would be
+ * delivered.
+ */
 export const reviewsAsDelivered = (answer: unknown, pullPayload: object): ReviewDelivery[] =>
   Reviews.parse(answer)
     .filter(({ official, state }) => official === true && reviewKinds[state] !== undefined)

@@ -1,37 +1,41 @@
 /**
- * Names of checks. Each suite, run and pipeline has a name of its own, by the forge's id of it, so that one that passes never hides
- * another that failed. The name also says what a newer one replaces: an older run of the same workflow for the same event.
+ * The names of checks. Each suite, run and pipeline has a name with the forge's id, so that a passed one
+ * never hides another one that failed. The name also determines which older run it replaces: one of the same
+ * workflow for the same event.
  */
 import { type Check } from './fact.ts';
 
-/** Longest name that is kept. */
+/** The maximum length of a stored name. */
 const mostCharacters = 255;
 const cut = (name: string): string => name.slice(0, mostCharacters);
 
 export const statusName = (context: string): string => cut(`status:${context}`);
 
-/** `app` is null where the app was deleted. */
+/** Answers the name of a check suite. `app` is null if the app was deleted. */
 export const suiteName = (app: number | null, id: number): string => `suite:${app ?? ''}:${id}`;
 
-/** True for a suite of this app. */
+/** Answers whether the name is that of a suite of this app. */
 export const isSuiteOf = (app: string | null, name: string): boolean =>
   app !== null && name.startsWith(`suite:${app}:`);
 
 export interface WorkflowRun {
   readonly workflow: string;
   readonly event: string;
-  /** Rises with each run of a workflow; a run that is started again keeps it. */
+  /**
+   * The number of the run, which increases with each run of a workflow. A run that is started again keeps its
+   * number.
+   */
   readonly number: number;
-  /** The suite that GitHub shows the run in. */
+  /** The id of the check suite in which GitHub shows the run. */
   readonly suite?: number | null | undefined;
 }
 export const runName = ({ workflow, event, number, suite }: WorkflowRun): string =>
   cut(`run:${number}/${suite ?? ''}:${event}:${workflow}`);
 
-/** `series` names what a pipeline with a higher id is a repetition of. */
+/** Answers the name of a pipeline. A pipeline with a higher id replaces earlier ones of the same `series`. */
 export const pipelineName = (id: number, series: string): string => cut(`pipeline:${id}:${series}`);
 
-/** A pipeline that a job of another one began. */
+/** Answers the name of a pipeline that was started by a job of another one. */
 export const childName = (parent: number | null, id: number): string => `child:${parent ?? ''}:${id}`;
 
 interface Numbered {
@@ -47,8 +51,8 @@ function numberedOf(name: string): Numbered | undefined {
 type Word = Pick<Check, 'name' | 'state' | 'at'>;
 
 /**
- * True for a name without an id, as versions before wrote them, once a name of the same app, workflow or forge has one. Until
- * then such a word counts.
+ * Answers whether a name without an id, as earlier versions wrote it, is replaced. That is so if the same
+ * app, workflow or forge has a name with an id.
  */
 function isSuperseded(name: string, names: readonly string[]): boolean {
   const [, kind, group = ''] = /^(suite|workflow|pipeline):(.*)$/s.exec(name) ?? [];
@@ -61,8 +65,8 @@ const isNumberedPipeline = (name: string): boolean =>
   name.startsWith('pipeline:') && numberedOf(name) !== undefined;
 
 /**
- * True for a child pipeline that was made again: GitLab makes another one when its trigger job is retried, and does not say
- * which one that replaces. So a newer child and the parent must both have passed later.
+ * Answers whether a child pipeline was repeated. If its trigger job is retried, GitLab creates another child
+ * without naming the one that it replaces. So a newer child and the parent must both have passed later.
  */
 function isRetried({ name, at }: Word, words: readonly Word[]): boolean {
   const [kind, parent, id] = name.split(':');
@@ -78,7 +82,7 @@ function isRetried({ name, at }: Word, words: readonly Word[]): boolean {
   );
 }
 
-/** Filters the newest words by name: leaves out replaced runs, and suites whose run is known. */
+/** Filters the newest check reports by name. It leaves out replaced runs, and suites whose run is known. */
 export function wordsThatCount(words: readonly Word[]): readonly Word[] {
   const names = words.map(({ name }) => name);
   const newest = new Map<string, number>();

@@ -1,4 +1,7 @@
-/** What the checks of a commit come to: the newest word about each counts, and all have to have passed. */
+/**
+ * The combined result of a commit's checks. Only the newest report of each check counts, and all must have
+ * passed.
+ */
 import { type Trust } from '@muster/registry';
 import { wordsThatCount } from './check-names.ts';
 import { type Check } from './fact.ts';
@@ -7,20 +10,26 @@ export type CheckWord = Pick<Check, 'name' | 'state' | 'at'> & { readonly trust:
 
 export interface ChecksVerdict {
   readonly kind: 'checks_passed' | 'checks_failed';
-  /** Of the newest word. */
+  /** The time of the newest report. */
   readonly at: string;
-  /** How many words it stands on: of two verdicts at one time, the one that stands on more is the newer. */
+  /** The number of reports. If two results have the same time, the one with more reports is newer. */
   readonly rev: number;
   readonly trust: Trust;
 }
 
-/** At the same time a word that it is over holds against one that it is not, and failed against passed. */
+/**
+ * The precedence of reports with the same time: a completed check before a pending one, and failed before
+ * passed.
+ */
 const weights = { pending: 0, passed: 1, failed: 2 } as const;
 
 const isNewer = (one: CheckWord, other: CheckWord): boolean =>
   one.at === other.at ? weights[one.state] > weights[other.state] : one.at > other.at;
 
-/** Undefined while nothing failed and some are not over. The order of the words does not matter. */
+/**
+ * Combines the reports. Answers undefined while none failed and some are pending. The order of the reports
+ * does not matter.
+ */
 export function verdictOf(words: readonly CheckWord[]): ChecksVerdict | undefined {
   const newest = new Map<string, CheckWord>();
   for (const word of words) {

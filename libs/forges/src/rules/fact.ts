@@ -1,4 +1,7 @@
-/** What a delivery says, whatever forge it is of: facts of branches and pull requests, and words about checks. */
+/**
+ * The content of a delivery in a common format for all forges: facts about branches and pull requests, and
+ * check reports.
+ */
 import { ObservationKind, repositoryAddress } from '@muster/registry';
 import { z } from 'zod';
 
@@ -10,86 +13,97 @@ export interface NamedRepository {
   readonly defaultBranch: string | null;
 }
 
-/** One fact, in the words of an observation, with all by which its execution may be found. It waits as JSON. */
+/**
+ * One fact in the terms of an observation, with all values by which its execution may be found. Parked facts
+ * are stored as JSON.
+ */
 export const Fact = z.object({
   kind: ObservationKind,
-  /** By the forge's clock: ISO 8601 UTC with milliseconds. */
+  /** The time of the forge's clock: ISO 8601 UTC with milliseconds. */
   at: z.string(),
   branch: z.string().nullable(),
-  /** Of a merge the commit that it made; else the head. */
+  /** The merge commit if the fact is a merge, otherwise the head. */
   sha: z.string().nullable(),
-  /** The head that this one replaced, where the forge says it. */
+  /** The head that this one replaced, if the forge reports it. */
   before: z.string().nullable().default(null),
   number: z.int().nullable(),
   url: z.string().nullable(),
   title: z.string().nullable(),
-  /** The branch that a pull request is to go into. */
+  /** The target branch of a pull request. */
   base: z.string().nullable(),
-  /** Of the repository, as this delivery says it. */
+  /** The repository's default branch according to this delivery. */
   defaultBranch: z.string().nullable(),
-  /** The head is in another repository, where anybody may have made it. */
+  /** True if the head is in another repository, where anyone may have created it. */
   isForeign: z.boolean(),
-  /** Executions that its text names. */
+  /** The ids of executions that its text names. */
   trailers: z.array(z.string()),
   /** The forge's id of a review's author, if the forge sends it. */
   reviewer: z.string().nullable().default(null),
-  /** Numbers of pull requests and ids of merge commits that a merge reverts; merges only. */
+  /** The numbers of pull requests and the ids of merge commits that a merge reverts; only for merges. */
   reverts: z.array(z.string()).optional(),
 });
 export type Fact = z.infer<typeof Fact>;
 
-/** A word about one of the checks of a commit. */
+/** A report about one of the checks of a commit. */
 export interface Check {
-  /** By `check-names.ts`. */
+  /** The name from `check-names.ts`. */
   readonly name: string;
   readonly sha: string;
-  /** The commit is a trial merge of this pull request: the check is about the pull request's head. */
+  /**
+   * The number of a pull request if the commit is a trial merge of it. The check then counts for the pull
+   * request's head.
+   */
   readonly trialOf?: number | undefined;
   readonly state: 'pending' | 'passed' | 'failed';
   readonly at: string;
 }
 
-/** What takes back merged work: a pull request that was merged, or commits that were pushed. */
+/** A revert of merged work: a merged pull request, or pushed commits. */
 export interface Revert {
-  /** The branch that it is on. */
+  /** The branch that contains the revert. */
   readonly base: string | null;
   readonly defaultBranch: string | null;
-  /** Of the pull request; null for commits. */
+  /** The number of the pull request; null for commits. */
   readonly number: number | null;
   readonly url: string | null;
-  /** Numbers of pull requests, and ids of the commits by which they were merged. */
+  /** The numbers of the reverted pull requests, and the ids of their merge commits. */
   readonly reverts: readonly string[];
 }
 
-/** What is read of a delivery; `ignored` says why it says nothing. */
+/** The content of a delivery. `ignored` gives the reason why it contains nothing relevant. */
 export type Reading =
   | {
       readonly repository: NamedRepository;
       readonly facts: readonly Fact[];
       readonly checks: readonly Check[];
-      /** Commits of a push that revert merged work. */
+      /** The commits of a push that revert merged work. */
       readonly revert?: Revert;
-      /** The number of a pull request whose reviews changed. The delivery leaves out which of them count. */
+      /**
+       * The number of a pull request whose reviews changed. The delivery does not say which of them count.
+       */
       readonly reviewsOf?: number;
     }
   | { readonly ignored: string };
 
-/** Reads one event of a forge; its payload is parsed JSON, and what does not fit throws a ZodError. */
+/** Reads one event of a forge from parsed JSON. Throws a ZodError for an invalid payload. */
 export type Reader = (payload: unknown) => Reading;
 
-/** What a forge sends: how each event is read, or why none of it matters. */
+/** The events of a forge, each with its reader or the reason why it is ignored. */
 export type Translation = Readonly<Record<string, Reader | string>>;
 
-/** Why much of what a forge sends is not read. */
+/** The reason for ignoring most events. */
 export const ofBoard = 'it says nothing of the state of work';
 
 export const words = (text: string): string[] => text.split(' ');
 
-/** Events of which none is read, for the same reason. */
+/** Creates entries for events that are ignored for the same reason. */
 export const ignored = (reason: string, ...events: readonly string[]): Translation =>
   Object.fromEntries(events.map((event) => [event, reason]));
 
-/** The same fact has the same key, whatever delivery it comes in. An answer that counts by itself has another. */
+/**
+ * Answers the key of a fact, which is the same in every delivery. A fact from an answer that counts on its
+ * own has another key.
+ */
 export const factKey = ({ kind, number, branch, sha, at, reviewer }: Fact, countsByItself = false): string =>
   [
     ...[kind, ...(countsByItself ? ['asked'] : []), number ?? branch ?? '', sha ?? '', at],
@@ -110,8 +124,9 @@ function millisOf(value: string | number): number {
 const lastMillis = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * A time as forges write it: ISO 8601, `2026-11-21 09:30:00 UTC` or `+0100` from GitLab, seconds since 1970 from GitHub's
- * pushes. Go writes the year 1 for a time that is not known; it becomes 1970, before all others.
+ * A time in the notations of forges: ISO 8601, `2026-11-21 09:30:00 UTC` or `+0100` at GitLab, and seconds
+ * since 1970 in pushes at GitHub. Go writes the year 1 for an unknown time, which becomes 1970, before all
+ * others.
  */
 export const ForgeTime = z.union([z.string(), z.number()]).transform((value, context) => {
   const millis = millisOf(value);
@@ -120,10 +135,10 @@ export const ForgeTime = z.union([z.string(), z.number()]).transform((value, con
   return z.NEVER;
 });
 
-/** A URL of a repository as it is kept; one for ssh becomes that of the page. */
+/** Converts the URL of a repository to its stored form. An ssh address becomes the URL of the page. */
 export const repositoryUrl = (url: string): string =>
   `${/^http:/i.test(url.trim()) ? 'http' : 'https'}://${repositoryAddress(url)}`;
 
-/** A repository may have been linked with the other scheme. */
+/** Answers the URL with both schemes, because the repository may have been linked with the other one. */
 export const repositoryUrls = (url: string): string[] =>
   ['https', 'http'].map((scheme) => `${scheme}://${repositoryAddress(url)}`);

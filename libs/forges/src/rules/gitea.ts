@@ -1,4 +1,4 @@
-/** Events of Gitea and Forgejo, by either name that a delivery has for them. */
+/** The events of Gitea and Forgejo, under both names that deliveries use for them. */
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { runName } from './check-names.ts';
@@ -31,15 +31,15 @@ function readPullRequest(payload: unknown): Reading {
 }
 
 /**
- * On a public repository anyone may review, and the delivery does not say whether the reviewer may write. It only says that
- * there is a review, so the forge is asked.
+ * Reads a review event. On a public repository anyone may review, and the delivery does not say whether the
+ * reviewer has write access. So it only reports that there is a review, and the forge is polled.
  */
 function readReviewNews(payload: unknown): Reading {
   const { pull_request: pull, repository } = PullRequestEvent.parse(payload);
   return { ...reading(repository, {}), reviewsOf: pull.number };
 }
 
-/** The event of a review that Muster asked for. No webhook has it. */
+/** The event name of a review that Muster requested. No webhook uses it. */
 export const askedReview = 'pull_request_review';
 
 export const reviewKinds: Readonly<Record<string, ObservationKind>> = {
@@ -47,7 +47,7 @@ export const reviewKinds: Readonly<Record<string, ObservationKind>> = {
   REQUEST_CHANGES: 'changes_requested',
 };
 
-/** A review is official if it counts for the rules of the branch, which takes the right to write. */
+/** A review. It is official if it counts for the branch protection rules, which requires write access. */
 const Review = PullRequestEvent.extend({
   review: z.object({
     state: z.string(),
@@ -63,7 +63,7 @@ function readReview(payload: unknown): Reading {
   const { pull_request: pull, repository, review } = Review.parse(payload);
   if (review.official !== true) return { ignored: 'a review of someone who may not write' };
   const { submitted_at: at, commit_id: sha, user } = review;
-  // A dismissal has the time of its review: a later review of the same author stays in force.
+  // A dismissal has the time of its review, so a later review of the same author stays in force.
   const kind = review.dismissed === true ? 'review_dismissed' : reviewKinds[review.state];
   if (kind === undefined) return { ignored: 'a review without a verdict' };
   const fact = factOf(pull, repository, { kind, at, sha: sha || null, reviewer: user?.id });
@@ -87,7 +87,7 @@ const WorkflowRun = z.object({
 
 function readWorkflowRun(payload: unknown): Reading {
   const { workflow_run: run, repository } = WorkflowRun.parse(payload);
-  // What has not been yet is in 1970.
+  // A time that is not set yet is in 1970.
   const at = [run.started_at ?? '', run.completed_at ?? ''].toSorted().at(-1);
   if (!at) return { ignored: 'a run without a time' };
   const isOver = run.status === 'completed';
@@ -115,7 +115,7 @@ const ActionRun = z.object({
   repository: Repository.nullish(),
 });
 
-/** States of a run, and what its event is called. */
+/** The states of a run, which are also the last part of its event's name. */
 const runStates: Readonly<Record<string, Check['state']>> = {
   success: 'passed',
   recover: 'passed',
@@ -125,7 +125,7 @@ const runStates: Readonly<Record<string, Check['state']>> = {
   ...Object.fromEntries(words('waiting running blocked').map((status) => [status, 'pending' as const])),
 };
 
-/** Forgejo's event for a run that is over. */
+/** Reads Forgejo's event for a completed run. */
 function readActionRun(payload: unknown): Reading {
   const { action, run, repository = run.repository } = ActionRun.parse(payload);
   const said = run.status ?? action ?? '';
@@ -137,7 +137,7 @@ function readActionRun(payload: unknown): Reading {
   return reading(repository, { checks: [{ name, sha: run.commit_sha, state, at }] });
 }
 
-/** What a run that Muster asked for is read as. */
+/** The event name under which a requested run is read. */
 export const askedRun = 'action_run';
 
 export const gitea: Translation = {

@@ -1,4 +1,4 @@
-/** GitHub's events: what is read of each, and which say nothing of the state of work. */
+/** GitHub's events, with their readers or the reasons why they are ignored. */
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { runName, suiteName } from './check-names.ts';
@@ -18,7 +18,7 @@ import {
 
 const settings = 'it is about the forge itself';
 
-/** What actions on a pull request tell; those that are no text have a reason to be ignored. */
+/** The meaning of each action on a pull request, or the reason why it is ignored. */
 export const pullRequestActions: Readonly<Record<string, PullAction | { readonly ignored: string }>> = {
   opened: 'opened',
   synchronize: 'updated',
@@ -55,7 +55,7 @@ const Review = z.object({
     submitted_at: ForgeTime.nullish(),
     user: z.object({ id: z.int() }).nullish(),
   }),
-  /** Of a review it comes without what only the pull request itself knows. */
+  /** The pull request in a review event lacks some of the fields. */
   pull_request: PullRequest,
   repository: Repository,
 });
@@ -66,7 +66,10 @@ const reviewKinds: Readonly<Record<string, ObservationKind>> = {
   dismissed: 'review_dismissed',
 };
 
-/** On a public repository anyone may review. GitHub always says what the reviewer is to it. */
+/**
+ * Answers whether the reviewer has write access. On a public repository anyone may review. GitHub always
+ * reports the reviewer's association with it.
+ */
 const mayWrite = (association: string | null | undefined): boolean =>
   association == null || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(association);
 
@@ -78,7 +81,7 @@ function readReview(payload: unknown): Reading {
   if (!mayWrite(review.author_association)) return { ignored: 'a review of someone who may not write' };
   if (kind === undefined || review.submitted_at == null) return { ignored: 'a review without a verdict' };
   const { submitted_at: at, commit_id: sha = null, user } = review;
-  // A dismissal has the time of its review: a later review of the same author stays in force.
+  // A dismissal has the time of its review, so a later review of the same author stays in force.
   const fact = factOf(pull, repository, { kind, at, sha, reviewer: user?.id });
   return reading(repository, { facts: [fact] });
 }
@@ -96,14 +99,14 @@ const conclusions: Readonly<Record<string, Check['state']>> = {
 
 const Run = z.object({ head_sha: z.string(), conclusion: z.string().nullish(), updated_at: ForgeTime });
 
-/** One that is asked for again still has the conclusion of before. */
+/** Converts a run to a check. A run that was requested again still has its earlier conclusion. */
 function checkOf(
   name: string,
   action: string,
   { head_sha: sha, conclusion, updated_at: at }: z.infer<typeof Run>,
 ): Check | undefined {
   const state = action !== 'completed' || conclusion == null ? 'pending' : conclusions[conclusion];
-  // A stale one was given up by the forge: it says nothing.
+  // GitHub gave up a run with the conclusion `stale`, so it is ignored.
   return state === undefined ? undefined : { name, sha, state, at };
 }
 

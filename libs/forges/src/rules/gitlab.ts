@@ -1,4 +1,4 @@
-/** GitLab's events, as its header names them. */
+/** GitLab's events, by the names in its header. */
 import { z } from 'zod';
 import { childName, pipelineName } from './check-names.ts';
 import {
@@ -31,14 +31,14 @@ const named = (project: z.infer<typeof Project>): NamedRepository => ({
   defaultBranch: project.default_branch ?? null,
 });
 
-/** Throws a ZodError for what is no project. */
+/** Reads a project. Throws a ZodError if the payload is invalid. */
 export const readProject = (payload: unknown): NamedRepository => named(Project.parse(payload));
 
 const Commit = z.object({
   id: z.string(),
   message: z.string().nullish(),
   url: z.string().nullish().catch(null),
-  /** The author of the commit chose it. */
+  /** The time, which the author of the commit chose. */
   timestamp: ForgeTime.nullish().catch(null),
 });
 
@@ -50,7 +50,7 @@ const Push = z.object({
   project: Project,
 });
 
-/** GitLab says of no push when it was: its newest commit is taken for it. */
+/** Reads a push. GitLab sends no time of a push, so the time of its newest commit is used. */
 function readPush(payload: unknown): Reading {
   const { ref, before, after, commits, project } = Push.parse(payload);
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
@@ -114,7 +114,7 @@ const MergeRequest = z.object({
   }),
 });
 
-/** Reviews derived from the reviewers' states; while a review is being written, the previous one stays. */
+/** The verdicts for each reviewer's state. While a review is being written, the previous one stays. */
 const reviewerStates: Readonly<Record<string, Fact['kind']>> = {
   requested_changes: 'changes_requested',
   approved: 'review_approved',
@@ -123,7 +123,7 @@ const reviewerStates: Readonly<Record<string, Fact['kind']>> = {
   unapproved: 'review_dismissed',
 };
 
-/** The reviews of those whose state is another than before. */
+/** Answers the reviews of reviewers whose state changed. */
 function reviewsIn({ changes }: z.infer<typeof MergeRequest>, fact: Fact): Fact[] {
   const { previous, current } = changes?.reviewers ?? {};
   const before = new Map((previous ?? []).map(({ id, state }) => [id, state]));
@@ -196,7 +196,7 @@ const Pipeline = z.object({
 });
 type Pipeline = z.infer<typeof Pipeline>;
 
-/** The merge request of a pipeline, where it is one of this project. */
+/** Answers the merge request of a pipeline, if it belongs to this project. */
 function requestOf({ project, merge_request: request, object_attributes: { ref } }: Pipeline): number | null {
   if (request != null) return (request.target_project_id ?? project.id) === project.id ? request.iid : null;
   const [, iid] = /^refs\/merge-requests\/(\d+)\/(?:head|merge|train)$/.exec(ref ?? '') ?? [];
@@ -204,8 +204,9 @@ function requestOf({ project, merge_request: request, object_attributes: { ref }
 }
 
 /**
- * The commit that a pipeline is about. GitLab can run one on a trial merge of a merge request, a commit that no branch has. Its
- * message names the head, or it is at least that of a merge; in a merge train it is the head with all that goes before it.
+ * Answers the commit that a pipeline checks. GitLab can run a pipeline on a trial merge, a commit that
+ * belongs to no branch. Its message names the head, or is at least that of a merge. In a merge train the
+ * commit contains the head and all changes before it.
  */
 function commitOf(pipeline: Pipeline, iid: number | null): Pick<Check, 'sha' | 'trialOf'> {
   const { sha, ref } = pipeline.object_attributes;
@@ -251,7 +252,10 @@ const systemReaders: Readonly<Record<string, Reader>> = {
   pipeline: readPipeline,
 };
 
-/** Hooks of a whole GitLab have one name for all events. Those of pushes may name the project's id beside the project. */
+/**
+ * Reads a system hook of a whole GitLab instance. All events have the same name. Push events may contain the
+ * project's id separately from the project.
+ */
 function readSystemHook(payload: unknown): Reading {
   const hook = SystemHook.parse(payload);
   const kind = hook.object_kind ?? hook.event_name ?? '';

@@ -1,11 +1,13 @@
-/** How branches and titles name the work that they are about. */
+/** The keys by which branch names and titles name work. */
 import { type Fact } from './fact.ts';
 
 const work = /^muster\/([a-z][a-z0-9]{1,9})-(\d{1,9})-e(\d{1,9})(?:-|$)/i;
 const storyKey = /(?<![a-z0-9])([a-z][a-z0-9]{1,9})-(\d{1,9})(?![a-z0-9])/gi;
 const mostKeys = 20;
 
-/** The story and the epoch that `muster/<key>-e<epoch>-<slug>` names, in this project. */
+/**
+ * Parses the story and the epoch from the branch name `muster/<key>-e<epoch>-<slug>`, for this project only.
+ */
 export function branchOfWork(
   branch: string | null,
   projectKey: string,
@@ -14,7 +16,7 @@ export function branchOfWork(
   return key.toUpperCase() === projectKey ? { number: Number(number), epoch: Number(epoch) } : undefined;
 }
 
-/** Keys of stories, of whatever project: `WEB-42`. */
+/** Answers the story keys in the texts, such as `WEB-42`, of any project. */
 export const storyKeysIn = (...texts: readonly (string | null)[]): string[] => {
   const keys = texts.flatMap((text) =>
     [...(text ?? '').matchAll(storyKey)].map(([key]) => key.toUpperCase()),
@@ -22,14 +24,17 @@ export const storyKeysIn = (...texts: readonly (string | null)[]): string[] => {
   return [...new Set(keys)].slice(0, mostKeys);
 };
 
-/** The numbers of the stories of a project that texts name. */
+/** Answers the numbers of the project's stories that the texts name. */
 export const storyNumbersIn = (projectKey: string, ...texts: readonly (string | null)[]): number[] =>
   storyKeysIn(...texts)
     .filter((key) => key.startsWith(`${projectKey}-`))
     .map((key) => Number(key.slice(projectKey.length + 1)))
     .filter((number) => number <= 2_147_483_647);
 
-/** By what an execution may be found for a fact that waits; what is foreign waits for its pull request to be handed in. */
+/**
+ * Answers the keys by which an execution may later be found for a parked fact. A fact of a foreign repository
+ * waits only until its pull request is submitted.
+ */
 export function waitingKeys({ isForeign, trailers, branch, url, number, title }: Fact): string[] {
   const pull = url === null || number === null ? [] : [`pull:${number}`];
   if (isForeign) return pull;

@@ -1,13 +1,13 @@
 /**
- * Decides which of the executions that a fact could be about it is about. A pull request is its repository and number, a
- * branch is its repository and name; addresses and names of repositories change.
+ * The decision which candidate a fact concerns. A pull request is identified by repository and number, and a
+ * branch by repository and name. Addresses and names of repositories can change.
  */
 import { pullAddressOf } from '@muster/registry';
 import { type Candidate, type Way, ways } from '../data/find-execution.ts';
 import { type LinkedRepository } from '../data/repositories.ts';
 import { type Fact } from './fact.ts';
 
-/** A repository of the project, with its addresses: the present one first, then former ones. */
+/** A repository of the project with its addresses, the current one first. */
 export interface RepositoryAddresses {
   readonly id: string;
   readonly addresses: readonly string[];
@@ -15,11 +15,11 @@ export interface RepositoryAddresses {
 
 export interface Matching {
   readonly matches: readonly Candidate[];
-  /** Executions that were found and that the fact is not about, with the reason. */
+  /** The executions that were found but that the fact does not concern, with the reason. */
   readonly others: readonly { readonly id: string; readonly reason: string }[];
-  /** The fact may be about them once more is known of them, so it waits. */
+  /** True if the fact may concern them after more is known about them. It is parked then. */
   readonly waits: boolean;
-  /** More than one could be meant. */
+  /** True if the fact is ambiguous: it may concern more than one execution. */
   readonly isDoubtful: boolean;
 }
 
@@ -29,20 +29,23 @@ interface Place {
   readonly links: readonly RepositoryAddresses[];
 }
 
-/** The linked repository that work is in; null: in one that is not linked, undefined: not known. */
+/**
+ * Answers the linked repository that contains the work; null if the repository is not linked, undefined if it
+ * is unknown.
+ */
 function repositoryOf({ handedIn, seen }: Candidate, { fact, repository, links }: Place) {
   const address = handedIn === null ? undefined : pullAddressOf(handedIn.url);
   if (address === undefined) return seen?.repositoryId;
   const has = (link: RepositoryAddresses | undefined): boolean =>
     link?.addresses.includes(address.repository) === true;
   const known = links.find(({ id }) => id === seen?.repositoryId);
-  // The name of a repository may be given to another one after a rename.
+  // After a rename, another repository may receive the old name.
   if (known !== undefined && seen?.number === address.number && has(known)) return known.id;
   if (fact.url !== null && pullAddressOf(fact.url)?.repository === address.repository) return repository.id;
   return (links.find(({ addresses }) => addresses[0] === address.repository) ?? links.find(has))?.id ?? null;
 }
 
-/** True where the work was handed in with the pull request of the fact. */
+/** Answers whether the work was submitted with the pull request of the fact. */
 function isHandedIn(candidate: Candidate, place: Place): boolean {
   const { fact, repository } = place;
   const { handedIn } = candidate;
@@ -52,14 +55,14 @@ function isHandedIn(candidate: Candidate, place: Place): boolean {
   return address.number === fact.number && repositoryOf(candidate, place) === repository.id;
 }
 
-/** True where the pull request of the fact took the place of one of the same branch that was closed. */
+/** Answers whether the pull request of the fact replaced a closed one of the same branch. */
 export function isReplacement({ handedIn, seen, isClosed }: Candidate, fact: Fact): boolean {
   if (handedIn === null || seen === null || fact.number === null || fact.isForeign) return false;
   if (seen.replaces === handedIn.number && seen.number === fact.number) return true;
   return isClosed && seen.branch !== null && seen.branch === fact.branch && fact.number > (seen.number ?? 0);
 }
 
-/** Kinds that tell where work is. The others only say what became of it. */
+/** The kinds that show in which repository the work is. The others only report its progress. */
 const locating: ReadonlySet<Fact['kind']> = new Set([
   'branch_pushed',
   'pr_opened',
@@ -68,7 +71,10 @@ const locating: ReadonlySet<Fact['kind']> = new Set([
 ]);
 const explicit: ReadonlySet<Way> = new Set(['trailer', 'handedIn']);
 
-/** True if the way tells the repository, too. Branches of several repositories can have the same plain name. */
+/**
+ * Answers whether the way also identifies the repository. Branches of several repositories can have the same
+ * name.
+ */
 const locates = ({ way }: Candidate, { links, fact }: Place): boolean =>
   links.length < 2 || explicit.has(way) || (way !== 'branch' && locating.has(fact.kind));
 
@@ -82,7 +88,7 @@ function otherRepository(candidate: Candidate, place: Place): string | undefined
   return locates(candidate, place) ? undefined : unlocated;
 }
 
-/** Why a fact of the right repository is still not about this work. */
+/** Answers the reason why a fact of the right repository does not concern this work; undefined if it does. */
 function otherPull(candidate: Candidate, place: Place): string | undefined {
   const { fact, repository } = place;
   if (fact.url === null) return undefined;
@@ -95,12 +101,12 @@ function otherPull(candidate: Candidate, place: Place): string | undefined {
     : `it goes into ${fact.base}, and the work goes into ${wanted}`;
 }
 
-/** Of each story or group the newest; candidates come in that order. */
+/** Answers the newest candidate of each story or group. The candidates come in that order. */
 const newestOfTargets = (candidates: readonly Candidate[]): Candidate[] => [
   ...new Map(candidates.toReversed().map((candidate) => [candidate.targetId, candidate])).values(),
 ];
 
-/** The candidates of the surest way, and those that were handed in with this very pull request. */
+/** Answers the candidates of the most reliable way, and those that were submitted with this pull request. */
 function surest(candidates: readonly Candidate[]): Candidate[] {
   const way = ways.find((one) => candidates.some((candidate) => candidate.way === one));
   const isSure = (candidate: Candidate): boolean => candidate.way === way || candidate.way === 'handedIn';

@@ -1,4 +1,4 @@
-/** Pull requests as GitHub, Gitea and Forgejo send them, which is nearly alike. */
+/** Pull requests in the nearly identical formats of GitHub, Gitea and Forgejo. */
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { statusName } from './check-names.ts';
@@ -16,7 +16,7 @@ export const Repository = z.object({
 const Side = z.object({
   ref: z.string(),
   sha: z.string().nullish(),
-  /** Gitea says the id alone; of a repository that is gone there is none. */
+  /** The id of the repository. Gitea sends only this id, and a deleted repository has none. */
   repo_id: z.int().nullish(),
   repo: z.object({ id: z.int() }).nullish(),
 });
@@ -39,10 +39,10 @@ export const PullRequest = z.object({
 });
 export type PullRequest = z.infer<typeof PullRequest>;
 
-/** What tells of a pull request. */
+/** An event about a pull request. */
 export const PullRequestEvent = z.object({
   action: z.string(),
-  /** GitHub's word for the head before a push. */
+  /** The head before a push, in GitHub's events. */
   before: z.string().nullish(),
   pull_request: PullRequest,
   repository: Repository,
@@ -55,13 +55,13 @@ export const named = (repository: z.infer<typeof Repository>): NamedRepository =
   defaultBranch: repository.default_branch ?? null,
 });
 
-/** Throws a ZodError for what is no repository. */
+/** Reads a repository. Throws a ZodError if the payload is invalid. */
 export const readRepository = (payload: unknown): NamedRepository => named(Repository.parse(payload));
 
 const repositoryOf = ({ repo, repo_id: id }: z.infer<typeof Side>): number | undefined =>
   repo?.id ?? id ?? undefined;
 
-/** A fact about a pull request. */
+/** Creates a fact about a pull request. */
 export function factOf(
   pull: PullRequest,
   repository: z.infer<typeof Repository>,
@@ -93,10 +93,10 @@ export function factOf(
   };
 }
 
-/** What becomes of a pull request by an action. */
+/** The change that an event reports about a pull request. */
 export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
 
-/** The facts that an action on a pull request tells of. One that is closed can be edited, and is closed then as before. */
+/** Answers the facts of an action on a pull request. A closed pull request can be edited and stays closed. */
 export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository>, told: PullAction): Fact[] {
   const action = told === 'updated' && pull.state === 'closed' ? 'closed' : told;
   const isMerged = action === 'closed' && pull.merged === true;
@@ -121,9 +121,9 @@ export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository
 const Commit = z.object({
   message: z.string(),
   url: z.string().nullish().catch(null),
-  /** The author of the commit chose it. */
+  /** The time, which the author of the commit chose. */
   timestamp: ForgeTime.nullish().catch(null),
-  /** GitHub's word for a commit that no push brought before. */
+  /** True at GitHub for a commit that no earlier push contained. */
   distinct: z.boolean().nullish(),
 });
 export const Push = z.object({
@@ -137,11 +137,11 @@ export const Push = z.object({
 });
 
 const isNothing = (sha: string): boolean => /^0+$/.test(sha);
-/** A forge writes zeros for the head of a branch that is new. */
+/** Answers the hash, or null for zeros, which forges send as the old head of a new branch. */
 export const knownSha = (sha: string | null | undefined): string | null =>
   sha == null || isNothing(sha) ? null : sha;
 
-/** A push to a branch that work may be on. Of one to a branch that work goes into only reverts count. */
+/** Reads a push to a branch that may contain work. For the default branch, only reverts count. */
 export function readPush(payload: unknown): Reading {
   const push = Push.parse(payload);
   const { repository } = push;
@@ -169,7 +169,7 @@ export function readPush(payload: unknown): Reading {
   return { repository: named(repository), facts: [fact], checks: [], ...(revert && { revert }) };
 }
 
-/** Of a push to the default branch only reverts count. */
+/** Creates the reading of a push to the default branch, for which only reverts count. */
 export const toDefaultBranch = (repository: NamedRepository, revert: Revert | undefined): Reading =>
   revert === undefined
     ? { ignored: 'a push to the default branch' }
@@ -180,7 +180,7 @@ export const reading = (
   { facts = [], checks = [] }: Partial<Pick<Extract<Reading, { facts: unknown }>, 'facts' | 'checks'>>,
 ): Exclude<Reading, { ignored: string }> => ({ repository: named(repository), facts, checks });
 
-/** Our own status comes back as an event; it is no check of the work. */
+/** The name of Muster's own status. Its events are ignored, because it is not a check of the work. */
 export const ownStatus = 'muster';
 
 const Status = z.object({

@@ -1,17 +1,20 @@
 import { type Revert } from './fact.ts';
 
 /**
- * Merged changes that a pull request or a commit takes back, by the sentences that forges and git write for it: `Reverts acme/api#7`,
- * `This reverts merge request !7`, `This reverts commit <sha>`. Examples in code, quotes and comments revert nothing.
+ * The sentences that forges and git write for a revert of merged changes: `Reverts acme/api#7`, `This reverts
+ * merge request !7`, `This reverts commit <sha>`. Examples in code, quotes and comments are ignored.
  */
 const sentence =
   /^(?:Reverts (?<repository>[\w.-]+\/[\w.-]+)?#|This reverts merge request !)(?<number>\d{1,9})\b|^This reverts commit (?<sha>[0-9a-f]{40}|[0-9a-f]{64})\b/gim;
 const notText = /<!--[\s\S]*?(?:-->|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))/gm;
 const mostReverted = 20;
-/** Git and forges begin the message of such a commit so. */
+/** Answers whether the message begins as git and forges write it for a revert. */
 const isRevert = ({ message }: PushedCommit): boolean => /^Revert "/i.test(message ?? '');
 
-/** Numbers of pull requests of this repository, and full ids of merge commits. */
+/**
+ * Answers the numbers of reverted pull requests of this repository, and the full ids of reverted merge
+ * commits.
+ */
 export function revertsIn(text: string | null | undefined, repository: string): string[] {
   const found = [...(text ?? '').replace(notText, '').matchAll(sentence)].flatMap(({ groups = {} }) => {
     const { repository: other, number, sha } = groups;
@@ -26,7 +29,7 @@ interface PushedCommit {
   readonly url?: string | null | undefined;
 }
 
-/** The commits of a push to a branch that revert others; undefined where none does. */
+/** Answers the reverts in the commits of a push to a branch; undefined if there are none. */
 export function revertsOfPush(
   commits: readonly PushedCommit[],
   { branch, defaultBranch, repository }: { branch: string; defaultBranch: string | null; repository: string },

@@ -1,14 +1,17 @@
-/** Who sent a delivery, by what it is signed with. Signatures are over the bytes as they came, and compared in constant time. */
+/**
+ * Authentication of deliveries by their signatures. A signature covers the bytes as received and is compared
+ * in constant time.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { newWebhookSecret } from '@muster/outbound';
 import { type ForgeKind, type Trust } from '@muster/registry';
 import { verify } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
 
-/** By their names in lower case. */
+/** The headers by their names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Of GitLab it is also what its signing token looks like. */
+/** Creates a webhook secret. For GitLab it has the format of a signing token. */
 export const newForgeSecret = (kind: ForgeKind): string =>
   kind === 'gitlab' ? newWebhookSecret() : randomBytes(32).toString('base64url');
 
@@ -19,7 +22,7 @@ export const header = (headers: Headers, name: string): string | undefined => {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Of any lengths, in a time that tells neither. */
+/** Compares two texts in a time that reveals neither their content nor their length. */
 const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
 
 async function isSigned(secret: string, body: string, signature: string): Promise<boolean> {
@@ -37,7 +40,7 @@ function isSignedByStandard(secret: string, body: string, headers: Headers): boo
   }
 }
 
-/** Old Gitea has only a header of its own: the same digest without its prefix. */
+/** Reads the signature header of old Gitea versions: the same digest without its prefix. */
 function ownSignature(kind: ForgeKind, headers: Headers): string | undefined {
   if (kind === 'github') return undefined;
   const own = header(headers, 'x-forgejo-signature') ?? header(headers, 'x-gitea-signature');
@@ -45,8 +48,9 @@ function ownSignature(kind: ForgeKind, headers: Headers): string | undefined {
 }
 
 /**
- * The trust that a delivery has; null: it is not the forge's. A token in clear, which GitLab sends where it has no signing
- * token, shows that the sender knows it, and nothing of what was sent: it is a report.
+ * Answers the trust of a delivery; null if the forge did not send it. GitLab without a signing token sends
+ * the token in clear. It proves that the sender knows the token, but not the content, so such a delivery is
+ * only `reported`.
  */
 export async function trustOf(
   kind: ForgeKind,
@@ -84,12 +88,15 @@ const firstOf = (headers: Headers, names: readonly string[]): string | undefined
   return value !== undefined && plain.test(value) ? value : undefined;
 };
 
-/** The forge's name of the event, and its id of the delivery; undefined where the headers have none. */
+/**
+ * Reads the forge's name of the event; undefined if the headers lack it. `deliveryIdOf` reads the id of the
+ * delivery in the same way.
+ */
 export const eventOf = (kind: ForgeKind, headers: Headers): string | undefined =>
   firstOf(headers, eventHeaders[kind]);
 export const deliveryIdOf = (kind: ForgeKind, headers: Headers): string | undefined =>
   firstOf(headers, idHeaders[kind]);
-/** What a delivery has to say of itself, for an error. */
+/** Answers the headers that a delivery must have, for an error message. */
 export const neededHeaders = (kind: ForgeKind): readonly string[] => [
   ...eventHeaders[kind].slice(0, 1),
   ...idHeaders[kind].slice(0, 1),

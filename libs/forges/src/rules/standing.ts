@@ -1,23 +1,25 @@
-/** What a forge is told of the work at a head: whether it may be merged, and what is missing, in a line. */
+/**
+ * The status of the work at a head for the forge: whether it may be merged, and what is missing, in one line.
+ */
 import { type inside, isSameCommit, type ResultOf } from '@muster/registry';
 
 export interface Standing {
   readonly state: 'success' | 'pending' | 'failure';
-  /** At most 140 characters, which is what GitHub takes. */
+  /** The text, with at most 140 characters, which is GitHub's limit. */
   readonly description: string;
 }
 
-/** What is known of a story whose work it is. */
+/** The state of a story whose work is at the head. */
 export interface StoryStanding extends ResultOf<typeof inside.mergeGate> {
-  /** Files of its work that others have locked. */
+  /** The files of its work on which others hold a lock. */
   readonly lockedPaths: readonly string[];
-  /** There are more locks than were looked at. */
+  /** True if there are more locks than were examined. */
   readonly moreLocks: boolean;
 }
 
-/** Work whose head it is. */
+/** The work at the head. */
 export interface WorkStanding {
-  /** What it ended with, where that was no success. */
+  /** The outcome of completed work, if it was not successful. */
   readonly endedAs: string | null;
   readonly stories: readonly StoryStanding[];
 }
@@ -25,13 +27,13 @@ export interface WorkStanding {
 const mostCharacters = 140;
 const weights = { success: 0, pending: 1, failure: 2 } as const;
 
-/** Whole characters: half of one is no text. */
+/** Cuts the text at a whole character, because half of a surrogate pair is invalid. */
 function cut(text: string): string {
   const characters = Array.from(text);
   return characters.length <= mostCharacters ? text : `${characters.slice(0, mostCharacters - 1).join('')}…`;
 }
 
-/** The fresh approvals of it that are about this commit: those of other code are none. */
+/** Counts the fresh approvals of this commit. Approvals of other code do not count. */
 const approvalsOf = ({ freshApprovals, headSha }: StoryStanding, sha: string): number =>
   headSha === null || isSameCommit(headSha, sha) ? freshApprovals : 0;
 
@@ -66,7 +68,7 @@ function ofStory(story: StoryStanding, sha: string): Standing {
   };
 }
 
-/** Of all work at the head: what is worst stands first, and decides. */
+/** Combines the status of all work at the head. The worst one comes first and decides. */
 export function standingOf(works: readonly WorkStanding[], sha: string): Standing {
   const ended = works.find(({ endedAs }) => endedAs !== null);
   if (ended !== undefined) return { state: 'failure', description: `the work ended: ${ended.endedAs}` };

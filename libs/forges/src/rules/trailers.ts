@@ -1,11 +1,12 @@
 /**
- * Executions that a text names by `Muster-Execution: <id>`. A commit message counts by git's own rules for trailers; the text
- * of a pull request counts where its last paragraph has nothing but trailers. Examples in code, quotes and comments name nothing.
+ * Executions that a text names with `Muster-Execution: <id>`. In a commit message, git's own rules for
+ * trailers apply. In the text of a pull request, the last paragraph must contain nothing but trailers.
+ * Examples in code, quotes and comments are ignored.
  */
 const namesExecution =
   /^Muster-Execution[ \t]*:\s*([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\s*$/i;
 const trailer = /^[A-Za-z0-9-]+[ \t]*:/;
-/** git recognizes a block with one of these also where other lines are in it. */
+/** The lines by which git recognizes a block of trailers even if it contains other lines. */
 const madeByGit = /^(?:Signed-off-by: |\(cherry picked from commit )/;
 const mostNamed = 10;
 
@@ -14,7 +15,7 @@ const linesOf = (text: string): string[] => text.trimEnd().split(/\r?\n/);
 const namedIn = (lines: readonly string[]): string[] =>
   lines.flatMap((line) => namesExecution.exec(line)?.[1]?.toLowerCase() ?? []);
 
-/** Folded lines of a block are joined; `size` is how many there were. */
+/** Joins the folded lines of a block. `size` is the number of joined lines. */
 function unfold(block: readonly string[]): { text: string; size: number }[] {
   const entries: { text: string; size: number }[] = [];
   for (const line of block) {
@@ -29,7 +30,10 @@ function unfold(block: readonly string[]): { text: string; size: number }[] {
   return entries;
 }
 
-/** A commit that was picked or reverted belongs to the branch it is on now, not to the work that it names. */
+/**
+ * Answers the executions that a commit message names. A cherry-picked commit or a revert belongs to its
+ * current branch, not to the work that it names.
+ */
 function namedInCommit(message: string): string[] {
   const lines = linesOf(message).filter((line) => !line.startsWith('#'));
   const start = lines.findLastIndex(isBlank);
@@ -48,10 +52,10 @@ function namedInCommit(message: string): string[] {
 
 const filler = 'x';
 
-/** The line with all code spans replaced: each is between two runs of as many backticks. */
+/** Replaces all code spans of the line. A span is enclosed in two runs of the same number of backticks. */
 function maskCode(line: string): string {
   if (!line.includes('`')) return line;
-  // Every other part is a run.
+  // Every second part is a run of backticks.
   const parts = line.split(/(`+)/);
   const closers = new Int32Array(parts.length).fill(-1);
   const nextOfLength = new Map<number, number>();
@@ -69,7 +73,7 @@ function maskCode(line: string): string {
     .join('');
 }
 
-/** The visible lines of a text, without HTML comments, and the same lines with code masked. */
+/** The visible lines of a text without HTML comments, and the same lines with code masked. */
 class Visible {
   readonly lines: string[] = [];
   readonly #prose: string[] = [];
@@ -89,7 +93,7 @@ class Visible {
     this.#prose.push(prose);
   }
 
-  /** True for a line of a fenced code block. One in a quote ends with the quote. */
+  /** Answers whether the line is part of a fenced code block. A block in a quote ends with the quote. */
   #isInFence(line: string): boolean {
     const [, prefix = '', marks = '', rest = ''] = /^([\s>]*)(`{3,}|~{3,})?(.*)$/s.exec(line) ?? [];
     const depth = prefix.replaceAll(/\s/g, '').length;
@@ -107,7 +111,7 @@ class Visible {
     let at = 0;
     while (at < line.length) {
       const mark = this.#isInComment ? '-->' : '<!--';
-      // Code begins nowhere in a comment.
+      // Backticks inside a comment do not start code.
       const found = (this.#isInComment ? line : masked).indexOf(mark, at);
       const end = found === -1 ? line.length : found;
       if (!this.#isInComment) {
@@ -120,7 +124,7 @@ class Visible {
     this.#keep(kept.line, kept.prose);
   }
 
-  /** True if the end is in code, or in an element that quotes or hides what is in it. */
+  /** Answers whether the text ends in code, or in an element that quotes or hides its content. */
   endsInside(): boolean {
     const lower = this.#prose.join('\n').toLowerCase();
     return (
@@ -141,27 +145,35 @@ function namedInText(text: string): string[] {
 
 const first = (named: readonly string[]): string[] => [...new Set(named)].slice(0, mostNamed);
 
-/** Executions that commit messages name. */
+/** Answers the executions that commit messages name. */
 export const trailersOfCommits = (messages: readonly (string | null | undefined)[]): string[] =>
   first(messages.flatMap((message) => namedInCommit(message ?? '')));
 
-/** Executions that the text of a pull request names, and the messages of its commits. */
+/** Answers the executions that the text of a pull request and the messages of its commits name. */
 export const trailersOfPull = (
   text: string | null | undefined,
   messages: readonly (string | null | undefined)[] = [],
 ): string[] => first([...namedInText(text ?? ''), ...trailersOfCommits(messages)]);
 
-/** Branches that a merge queue makes of the branches of work. They are tests of a merge, and no one works on them. */
+/**
+ * Answers whether a merge queue created the branch. Such branches test a merge, and no member works on them.
+ */
 export const isQueueBranch = (branch: string): boolean =>
   /^(?:gh-readonly-queue|mergify\/merge-queue|trunk-merge)\/|^(?:gtmq_|mq-bot-)/.test(branch);
 
-/** A word alone may begin the name of any branch: what was collected or taken back has a version, a number or a commit. */
+/**
+ * The names of branches that collect or revert changes. The word alone is not sufficient, because any branch
+ * may begin with it: a version, a number or a commit must follow.
+ */
 const repeated =
   /^(?:releases?|backports?|cherry-pick|revert)(?:\/|-v?\d|-(?=[a-f]*\d)[0-9a-f]{7,40}(?:-|$))/i;
 const version = /^v?\d+(?:\.\d+)*\.(?:\d+|x)$/i;
 const integration =
   /^(?:main|master|trunk|next|dev|develop|development|integration|staging|trying|preprod|prod|production)$/i;
 
-/** Branches that collect, repeat or take back the work of others: the commits on them name work that is elsewhere. */
+/**
+ * Answers whether the branch collects, repeats or reverts the work of others. Its commits name work that is
+ * on other branches.
+ */
 export const isOfOthersWork = (branch: string): boolean =>
   [repeated, version, integration].some((pattern) => pattern.test(branch));

@@ -1,4 +1,7 @@
-/** Each event of a forge is read, or ignored for a reason; GitHub's are real deliveries, the others as they are documented. */
+/**
+ * Each event of a forge is read, or ignored for a reason. GitHub's payloads are real deliveries, and the
+ * others follow the documentation.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeKind } from '@muster/registry';
 import { githubEvents, ignored, mapped, recordedDeliveries } from '@muster/testing/github';
@@ -9,7 +12,7 @@ import { type Reading, words } from './fact.ts';
 import { pullRequestActions } from './github.ts';
 import { read, translations } from './translations.ts';
 
-/** Such as `pr_updated merge_conflict`, `check failed`, `ignored`. */
+/** Summarizes a reading, such as `pr_updated merge_conflict`, `check failed`, `ignored`. */
 function said(reading: Reading): string {
   if ('ignored' in reading) return 'ignored';
   const checks = reading.checks.map(({ state }) => `check ${state}`);

@@ -1,4 +1,4 @@
-/** How each forge's deliveries are read. */
+/** The readers of each forge's deliveries. */
 import { type ForgeKind } from '@muster/registry';
 import { type Reading, type Translation } from './fact.ts';
 import { gitea } from './gitea.ts';
@@ -12,11 +12,11 @@ export const translations: Readonly<Record<ForgeKind, Translation>> = {
   forgejo: gitea,
 };
 
-/** False for an event whose payload is never looked at. */
+/** Answers whether the payload of this event is read at all. */
 export const isRead = (kind: ForgeKind, event: string): boolean =>
   Object.hasOwn(translations[kind], event) && typeof translations[kind][event] === 'function';
 
-/** What a delivery says; a payload that is not what the forge documents throws a ZodError. */
+/** Reads a delivery. Throws a ZodError if the payload does not match the forge's documentation. */
 export function read(kind: ForgeKind, event: string, payload: unknown): Reading {
   const known = translations[kind];
   const reader = Object.hasOwn(known, event) ? known[event] : undefined;
