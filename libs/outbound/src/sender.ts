@@ -153,7 +153,7 @@ export function createSender(options: SenderOptions): Sender {
     const { url, method, headers, body, isWhole } = asked;
     const { isAddress, host, ...destination } = destinationOf(url);
     if (isAddress) {
-      // For an IP address in the URL, Node does not call the lookup function.
+      // Node does not call the lookup function for an IP address in the URL.
       const refused = refusedAddress(host, destination, options.networks);
       if (refused !== null) return Promise.reject(new ForbiddenAddress(refused));
     }

@@ -306,7 +306,7 @@ describe('an agent', () => {
 });
 
 describe('the surface', () => {
-  // For an intended change, `npm run generate` updates the file, and reviewers read the difference.
+  // After an intended change, `npm run generate` updates the file, and reviewers read the difference.
   it('is the pinned one', () => {
     const pinned = readFileSync(path.join(import.meta.dirname, '../surface.generated.json'), 'utf8');
     expect(JSON.parse(surfaceText())).toEqual(JSON.parse(pinned));
