@@ -110,9 +110,8 @@ interface Page {
 }
 
 /**
- * Lists assignments that match `where`, by kind and then the newest target first. Both orders are those of
- * the primary key. `fits` is an additional filter on rows `q`; with it, the number of rows examined for a
- * page is limited.
+ * Lists assignments that match `where`, by kind and then the newest target first, as in the primary key.
+ * `fits` is an additional filter on rows `q`. With it, a page examines a limited number of rows.
  */
 async function listAssignments(
   db: Db,

@@ -12,7 +12,7 @@ export interface NextRow extends BoardFactsRow {
   readonly key: string;
   readonly is_assigned: boolean;
   readonly is_mine: boolean;
-  /** The sort key. */
+  /** The sort key of the list: urgency, column position, column, rank. */
   readonly urgency: number;
   readonly position: number;
   readonly place_column: string;
@@ -31,8 +31,8 @@ const isAssigned = (who: Part): Part =>
   sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story' and a.target_id = s.id and ${who})`;
 
 /**
- * Returns the condition that story `s` is assigned to the caller: to the member in person, with any agent; to
- * the calling agent; or to the calling agent's member without an agent.
+ * Returns the condition that story `s` is assigned to the caller. A member in person matches with any agent.
+ * A calling agent matches itself, or its member if no agent is assigned.
  */
 const isMine = ({ memberId, agentId }: Caller): Part =>
   isAssigned(

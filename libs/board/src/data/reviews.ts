@@ -50,9 +50,9 @@ const verdictsOf = (story: Id): Part => sql.part`
   where ${of('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
 
 /**
- * Returns SQL for the members who worked on a story: assigned members, the members of assigned agents, and
- * all who had a lease on the story or on its groups, also by an agent. The author of the spec requested the
- * work and does not count.
+ * Returns SQL for the members who worked on a story. These are assigned members, the members of assigned
+ * agents, and all who held a lease on the story or on its groups, in person or by an agent. The author of the
+ * spec requested the work and does not count.
  */
 const authorsSql = (story: Id): Part => sql.part`
   select unnest(array[a.member_id, g.member_id]) as member_id

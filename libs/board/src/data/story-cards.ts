@@ -3,7 +3,7 @@ import { of, type Part, sql } from '@muster/driver';
 import { mostCounted, type StoryCard } from '@muster/registry';
 import { keyOf, storySummaries, type StorySummaryRow } from './stories.ts';
 
-/** The row of a card. */
+/** A story's row with the columns that only cards show. */
 export interface CardRow extends StorySummaryRow {
   readonly assignees: StoryCard['assignees'] | null;
   readonly counts: StoryCard['counts'];

@@ -1,6 +1,6 @@
 /**
  * Lists a project's stories in pages. The SQL for the board's order, by column and then by rank, is
- * hand-written: a page reads only its own rows, wherever it begins and however large the board is. A search
+ * hand-written. A page reads only its own rows, regardless of its position and of the board's size. A search
  * by words or label examines a limited number of stories in the requested order.
  */
 import {

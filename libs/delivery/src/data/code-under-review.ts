@@ -47,7 +47,10 @@ export function changeCode(
   return changed.map(({ code }) => code);
 }
 
-/** Returns the update. It does not increment the version, because it is not an edit of the story. */
+/**
+ * Returns the statement that writes these codes. It keeps the version, because this is not an edit of the
+ * story.
+ */
 const setCodes = (
   codes: readonly { readonly id: string; readonly code: CodeUnderReview }[],
 ): Query<unknown> =>

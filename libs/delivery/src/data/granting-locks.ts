@@ -66,13 +66,13 @@ interface Asked {
   readonly holder: Holder;
   readonly executionId: string | undefined;
   readonly storyRef: string | undefined;
-  /** True if the caller only asks. Nothing is written or locked, and no other caller has to wait. */
+  /** True for a dry run. Nothing is written or locked, and no other caller has to wait. */
   readonly dryRun: boolean;
 }
 
 /**
  * Reads all facts in one round trip. Grants of a project are serialized. The named work is locked so that no
- * lock outlives it, and the work with expired locks is locked because its holder may be renewing them.
+ * lock outlives it. The work with expired locks is locked, too, because its holder may be renewing them.
  */
 export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promise<Granting> {
   const { projectId, executionId, storyRef, dryRun } = asked;

@@ -55,9 +55,9 @@ const isMerged = (type: Part, id: Part): Readonly<Record<Trust, Part>> => {
   };
 };
 
-/** The conditions for story `s`. */
+/** The merge conditions for story `s`, by trust. */
 export const isStoryMerged = isMerged(sql.part`'story'`, sql.part`s.id`);
-/** The conditions for group `g`. A merge of the group's work merged all of its stories. */
+/** The merge conditions for group `g`, by trust. A merge of the group's work merged all of its stories. */
 export const isGroupMerged = isMerged(sql.part`'delivery_group'`, sql.part`g.id`);
 
 const coordination = sql.part`'coordination'`;

@@ -88,8 +88,8 @@ export const isoIn = (time: Part): Part =>
   sql.part`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Returns SQL for the lease of a unit as JSON, without the columns that only the check of its holder needs;
- * null if it has no row.
+ * Returns SQL for the lease of a unit as JSON; null if it has no row. Columns that only the check of its
+ * holder needs are null.
  */
 export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build_object(
     'unit_type', l.unit_type, 'unit_id', l.unit_id, 'state', l.state, 'epoch', l.epoch, 'token_hash', null,

@@ -18,8 +18,8 @@ export interface TouchedWork {
 }
 
 /**
- * Lists such work, pipelined with the statements that lock. `heads` are the prefixes of the paths that the
- * resources can match.
+ * Lists touched work of others, pipelined with the statements that lock. `heads` are the prefixes of the
+ * paths that the resources can match.
  */
 export function listTouchedWork(
   db: Db,

@@ -43,8 +43,8 @@ export const recordObservation = async (
 
 /**
  * Lists the unfinished stories that the first merge of this execution's work lands: its own, or those of its
- * group. A report that did not count was not the first merge. `verified`: stories whose first merge the forge
- * itself reported. `uncounted`: stories with such a report that did not count.
+ * group. `reported`: for the first merge from any source. `verified`: for the first one that the forge itself
+ * reported. `uncounted`: for a merge that was reported earlier and did not count then.
  */
 export const landedStories = async (
   db: Db,

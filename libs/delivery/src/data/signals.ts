@@ -11,7 +11,7 @@ interface EventRow {
   readonly at: string;
 }
 
-/** The maximum number of signals in an answer, newest first. The stream has all of them. */
+/** The maximum number of signals in an answer. The newest are returned, and the stream has all of them. */
 export const mostSignals = 200;
 
 /** The maximum number of characters of a question and of its answer. The thread has the full text. */

@@ -1,8 +1,8 @@
 /**
  * The state machine of an execution. This one table defines it: `step` applies a transition to one execution,
  * and `stepAll` builds SQL that applies it to many. The diagram in the docs and the lease model in the proofs
- * read the same table. `none` is a target that no holder has worked on yet. `stalled` is derived and never
- * stored: leased or waiting with an expired lease.
+ * read the same table. The state `none` means that no holder has worked on the target yet. The state
+ * `stalled` is derived and never stored: leased or waiting with an expired lease.
  */
 import { type ExecutionState, type Outcome, type Signal } from '@muster/registry';
 

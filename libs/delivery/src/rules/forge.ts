@@ -62,7 +62,7 @@ const headKinds: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_update
 
 export const aspectOf = (kind: ObservationKind): ForgeAspect => kinds[kind].aspect;
 
-/** Returns the state with one more fact, and if that changed it. */
+/** Adds a fact to the state. `news` is true if it changed the state. */
 export function fold(
   state: ForgeState,
   fact: ForgeFact,

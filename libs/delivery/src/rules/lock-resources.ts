@@ -172,7 +172,7 @@ export interface Touch<A, B> {
   readonly witness: string;
 }
 
-/** Lists the overlapping pairs, at most `most` of them. */
+/** Lists pairs of overlapping resources, one from each side, at most `most` of them. */
 export function touches<A extends Resource, B extends Resource>(
   some: readonly A[],
   others: readonly B[],

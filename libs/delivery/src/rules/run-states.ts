@@ -1,6 +1,7 @@
 /**
- * The state machine of a run. agents.runEvent and the diagram in the docs use this one table. `stalled` is
- * derived and never stored: a run is stalled after a period without events and without a live lease.
+ * The state machine of a run. The operation agents.runEvent and the diagram in the docs use this one table.
+ * The state `stalled` is derived and never stored. A run is stalled after a period without events and without
+ * a live lease.
  */
 import {
   type FinalRunState,

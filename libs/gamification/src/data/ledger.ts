@@ -67,9 +67,9 @@ export async function listStanding(db: Db, subjectIds: readonly string[]): Promi
 }
 
 /**
- * Finds the assignee of each story at the time it was done, by the number of that activity entry: the member,
- * or else the agent's member. It reads the activity, because the story may have another assignee when it is
- * counted. Former members are left out.
+ * Finds each story's assignee at the time it was done: the member, or else the agent's member. The keys are
+ * the numbers of the activity entries. It reads the activity, because the story may have another assignee
+ * when it is counted. Former members are left out.
  */
 export async function findAssignees(db: Db, done: readonly Occurrence[]): Promise<Known['assignees']> {
   const rows = await db.all(

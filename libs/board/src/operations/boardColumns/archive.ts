@@ -81,7 +81,10 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
   return { column: toColumn(archived), movedStories: stories.length, warnings };
 });
 
-/** Moves the column's stories to the status of the target column. Each passes the gates of a single move. */
+/**
+ * Checks for each story the gates of a single move to the target's status, and emits its events. Throws if a
+ * gate is not met.
+ */
 function enter(
   { caller, emit, refuse }: Context,
   way: {

@@ -93,7 +93,7 @@ export class NextSearch {
     return granted;
   }
 
-  /** Tries the candidates that other callers had claimed. It waits for the row lock of each in turn. */
+  /** Tries the candidates that other callers had claimed. It waits for the end of each claim in turn. */
   async takeClaimed(): Promise<Granted | undefined> {
     for (const candidate of this.claimed) {
       const { granted } = await this.attempt([candidate], true);

@@ -81,8 +81,8 @@ export async function observe(
   const { lease, execution, now, target } = await lockExecution(db, executionId);
   if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
 
-  // Some merges are only recorded and not folded into the state: a merge that does not count, and an agent's
-  // report where agents may not complete. A later fact of the forge is then still new.
+  // Some merges are recorded without changing the state. These are merges that do not count, and reports of
+  // agents that may not complete. A later fact of the forge is then still new.
   const { state: forge, news } = counts
     ? fold(execution.forge, fact)
     : { state: execution.forge, news: false };
