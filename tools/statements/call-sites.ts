@@ -29,7 +29,7 @@ export const wordsOf = (pieces: readonly string[]): string => pieces.join('${}')
 const isProduct = (file: string): boolean =>
   !/\.spec\.ts$|\/arrange-|^libs\/(testing|client|license-client)\//.test(file);
 
-/** Files of the product that write statements; the license service, which has a database of its own, writes none with the tag. */
+/** Files of the product that write statements, except those of the license service, which has a schema of its own. */
 export function filesWithStatements(): string[] {
   const listed = execFileSync('git', ['ls-files', ':(glob)libs/*/src/**/*.ts', ':(glob)apps/*/src/**/*.ts'], {
     cwd: repositoryRoot,

@@ -2,7 +2,7 @@
  * The operators' command line, `license`. It works on the database itself, as the owner of its tables: an operator who holds
  * DATABASE_URL may do everything here. Keys come from standard input: arguments stand in histories and process lists.
  */
-import { commandConnectMillis, createPool } from '@muster/driver';
+import { BurstError, createPool, commandConnectMillis } from '@muster/driver';
 import { ConfigError } from '@muster/http';
 import { jsonText, plain } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
@@ -141,11 +141,10 @@ function sayError(error: unknown): { readonly reason: string; readonly message: 
   // What changes something is a transaction, and says itself how far it came.
   const outage = outageOf(error);
   if (outage !== undefined) return nothingChanged(outage);
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  if (error.code === '42P01' || error.code === '3F000') {
-    return { reason: 'no_schema', message: 'this database has no licenses yet: license migrate' };
-  }
-  return undefined;
+  const state = error instanceof BurstError ? error.sqlState : undefined;
+  return state === '42P01' || state === '3F000'
+    ? { reason: 'no_schema', message: 'this database has no licenses yet: license migrate' }
+    : undefined;
 }
 
 /** Runs one command; answers the exit code. */

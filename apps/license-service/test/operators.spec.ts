@@ -1,5 +1,6 @@
 /** The operators' API: a shop issues, support looks and changes, and each sees its own product alone. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '@muster/driver';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken, type NewToken, revokeToken } from '../src/operators/tokens.ts';
@@ -247,10 +248,10 @@ describe('a token', () => {
       makeToken(ask, { name: 'shared', scopes: ['read'] }),
     );
     // As a call that has noted its use and is not over.
-    const waiting = await world.asOperator(async (ask) => {
-      await ask('update licenses.operator_tokens set last_used_at = clock_timestamp() where id = $1', [
-        made.id,
-      ]);
+    const waiting = await world.asOperator(async (db) => {
+      await db.all(
+        sql`update licenses.operator_tokens set last_used_at = clock_timestamp() where id = ${made.id}`,
+      );
       let status = 0;
       const answered = call('licenses/list', {}, secret).then((answer) => ({ status } = answer));
       let stood = 0;

@@ -1,6 +1,6 @@
 /** Webhooks of licenses: each event is told, signed, as often as it takes; and what time brings about is an event. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/driver';
+import { newId, sql } from '@muster/driver';
 import { suspend } from '../src/operators/change.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken } from '../src/operators/tokens.ts';
@@ -120,11 +120,10 @@ it('are signed as before after the seal of the environment took the place of the
 it('tell nothing of what was rolled back', async () => {
   const id = await listen();
   await world
-    .asOperator(async (ask) => {
-      await ask(
-        `insert into licenses.license_events (id, license_id, kind, actor, epoch)
-         select $1, id, 'revoked', 'operator', 0 from licenses.licenses limit 1`,
-        [newId()],
+    .asOperator(async (db) => {
+      await db.all(
+        sql`insert into licenses.license_events (id, license_id, kind, actor, epoch)
+          select ${newId()}, id, 'revoked', 'operator', 0 from licenses.licenses limit 1`,
       );
       throw new Error('never mind');
     })

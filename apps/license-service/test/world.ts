@@ -8,7 +8,7 @@ import { readConfig } from '../src/config.ts';
 import { loadSecrets, provision } from '../src/database.ts';
 import { type Key } from '../src/key/key.ts';
 import { issue, type Issued, type Order } from '../src/operators/issue.ts';
-import { type Ask, inTransaction } from '../src/operators/transaction.ts';
+import { type Db, inTransaction } from '../src/operators/transaction.ts';
 
 export { until } from '@muster/testing';
 
@@ -49,7 +49,7 @@ export interface LicenseWorld {
   readonly seal: Buffer;
   /** As operators, who own the tables. */
   readonly owner: Pool;
-  asOperator<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result>;
+  asOperator<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
   issue(order?: Partial<Order>): Promise<Issued & { key: Key }>;
   issueMany(count: number, order?: Partial<Order>): Promise<(Issued & { key: Key })[]>;
   rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;

@@ -1,6 +1,7 @@
 /** One plain transaction for those who need no token to be let in: statements one by one, COMMIT with what was left. */
 import { notFound } from '@muster/registry';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
+import { type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
 import { checkOut, type Pool } from './pool.ts';
 import { bind, type Query } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
@@ -72,6 +73,10 @@ export const inTransaction = <Result>(
 ): Promise<Result> =>
   inTransactionSpan(() => transact(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work));
 
+/** False if the server did not answer, so the connection is lost or silent. */
+const isConnected = (error: unknown): boolean =>
+  !(error instanceof OutcomeUnknown || (error instanceof BurstError && error.sqlState === undefined));
+
 async function transact<Result>(
   pool: Pool,
   { prologue, orgId }: Opening,
@@ -135,10 +140,13 @@ async function transact<Result>(
   } catch (error) {
     over = true;
     await sent;
-    reusable = await sendBurst(client, [plain('rollback')]).then(
-      () => true,
-      () => false,
-    );
+    // A lost connection is closed below, and Postgres rolls back; a rollback would wait for another timeout.
+    reusable =
+      isConnected(error) &&
+      (await sendBurst(client, [plain('rollback')]).then(
+        () => true,
+        () => false,
+      ));
     throw error;
   } finally {
     client.release(!reusable);

@@ -2,10 +2,10 @@
  * The statements behind activation, each one round trip. What decides is locked first and read then: two separate
  * statements, or a count of another table beside the lock, let several machines win the same key.
  */
-import { type Pool } from '@muster/driver';
+import { type Pool, sql } from '@muster/driver';
 import { ask, changeOne, look } from '../database.ts';
 import { type Features } from '../features.ts';
-import { type Ask } from '../operators/transaction.ts';
+import { type Db } from '../operators/transaction.ts';
 
 /** What a license is to a caller who asks with a key and a machine, in the words of the header License-State. */
 export type State = 'unactivated' | 'active' | 'other_machine' | 'expired' | 'suspended' | 'revoked';
@@ -178,9 +178,16 @@ const valuesOf = (activation: Activation): unknown[] => {
 export const activateLicense = async (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
   (await changeOne<Granted>(pool, { text: activating, values: valuesOf(activation) }))[0];
 
+const pieces = activating.split(/\$\d/);
+const places = [...activating.matchAll(/\$(\d)/g)].map(([, number]) => Number(number) - 1);
+
+/** The same statement for a transaction: its numbered parameters become the values of a template. */
+const activatingQuery = (values: readonly unknown[]) =>
+  sql<Granted>(Object.assign([...pieces], { raw: pieces }), ...places.map((place) => values[place]));
+
 /** The same in a transaction of the operators'. */
-export const activateWithin = async (within: Ask, activation: Activation): Promise<Granted | undefined> =>
-  (await within<Granted>(activating, valuesOf(activation)))[0];
+export const activateWithin = (db: Db, activation: Activation): Promise<Granted | undefined> =>
+  db.find(activatingQuery(valuesOf(activation)));
 
 /** Frees the slot of the machine, within the plan's transfers. The same machine again: the same. */
 export const releaseLicense = async (

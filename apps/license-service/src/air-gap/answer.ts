@@ -10,7 +10,7 @@ import { certificateOf } from '../activation/certificate.ts';
 import { hintOfMachine, machineMark } from '../activation/machine.ts';
 import { activateWithin } from '../activation/statements.ts';
 import { hashOfKey, parseKey, prefixOf } from '../key/key.ts';
-import { type Ask, Refused } from '../operators/transaction.ts';
+import { type Db, Refused } from '../operators/transaction.ts';
 import { signText } from '../signing/certificate.ts';
 import { type Opened, type ProductAtWork, productOf } from '../vault.ts';
 import { type AirGapRequest } from './request.ts';
@@ -42,7 +42,7 @@ export interface Answering {
 
 /** Activates the license, or says why not. */
 async function activate(
-  ask: Ask,
+  db: Db,
   opened: Opened,
   { licenseKey, machineId }: AirGapRequest,
   { seconds, product: named }: Answering,
@@ -55,7 +55,7 @@ async function activate(
   const product = opened.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
   if (product === undefined || (named ?? product.name) !== product.name) return [undefined, unknownKey()];
   const signer = signerOf(product);
-  const granted = await activateWithin(ask, {
+  const granted = await activateWithin(db, {
     ...{ keyHash: hashOfKey(parsed.key), machineHashes: opened.hasher.hashes(machineId) },
     ...{ pepperId: opened.hasher.pepperId, machineHint: hintOfMachine(machineId) },
     ...{ eventId: newId(), certificateSeconds: seconds },
@@ -70,12 +70,12 @@ async function activate(
 
 /** Answers a request in a transaction of the operators'; a refusal is an answer too, and is counted as online. */
 export async function answerRequest(
-  ask: Ask,
+  db: Db,
   opened: Opened,
   request: AirGapRequest,
   how: Answering,
 ): Promise<AirGapAnswer> {
-  const [product, outcome] = await activate(ask, opened, request, how);
+  const [product, outcome] = await activate(db, opened, request, how);
   const answering = product ?? productOf(opened, how.product);
   if (answering === undefined) throw new Refused('no_signing_key', 'there is no key to sign with');
   const { kid, key: signingKey } = signerOf(answering);

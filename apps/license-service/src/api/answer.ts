@@ -37,10 +37,10 @@ export const answerOperation = operation({
     offlineUntil: Moment.describe('How long the machine may run by the answer.'),
     refused: z.object({ reason: z.string(), message: z.string() }).nullable(),
   }),
-  run: async ({ ask, token, opened, airGapSeconds }, { request, for: span }) => {
+  run: async ({ db, token, opened, airGapSeconds }, { request, for: span }) => {
     const seconds = secondsOf(span ?? '') ?? airGapSeconds;
     const how = { seconds, product: token.product };
-    const { answer, outcome } = await answerRequest(ask, opened, readRequest(request), how);
+    const { answer, outcome } = await answerRequest(db, opened, readRequest(request), how);
     if (outcome.kind === 'granted')
       return { answer, licenseId: outcome.licenseId, offlineUntil: outcome.offlineUntil, refused: null };
     const { reason, message } = outcome;

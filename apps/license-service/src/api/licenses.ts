@@ -61,20 +61,20 @@ const issueOne = operation({
   }),
   result: z.object({ plan: z.string(), isRepeated: z.boolean(), licenses: z.array(IssuedRecord) }),
   run: async (work, { term, rekey, ...order }) => {
-    const { ask, token } = work;
+    const { db, token } = work;
     const { product } = token;
-    if ((await findPlan(ask, order.plan, product)) === undefined)
+    if ((await findPlan(db, order.plan, product)) === undefined)
       throw new Refused('unknown_plan', `there is no plan ${order.plan} (license plan set makes one)`);
-    const { plan, licenses, isRepeated } = await issue(ask, {
+    const { plan, licenses, isRepeated } = await issue(db, {
       ...{ ...order, product },
       ...(term !== undefined && { term: termOf(term) }),
     });
     const shown = [];
     for (const { id, hint, key } of licenses) {
       // Locked, so that no machine activates it in between.
-      const isLost = key === null && rekey && (await lockLicense(ask, { id })).activatedAt === null;
-      const made = isLost ? await rotate(ask, { id }) : undefined;
-      const path = await linkTo(ask, work.secrets, id, usualLinkSeconds);
+      const isLost = key === null && rekey && (await lockLicense(db, { id })).activatedAt === null;
+      const made = isLost ? await rotate(db, { id }) : undefined;
+      const path = await linkTo(db, work.secrets, id, usualLinkSeconds);
       const customerUrl = work.baseUrl + path;
       shown.push({ id, keyEnding: made?.license.hint ?? hint, key: made?.key ?? key, customerUrl });
     }
@@ -95,8 +95,8 @@ const list = operation({
     limit: Limit,
   }),
   result: z.object({ items: z.array(LicenseRecord), nextAfter: z.uuid().nullable() }),
-  run: async ({ ask, token }, filter) => {
-    const items = await listLicenses(ask, { ...filter, product: token.product });
+  run: async ({ db, token }, filter) => {
+    const items = await listLicenses(db, { ...filter, product: token.product });
     const last = items.length === filter.limit ? items.at(-1)?.id : undefined;
     return { items: items.map(toRecord), nextAfter: last ?? null };
   },
@@ -124,10 +124,10 @@ const find = operation({
       'say one of orderRef, customerRef and keyEnding',
     ),
   result: z.object({ items: z.array(LicenseRecord) }),
-  run: async ({ ask, token }, { orderRef, customerRef, keyEnding }) => {
+  run: async ({ db, token }, { orderRef, customerRef, keyEnding }) => {
     const hint = keyEnding && endingOf(keyEnding);
     const filter = { product: token.product, orderRef, customerRef, hint, limit: mostFound };
-    return { items: (await listLicenses(ask, filter)).map(toRecord) };
+    return { items: (await listLicenses(db, filter)).map(toRecord) };
   },
 });
 
@@ -148,7 +148,7 @@ const get = operation({
   result: z.object({ license: LicenseRecord, machines: z.array(MachineRecord) }),
   run: async (work, { id }) => ({
     license: toRecord(await ownLicense(work, id)),
-    machines: await heldMachines(work.ask, id),
+    machines: await heldMachines(work.db, id),
   }),
 });
 
@@ -161,11 +161,11 @@ const history = operation({
   run: async (work, { id, limit }) => {
     await ownLicense(work, id);
     return {
-      events: (await listEvents(work.ask, id, limit)).map(({ actor, ...event }) => ({
+      events: (await listEvents(work.db, id, limit)).map(({ actor, ...event }) => ({
         ...event,
         actor: EventRecord.shape.actor.parse(actor),
       })),
-      denials: await listDenials(work.ask, id, limit),
+      denials: await listDenials(work.db, id, limit),
     };
   },
 });
@@ -197,8 +197,8 @@ const changing = <Shape extends z.ZodRawShape>(
 const again = 'The same orderRef again changes nothing.';
 
 /** Another end, once for each order. */
-const renewed = ({ ask }: Work, id: string, term: PlanTerm, orderRef: string | undefined): Promise<License> =>
-  renew(ask, { id }, term, orderRef);
+const renewed = ({ db }: Work, id: string, term: PlanTerm, orderRef: string | undefined): Promise<License> =>
+  renew(db, { id }, term, orderRef);
 
 const choiceOf = (slot: number | undefined) =>
   slot === undefined ? ({ kind: 'only' } as const) : ({ kind: 'slot', slot } as const);
@@ -223,18 +223,18 @@ const link = operation({
   run: async (work, { id, for: span }) => {
     await ownLicense(work, id);
     const seconds = Math.min(secondsOf(span ?? '') ?? usualLinkSeconds, longestLinkSeconds);
-    return { url: work.baseUrl + (await linkTo(work.ask, work.secrets, id, seconds)) };
+    return { url: work.baseUrl + (await linkTo(work.db, work.secrets, id, seconds)) };
   },
 });
 
 export const licenseOperations = [
   ...[issueOne, list, find, get, history, link],
-  changing('suspend', ['Refuse it until it is resumed'], { reason: Reason.optional() }, ({ ask }, id, it) =>
-    suspend(ask, { id }, it.reason ?? null),
+  changing('suspend', ['Refuse it until it is resumed'], { reason: Reason.optional() }, ({ db }, id, it) =>
+    suspend(db, { id }, it.reason ?? null),
   ),
-  changing('resume', ['Let a suspended license go on'], {}, ({ ask }, id) => resume(ask, { id })),
-  changing('revoke', ['Refuse it for good'], { reason: Reason.optional() }, ({ ask }, id, it) =>
-    revoke(ask, { id }, it.reason ?? null),
+  changing('resume', ['Let a suspended license go on'], {}, ({ db }, id) => resume(db, { id })),
+  changing('revoke', ['Refuse it for good'], { reason: Reason.optional() }, ({ db }, id, it) =>
+    revoke(db, { id }, it.reason ?? null),
   ),
   changing(
     'renew',
@@ -252,26 +252,26 @@ export const licenseOperations = [
     'transfer',
     ['Give it to another machine, within its plan’s transfers'],
     { machineId: MachineId, slot: Slot, force: z.boolean().default(false) },
-    ({ ask, hasher }, id, { machineId, slot, force }) =>
-      transfer(ask, { id }, { machineId, hasher, isForced: force, choice: choiceOf(slot) }),
+    ({ db, hasher }, id, { machineId, slot, force }) =>
+      transfer(db, { id }, { machineId, hasher, isForced: force, choice: choiceOf(slot) }),
   ),
   changing(
     'release',
     ['Take it from its machine; the next one that asks gets it'],
     { slot: Slot, all: z.boolean().default(false) },
-    async ({ ask }, id, { slot, all }) =>
-      (await release(ask, { id }, all ? { kind: 'all' } : choiceOf(slot))).license,
+    async ({ db }, id, { slot, all }) =>
+      (await release(db, { id }, all ? { kind: 'all' } : choiceOf(slot))).license,
   ),
   changing(
     'resize',
     ['Let so many machines hold it at once; those that hold it go on'],
     { machineLimit: MachineLimit },
-    ({ ask }, id, { machineLimit }) => resize(ask, { id }, machineLimit),
+    ({ db }, id, { machineLimit }) => resize(db, { id }, machineLimit),
   ),
   changing(
     'entitle',
     ['Give it features of its own; machines have them with their next certificate'],
     { features: OwnFeatures },
-    ({ ask }, id, { features }) => entitle(ask, { id }, () => features),
+    ({ db }, id, { features }) => entitle(db, { id }, () => features),
   ),
 ];

@@ -3,14 +3,14 @@ import { type z } from 'zod';
 import { type MachineHasher } from '../activation/machine.ts';
 import { getLicense, type License } from '../operators/license.ts';
 import { type OperatorToken, type Scope } from '../operators/tokens.ts';
-import { type Ask, Refused } from '../operators/transaction.ts';
+import { type Db, Refused } from '../operators/transaction.ts';
 import { type Sealing } from '../operators/webhooks.ts';
 import { type Opened } from '../vault.ts';
 import { type Courier } from '../webhooks/courier.ts';
 
 /** What an operation works with; all of it is one transaction. */
 export interface Work {
-  readonly ask: Ask;
+  readonly db: Db;
   readonly token: OperatorToken;
   readonly hasher: MachineHasher;
   readonly sealing: Sealing;
@@ -49,8 +49,8 @@ export const operation = <Params extends z.ZodType, Result extends z.ZodType>(
 ): AnyOperation => it;
 
 /** The license of this id, where it is of the token's product. */
-export async function ownLicense({ ask, token }: Work, id: string): Promise<License> {
-  const license = await getLicense(ask, { id });
+export async function ownLicense({ db, token }: Work, id: string): Promise<License> {
+  const license = await getLicense(db, { id });
   if (license.product !== token.product) throw new Refused('not_found', 'no license has this id');
   return license;
 }

@@ -1,5 +1,5 @@
 /** The operators' API over HTTP: who calls, whether they may, how often, and then one transaction. */
-import { type Pool } from '@muster/driver';
+import { type Pool, sql } from '@muster/driver';
 import {
   bearerOf,
   type Limit,
@@ -17,7 +17,7 @@ import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { recorded } from '../activation/recorded.ts';
 import { findToken, type OperatorToken, type Scope } from '../operators/tokens.ts';
-import { type Ask, inTransaction } from '../operators/transaction.ts';
+import { type Db, inTransaction } from '../operators/transaction.ts';
 import { sealingBy } from '../operators/webhooks.ts';
 import { type Opened } from '../vault.ts';
 import { type Courier } from '../webhooks/courier.ts';
@@ -54,11 +54,11 @@ async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string):
 /** Who calls; throws 401, 403 and 429. */
 async function callerOf(
   options: OperatorsOptions,
-  ask: Ask,
+  db: Db,
   { address, secret, needed }: { address: string; secret: string; needed: Scope },
 ): Promise<OperatorToken> {
   await count(options, `from:${networkOf(address)}`);
-  const token = await findToken(ask, secret);
+  const token = await findToken(db, secret);
   if (token === undefined) throw unauthorized();
   await count(options, `by:${token.id}`);
   if (!token.scopes.includes(needed)) throw scopeTooSmall({ needed, held: token.scopes });
@@ -74,16 +74,16 @@ async function runOperation(
   options: OperatorsOptions,
   it: AnyOperation,
   { body, baseUrl }: { readonly body: unknown; readonly baseUrl: string },
-  who: (ask: Ask) => Promise<OperatorToken>,
+  who: (db: Db) => Promise<OperatorToken>,
 ): Promise<unknown> {
   const opened = options.opened();
   if (opened === undefined) throw unavailable('database');
   const { hasher, seals } = opened;
-  const done = await inTransaction(options.pool, async (ask) => {
-    const token = await who(ask);
-    await ask(`select set_config('licenses.actor', $1, true)`, [`token ${token.name}`]);
+  const done = await inTransaction(options.pool, async (db) => {
+    const token = await who(db);
+    await db.all(sql`select set_config('licenses.actor', ${`token ${token.name}`}, true)`);
     const around = { opened, hasher, sealing: sealingBy(seals), secrets: seals, webhooks: options.courier };
-    const work = { ask, token, baseUrl, ...around, airGapSeconds: options.airGapSeconds };
+    const work = { db, token, baseUrl, ...around, airGapSeconds: options.airGapSeconds };
     return it.run(work, parseWith(it.params, body ?? {}, 'The parameters do not fit.') as never);
   });
   return typeof done === 'function' ? (done as () => Promise<unknown>)() : done;
@@ -99,8 +99,8 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
       async (request, _reply, facts) => {
         const asked = { address: request.ip, secret: bearerOf(request), needed: it.scope };
         const call = { body: request.body, baseUrl: baseUrlOf(options, request) };
-        const body = await runOperation(options, it, call, async (ask) => {
-          const token = await callerOf(options, ask, asked);
+        const body = await runOperation(options, it, call, async (db) => {
+          const token = await callerOf(options, db, asked);
           facts.tokenId = token.id;
           return token;
         });

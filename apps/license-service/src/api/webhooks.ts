@@ -50,8 +50,8 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
       summary: 'Tell an address of what happens to licenses',
       params: z.strictObject({ url: Url, kinds: Kinds.default(null) }),
       result: WithSecret,
-      run: ({ ask, sealing, token: { product } }, { url, kinds }) =>
-        makeEndpoint(ask, sealing, { product, url, kinds }),
+      run: ({ db, sealing, token: { product } }, { url, kinds }) =>
+        makeEndpoint(db, sealing, { product, url, kinds }),
     }),
     operation({
       path: 'webhooks/list',
@@ -59,8 +59,8 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
       summary: 'List the addresses that are told',
       params: z.strictObject({}),
       result: z.object({ items: z.array(EndpointRecord) }),
-      run: async ({ ask, token: { product } }) => ({
-        items: await listEndpoints(ask, product),
+      run: async ({ db, token: { product } }) => ({
+        items: await listEndpoints(db, product),
       }),
     }),
     operation({
@@ -75,8 +75,8 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
         isActive: z.boolean().optional(),
       }),
       result: One,
-      run: async ({ ask, token: { product } }, change) => ({
-        endpoint: await changeEndpoint(ask, { ...change, product }),
+      run: async ({ db, token: { product } }, change) => ({
+        endpoint: await changeEndpoint(db, { ...change, product }),
       }),
     }),
     operation({
@@ -85,8 +85,8 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
       summary: 'Tell an address no more, and forget what was to be told it',
       params: z.strictObject({ id: EndpointId }),
       result: z.object({}),
-      run: async ({ ask, token: { product } }, { id }) => {
-        await deleteEndpoint(ask, { product, id });
+      run: async ({ db, token: { product } }, { id }) => {
+        await deleteEndpoint(db, { product, id });
         return {};
       },
     }),
@@ -100,7 +100,7 @@ const secretOperations: readonly AnyOperation[] = [
     summary: 'Make another secret; both sign until the one before is dropped',
     params: z.strictObject({ id: EndpointId }),
     result: WithSecret,
-    run: ({ ask, sealing, token: { product } }, { id }) => rotateSecret(ask, sealing, { product, id }),
+    run: ({ db, sealing, token: { product } }, { id }) => rotateSecret(db, sealing, { product, id }),
   }),
   operation({
     path: 'webhooks/dropOldSecret',
@@ -108,8 +108,8 @@ const secretOperations: readonly AnyOperation[] = [
     summary: 'Sign with the newest secret alone',
     params: z.strictObject({ id: EndpointId }),
     result: One,
-    run: async ({ ask, token: { product } }, { id }) => ({
-      endpoint: await dropOldSecret(ask, { product, id }),
+    run: async ({ db, token: { product } }, { id }) => ({
+      endpoint: await dropOldSecret(db, { product, id }),
     }),
   }),
 ];
@@ -122,8 +122,8 @@ const deliveryOperations: readonly AnyOperation[] = [
     summary: 'Send a message of type license.test at once, and say what came back',
     params: z.strictObject({ id: EndpointId }),
     result: z.object({ status: z.int().nullable(), ms: z.int(), error: z.string().nullable() }),
-    run: async ({ ask, sealing, webhooks, token: { product } }, { id }) => {
-      const address = await addressOf(ask, sealing, { product, id });
+    run: async ({ db, sealing, webhooks, token: { product } }, { id }) => {
+      const address = await addressOf(db, sealing, { product, id });
       return async () => {
         const { status, ms, error } = await webhooks.test(address);
         return { status, ms, error };
@@ -140,8 +140,8 @@ const deliveryOperations: readonly AnyOperation[] = [
       limit: Limit,
     }),
     result: z.object({ items: z.array(DeliveryRecord) }),
-    run: async ({ ask, token: { product } }, filter) => ({
-      items: await listDeliveries(ask, { ...filter, product }),
+    run: async ({ db, token: { product } }, filter) => ({
+      items: await listDeliveries(db, { ...filter, product }),
     }),
   }),
   operation({
@@ -150,8 +150,8 @@ const deliveryOperations: readonly AnyOperation[] = [
     summary: 'Tell it once more, at once',
     params: z.strictObject({ id: z.uuid().describe('The delivery.') }),
     result: z.object({}),
-    run: async ({ ask, token: { product } }, { id }) => {
-      await redeliver(ask, { product, id });
+    run: async ({ db, token: { product } }, { id }) => {
+      await redeliver(db, { product, id });
       return {};
     },
   }),

@@ -41,8 +41,8 @@ export const answerCommand: LicenseCommand = {
     });
     let isWritten = false;
     try {
-      const { answer, outcome } = await inTransaction(pool, (ask) =>
-        answerRequest(ask, opened, request, { seconds }),
+      const { answer, outcome } = await inTransaction(pool, (db) =>
+        answerRequest(db, opened, request, { seconds }),
       );
       await handle.writeFile(`${answer}\n`);
       isWritten = true;

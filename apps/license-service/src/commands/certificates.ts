@@ -31,8 +31,8 @@ export const certCommand: LicenseCommand = {
     const ref = await refOf(context, options);
     const [hasher, { seals }] = await Promise.all([hasherOf(context), context.secrets()]);
     const keys = await loadKeys(context.pool, seals);
-    const made = await inTransaction(context.pool, (ask) =>
-      certify(ask, ref, { machineId, hasher, keys, seconds }),
+    const made = await inTransaction(context.pool, (db) =>
+      certify(db, ref, { machineId, hasher, keys, seconds }),
     );
     return { json: made, lines: [`Valid until ${minuteOf(made.expiresAt)} UTC:`, made.certificate] };
   },
@@ -68,7 +68,7 @@ async function verifyCertificate(
     const line = `A certificate of ours for trial ${payload.lic}; it ${ends}.`;
     return { json, lines: [line], isBad: !isAlive };
   }
-  const license = await reading(context.pool, (ask) => getLicense(ask, { id: payload.lic }));
+  const license = await reading(context.pool, (db) => getLicense(db, { id: payload.lic }));
   const state = stateOf(license);
   return {
     json: { ...json, license: { ...license, state } },
@@ -94,7 +94,7 @@ async function verifyKey({ pool }: Context, text: string): Promise<Shown> {
       json: { isGenuine: false, reason: 'invalid_license_key', position, perhaps },
     };
   }
-  const license = await reading(pool, (ask) => getLicense(ask, { key: text }));
+  const license = await reading(pool, (db) => getLicense(db, { key: text }));
   return {
     json: { isGenuine: true, license: { ...license, state: stateOf(license) } },
     lines: [`A key of ours: license ${license.id}, plan ${license.plan}, ${stateOf(license)}.`],

@@ -2,12 +2,12 @@
 import { createMachineHasher, type MachineHasher } from '../activation/machine.ts';
 import { renew, resume, revoke, rotate, suspend } from '../operators/change.ts';
 import { type License, type LicenseRef } from '../operators/license.ts';
-import { type Ask, inTransaction, Refused } from '../operators/transaction.ts';
+import { type Db, inTransaction, Refused } from '../operators/transaction.ts';
 import { type Context, type LicenseCommand, type Options, refOf, text, withId } from './command.ts';
 import { shownLicense } from './shown.ts';
 import { termOf, withTerm } from './term.ts';
 
-type Change = (ask: Ask, ref: LicenseRef, options: Options) => Promise<License>;
+type Change = (db: Db, ref: LicenseRef, options: Options) => Promise<License>;
 
 const command = (
   name: string,
@@ -20,7 +20,7 @@ const command = (
   shape: (it) => shape(withId(it)),
   run: async (context, options) => {
     const ref = await refOf(context, options);
-    return shownLicense(await inTransaction(context.pool, (ask) => change(ask, ref, options)));
+    return shownLicense(await inTransaction(context.pool, (db) => change(db, ref, options)));
   },
 });
 
@@ -29,7 +29,7 @@ const reasonOf = (options: Options): string | null => text(options, 'reason') ??
 export const suspendCommand = command(
   'suspend',
   'Refuse it until it is resumed',
-  (ask, ref, options) => suspend(ask, ref, reasonOf(options)),
+  (db, ref, options) => suspend(db, ref, reasonOf(options)),
   (it) => it.option('--reason <text>', 'why, for operators to read'),
 );
 
@@ -38,17 +38,17 @@ export const resumeCommand = command('resume', 'Let a suspended license go on', 
 export const revokeCommand = command(
   'revoke',
   'Refuse it for good',
-  (ask, ref, options) => revoke(ask, ref, reasonOf(options)),
+  (db, ref, options) => revoke(db, ref, reasonOf(options)),
   (it) => it.option('--reason <text>', 'why, for operators to read'),
 );
 
 export const renewCommand = command(
   'renew',
   'Give it another end: so much longer, a day, or none',
-  (ask, ref, options) => {
+  (db, ref, options) => {
     const term = termOf(options);
     if (term === undefined) throw new Refused('no_term', 'say --for, --expires or --perpetual');
-    return renew(ask, ref, term);
+    return renew(db, ref, term);
   },
   withTerm,
 );
@@ -64,7 +64,7 @@ export const rotateCommand: LicenseCommand = {
   shape: withId,
   run: async (context, options) => {
     const ref = await refOf(context, options);
-    const { license, key } = await inTransaction(context.pool, (ask) => rotate(ask, ref));
+    const { license, key } = await inTransaction(context.pool, (db) => rotate(db, ref));
     return {
       json: { license, key },
       lines: [`License ${license.id} has another key. Copy it now, it is not shown again:`, key],

@@ -105,7 +105,7 @@ const lookAtKeys: Look = async ({ pool, secrets }) => {
   const [{ seals }, products, keys] = await Promise.all([
     secrets(),
     reading(pool, listProducts),
-    reading(pool, (ask) => listKeys(ask)),
+    reading(pool, (db) => listKeys(db)),
   ]);
   const ofProducts = await loadKeys(pool, seals);
   return products.map(({ name }) => {

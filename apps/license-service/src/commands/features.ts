@@ -63,7 +63,7 @@ export const entitleCommand: LicenseCommand = {
       throw new Refused('no_features', 'say --feature or --drop-feature');
     const ref = await refOf(context, options);
     return shownLicense(
-      await inTransaction(context.pool, (ask) => entitle(ask, ref, (own) => featuresOf(options, own))),
+      await inTransaction(context.pool, (db) => entitle(db, ref, (own) => featuresOf(options, own))),
     );
   },
 };

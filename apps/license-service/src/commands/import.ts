@@ -34,8 +34,8 @@ async function tryBatch(
   batch: readonly Incoming[],
 ): Promise<readonly Outcome[]> {
   try {
-    return await inTransaction(pool, async (ask) => {
-      throw new OnlyTried(await importBatch(ask, product, batch));
+    return await inTransaction(pool, async (db) => {
+      throw new OnlyTried(await importBatch(db, product, batch));
     });
   } catch (error) {
     if (error instanceof OnlyTried) return error.outcomes;
@@ -105,8 +105,8 @@ async function importRows(
     const batch = part.flatMap(({ incoming }) => incoming ?? []);
     const outcomes = isDry
       ? await tryBatch(pool, product, batch)
-      : await inTransaction(pool, async (ask) => {
-          const made = await importBatch(ask, product, batch);
+      : await inTransaction(pool, async (db) => {
+          const made = await importBatch(db, product, batch);
           if (out !== undefined) await writeKeys(out, batch, made);
           return made;
         }).catch((error: unknown) => {
@@ -163,7 +163,7 @@ export const importCommand: LicenseCommand = {
   run: async (context, options, [file = '']) => {
     const isDry = options['dryRun'] === true;
     const outFile = text(options, 'out');
-    const product = await reading(context.pool, (ask) => getProduct(ask, productIn(options) ?? usualProduct));
+    const product = await reading(context.pool, (db) => getProduct(db, productIn(options) ?? usualProduct));
     const rows = await read(file, product, options);
     const isIssuing = rows.some(({ incoming }) => incoming !== undefined && incoming.key === undefined);
     if (isIssuing && !isDry && outFile === undefined) {

@@ -66,8 +66,8 @@ export const issueCommand: LicenseCommand = {
       features: featuresOf(options),
     };
     const work = (keep?: KeepKeys): Promise<IssueResult> =>
-      inTransaction(pool, async (ask) => {
-        const result = await issue(ask, order);
+      inTransaction(pool, async (db) => {
+        const result = await issue(db, order);
         if (!result.isRepeated) await keep?.(result.licenses.map(({ key }) => key ?? ''));
         return result;
       });

@@ -31,8 +31,8 @@ export const listCommand: LicenseCommand = {
     const limit = number(options, 'limit') ?? usualLimit;
     if (limit < 1 || limit > mostLimit) throw new Refused('limit', `a page has 1 to ${mostLimit} licenses`);
     const after = text(options, 'after');
-    const items = await reading(pool, async (ask) => {
-      if (after !== undefined) await getLicense(ask, { id: after });
+    const items = await reading(pool, async (db) => {
+      if (after !== undefined) await getLicense(db, { id: after });
       const filter = {
         product: productIn(options),
         plan: text(options, 'plan'),
@@ -40,7 +40,7 @@ export const listCommand: LicenseCommand = {
         after,
         limit,
       };
-      return listLicenses(ask, {
+      return listLicenses(db, {
         ...filter,
         ...{ customerRef: text(options, 'customer'), orderRef: text(options, 'order') },
       });
@@ -68,6 +68,6 @@ export const showCommand: LicenseCommand = {
   shape: withId,
   run: async (context, options) => {
     const ref = await refOf(context, options);
-    return shownLicense(await reading(context.pool, (ask) => getLicense(ask, ref)));
+    return shownLicense(await reading(context.pool, (db) => getLicense(db, ref)));
   },
 };

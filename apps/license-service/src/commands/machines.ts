@@ -5,7 +5,7 @@ import { machineIdProblem } from '../activation/machine.ts';
 import { resize } from '../operators/change.ts';
 import { getLicense, type License, stateOf } from '../operators/license.ts';
 import { type Choice, heldMachines, type Machine, release, transfer } from '../operators/machines.ts';
-import { type Ask, inTransaction, reading, Refused } from '../operators/transaction.ts';
+import { type Db, inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { hasherOf } from './change.ts';
 import { type LicenseCommand, number, type Options, refOf, text, withId } from './command.ts';
 import { licenseLines, machinesWords, shownLicense } from './shown.ts';
@@ -39,14 +39,14 @@ export const machinesCommand: LicenseCommand = {
   run: async (context, options) => {
     const ref = await refOf(context, options);
     const allowed = number(options, 'allow');
-    const look = async (ask: Ask, license: License): Promise<[License, Machine[]]> => [
+    const look = async (db: Db, license: License): Promise<[License, Machine[]]> => [
       license,
-      await heldMachines(ask, license.id),
+      await heldMachines(db, license.id),
     ];
     const [license, machines] =
       allowed === undefined
-        ? await reading(context.pool, async (ask) => look(ask, await getLicense(ask, ref)))
-        : await inTransaction(context.pool, async (ask) => look(ask, await resize(ask, ref, allowed)));
+        ? await reading(context.pool, async (db) => look(db, await getLicense(db, ref)))
+        : await inTransaction(context.pool, async (db) => look(db, await resize(db, ref, allowed)));
     return {
       ...shownLicense(license, machineLines(license, machines)),
       json: { machineLimit: license.machineLimit, machines },
@@ -66,7 +66,7 @@ export const releaseCommand: LicenseCommand = {
     if (isAll && options['slot'] !== undefined) throw new Refused('choice', 'say --slot or --all');
     const ref = await refOf(context, options);
     const choice = isAll ? ({ kind: 'all' } as const) : choiceOf(options);
-    const { license, released } = await inTransaction(context.pool, (ask) => release(ask, ref, choice));
+    const { license, released } = await inTransaction(context.pool, (db) => release(db, ref, choice));
     const warnings = released
       .filter(stillAlive)
       .map(
@@ -99,7 +99,7 @@ export const transferCommand: LicenseCommand = {
     const isForced = options['force'] === true;
     const choice = choiceOf(options);
     return shownLicense(
-      await inTransaction(context.pool, (ask) => transfer(ask, ref, { machineId, hasher, isForced, choice })),
+      await inTransaction(context.pool, (db) => transfer(db, ref, { machineId, hasher, isForced, choice })),
     );
   },
 };

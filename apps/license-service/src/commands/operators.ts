@@ -38,7 +38,7 @@ export const operatorGrant: LicenseCommand = {
   run: async ({ pool }, options, [given = '']) => {
     const scopes = scopesOf(text(options, 'scope') ?? '');
     const wanted = { ...whomOf(given), product: productIn(options), scopes, seconds: number(options, 'for') };
-    const grant = await inTransaction(pool, (ask) => makeGrant(ask, wanted));
+    const grant = await inTransaction(pool, (db) => makeGrant(db, wanted));
     return {
       json: { grant },
       lines: [
@@ -70,7 +70,7 @@ export const operatorRevoke: LicenseCommand = {
   description: 'Take it back: it counts for nothing from the next request on',
   shape: (it) => it.argument('<id>', 'which, as operator list shows it'),
   run: async ({ pool }, _options, [id = '']) => {
-    const grant = await inTransaction(pool, (ask) => revokeGrant(ask, id));
+    const grant = await inTransaction(pool, (db) => revokeGrant(db, id));
     return {
       json: { grant },
       lines: [`${shown(grant)} may nothing more with product ${grant.product} by this.`],
@@ -83,7 +83,7 @@ export const sessionList: LicenseCommand = {
   description: 'List who is signed in on the pages of support',
   shape: (it) => it.option('--all', 'also those of the last thirty days that are over'),
   run: async ({ pool }, options) => {
-    const items = await reading(pool, (ask) => listSessions(ask, options['all'] === true));
+    const items = await reading(pool, (db) => listSessions(db, options['all'] === true));
     return {
       json: { items },
       lines: table(
@@ -109,7 +109,7 @@ export const sessionRevoke: LicenseCommand = {
       const ended = await inTransaction(pool, revokeAllSessions);
       return { json: { ended }, lines: [`Ended ${ended} sessions.`] };
     }
-    const session = await inTransaction(pool, (ask) => revokeSession(ask, id));
+    const session = await inTransaction(pool, (db) => revokeSession(db, id));
     return { json: { session }, lines: [`${session.name} is signed out there.`] };
   },
 };

@@ -22,7 +22,7 @@ export const planList: LicenseCommand = {
   name: 'plan list',
   description: 'List the plans',
   run: async ({ pool }) => {
-    const items = await reading(pool, (ask) => listPlans(ask));
+    const items = await reading(pool, (db) => listPlans(db));
     return {
       json: { items },
       lines: table(
@@ -69,16 +69,16 @@ export const planSet: LicenseCommand = {
     if (term?.kind === 'until')
       throw new Refused('plan_term', 'a plan has a length, --for or --perpetual, not a day');
     const lease = options['lease'];
-    const plan = await inTransaction(pool, async (ask) => {
-      const { name: product } = await getProduct(ask, productIn(options) ?? usualProduct);
-      const before = await findPlan(ask, name, product);
+    const plan = await inTransaction(pool, async (db) => {
+      const { name: product } = await getProduct(db, productIn(options) ?? usualProduct);
+      const before = await findPlan(db, name, product);
       const transferLimit = number(options, 'transfers') ?? before?.transferLimit ?? usualTransferLimit;
       const machineLimit = number(options, 'machines') ?? before?.machineLimit ?? usualMachineLimit;
       const features = featuresOf(options, before?.features);
       const leaseSeconds =
         lease === false ? null : typeof lease === 'number' ? lease : (before?.leaseSeconds ?? null);
       const terms = { leaseSeconds, term: term ?? before?.term ?? null, transferLimit, machineLimit };
-      return setPlan(ask, { product, name, ...terms, features });
+      return setPlan(db, { product, name, ...terms, features });
     });
     return {
       json: { plan },

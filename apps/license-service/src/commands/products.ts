@@ -42,7 +42,7 @@ export const productAdd: LicenseCommand = {
     if (seal === undefined)
       throw new Refused('no_seal', 'set LICENSE_SEAL: the signing keys are sealed with it');
     const keyPrefix = (text(options, 'prefix') ?? '').toUpperCase();
-    const product = await inTransaction(pool, (ask) => makeProduct(ask, { name, keyPrefix, seal }));
+    const product = await inTransaction(pool, (db) => makeProduct(db, { name, keyPrefix, seal }));
     return {
       json: { product },
       lines: [
@@ -62,10 +62,10 @@ export const productSet: LicenseCommand = {
       .option('--no-trial', 'let no machine begin another one'),
   run: async ({ pool }, options, [name = '']) => {
     const said = options['trial'];
-    const product = await inTransaction(pool, async (ask) => {
-      const before = await getProduct(ask, name);
+    const product = await inTransaction(pool, async (db) => {
+      const before = await getProduct(db, name);
       const trialSeconds = said === false ? null : typeof said === 'number' ? said : before.trialSeconds;
-      return setTrial(ask, name, { trialSeconds, trialFeatures: featuresOf(options, before.trialFeatures) });
+      return setTrial(db, name, { trialSeconds, trialFeatures: featuresOf(options, before.trialFeatures) });
     });
     const { trialSeconds, trialFeatures } = product;
     return {

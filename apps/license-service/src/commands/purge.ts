@@ -18,7 +18,7 @@ export const purgeCommand: LicenseCommand = {
     if (days < fewestDays) throw new Refused('days', `${fewestDays} days are kept at least`);
     let removed = 0;
     for (;;) {
-      const { rows, isMore } = await inTransaction(pool, (ask) => purgeDenials(ask, days));
+      const { rows, isMore } = await inTransaction(pool, (db) => purgeDenials(db, days));
       removed += rows;
       if (!isMore) break;
     }

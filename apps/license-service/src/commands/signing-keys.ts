@@ -21,7 +21,7 @@ export const signingKeyNew: LicenseCommand = {
       throw new Refused('no_seal', 'set LICENSE_SEAL: the signing keys are sealed with it');
     const inSeconds = number(options, 'in') ?? usualNotice;
     const product = productIn(options);
-    const made = await inTransaction(pool, (ask) => newKeyFor(ask, seal, { inSeconds, product }));
+    const made = await inTransaction(pool, (db) => newKeyFor(db, seal, { inSeconds, product }));
     return {
       json: made,
       lines: [`Made the key ${made.kid}; it signs from ${minuteOf(made.activeFrom)} UTC on.`],
@@ -33,7 +33,7 @@ export const signingKeyList: LicenseCommand = {
   name: 'signing-key list',
   description: 'List the signing keys, the newest first',
   run: async ({ pool }) => {
-    const items = await reading(pool, (ask) => listKeys(ask));
+    const items = await reading(pool, (db) => listKeys(db));
     return {
       json: { items },
       lines: table(
@@ -59,7 +59,7 @@ export const signingKeyRetire: LicenseCommand = {
   run: async ({ pool }, options, [kid = '']) => {
     const publishedSeconds =
       options['leaked'] === true ? 0 : (number(options, 'publishFor') ?? usualAftermath);
-    await inTransaction(pool, (ask) => retireKey(ask, { kid, publishedSeconds }));
+    await inTransaction(pool, (db) => retireKey(db, { kid, publishedSeconds }));
     return {
       json: { retired: kid },
       lines: [`The key ${kid} signs no more; services hear of it within 30 s.`],

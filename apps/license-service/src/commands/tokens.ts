@@ -33,7 +33,7 @@ export const tokenNew: LicenseCommand = {
       throw new Refused('name', 'a token is named with 1 to 64 characters');
     const may = scopesOf(text(options, 'scope') ?? '');
     const wanted = { product: productIn(options), name, scopes: may, seconds: number(options, 'for') };
-    const { token, secret } = await inTransaction(pool, (ask) => makeToken(ask, wanted));
+    const { token, secret } = await inTransaction(pool, (db) => makeToken(db, wanted));
     return {
       json: { token, secret },
       lines: [
@@ -77,7 +77,7 @@ export const tokenRevoke: LicenseCommand = {
   description: 'Take a token back: it counts for nothing from the next call on',
   shape: (it) => it.argument('<id>', 'which, as token list shows it'),
   run: async ({ pool }, _options, [id = '']) => {
-    const token = await inTransaction(pool, (ask) => revokeToken(ask, id));
+    const token = await inTransaction(pool, (db) => revokeToken(db, id));
     return { json: { token }, lines: [`Token ${token.name} counts for nothing any more.`] };
   },
 };

@@ -33,10 +33,10 @@ export const auditCommand: LicenseCommand = {
     const limit = number(options, 'limit') ?? usualLimit;
     if (limit < 1 || limit > mostLimit) throw new Refused('limit', `1 to ${mostLimit} events at once`);
     const ref = options['all'] === true ? undefined : await refOf(context, options);
-    return reading(context.pool, async (ask) => {
-      const license = ref && (await getLicense(ask, ref));
-      const events = await listEvents(ask, license?.id, limit);
-      const denials = license === undefined ? [] : await listDenials(ask, license.id, limit);
+    return reading(context.pool, async (db) => {
+      const license = ref && (await getLicense(db, ref));
+      const events = await listEvents(db, license?.id, limit);
+      const denials = license === undefined ? [] : await listDenials(db, license.id, limit);
       return {
         json: { events, denials },
         lines: [
@@ -68,10 +68,10 @@ export const statsCommand: LicenseCommand = {
   name: 'stats',
   description: 'Count licenses by product and plan, trials by product, and refusals of the last thirty days',
   run: ({ pool }) =>
-    reading(pool, async (ask) => {
-      const plans = await figuresByPlan(ask);
-      const trials = await figuresOfTrials(ask);
-      const denials = await denialsOfLastDays(ask, days);
+    reading(pool, async (db) => {
+      const plans = await figuresByPlan(db);
+      const trials = await figuresOfTrials(db);
+      const denials = await denialsOfLastDays(db, days);
       return {
         json: { plans, trials, denials },
         lines: [

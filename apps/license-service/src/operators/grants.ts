@@ -1,9 +1,9 @@
 /** What people may on the pages of support: granted by what the operators' issuer says of them, for one product each. */
-import { newId } from '@muster/driver';
+import { newId, sql } from '@muster/driver';
 import { locks } from './locks.ts';
 import { getProduct, usualProduct } from './products.ts';
 import { type Scope } from './tokens.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 /** What the pages offer; the other scopes are for programs. */
 export const peopleScopes = ['read', 'change'] as const satisfies readonly Scope[];
@@ -29,8 +29,8 @@ export interface Grant extends Whom {
   readonly isGood: boolean;
 }
 
-const isGood = 'revoked_at is null and coalesce(expires_at > clock_timestamp(), true)';
-const columns = `id, claim, value, product, scopes, subject, created_at as "createdAt", expires_at as "expiresAt",
+const isGood = sql`revoked_at is null and coalesce(expires_at > clock_timestamp(), true)`;
+const columns = sql`id, claim, value, product, scopes, subject, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt", ${isGood} as "isGood"`;
 
 const claimForm = /^[\w.:/-]{1,128}$/;
@@ -48,8 +48,8 @@ export function whomOf(given: string): Whom {
   return { claim, value: claim === 'email' ? value.toLowerCase() : value };
 }
 
-export const listGrants = (ask: Ask): Promise<Grant[]> =>
-  ask(`select ${columns} from licenses.operator_grants order by id desc`);
+export const listGrants = (db: Db): Promise<Grant[]> =>
+  db.all(sql<Grant>`select ${columns} from licenses.operator_grants order by id desc`);
 
 export interface NewGrant extends Whom {
   readonly product?: string | undefined;
@@ -60,39 +60,36 @@ export interface NewGrant extends Whom {
 
 /** Takes the place of the one for the same people and product; of an address, the next person who signs in with it has it. */
 export async function makeGrant(
-  ask: Ask,
+  db: Db,
   { claim, value, product: named = usualProduct, scopes, seconds }: NewGrant,
 ): Promise<Grant> {
-  const { name: product } = await getProduct(ask, named);
-  await ask(`select pg_advisory_xact_lock(${locks.grants})`);
-  await ask(
-    `update licenses.operator_grants set revoked_at = clock_timestamp()
-     where claim = $1 and value = $2 and product = $3 and revoked_at is null`,
-    [claim, value, product],
+  const { name: product } = await getProduct(db, named);
+  await db.all(sql`select pg_advisory_xact_lock(${locks.grants})`);
+  await db.all(sql`update licenses.operator_grants set revoked_at = clock_timestamp()
+     where claim = ${claim} and value = ${value} and product = ${product} and revoked_at is null`);
+  return db.one(
+    sql<Grant>`insert into licenses.operator_grants (id, claim, value, product, scopes, expires_at)
+      values (${newId()}, ${claim}, ${value}, ${product}, ${scopes},
+        clock_timestamp() + make_interval(secs => ${seconds ?? null}::float8))
+      returning ${columns}`,
   );
-  const [grant] = await ask<Grant>(
-    `insert into licenses.operator_grants (id, claim, value, product, scopes, expires_at)
-     values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6::float8)) returning ${columns}`,
-    [newId(), claim, value, product, scopes, seconds ?? null],
-  );
-  if (grant === undefined) throw new Error('a grant that was made is not there');
-  return grant;
 }
 
 /** From the next request on it counts for nothing. */
-export async function revokeGrant(ask: Ask, id: string): Promise<Grant> {
-  const [grant] = await ask<Grant>(
-    `update licenses.operator_grants set revoked_at = coalesce(revoked_at, clock_timestamp())
-     where id::text = $1 returning ${columns}`,
-    [id],
+export async function revokeGrant(db: Db, id: string): Promise<Grant> {
+  const grant = await db.find(
+    sql<Grant>`update licenses.operator_grants set revoked_at = coalesce(revoked_at, clock_timestamp())
+      where id::text = ${id} returning ${columns}`,
   );
   if (grant === undefined) throw new Refused('not_found', 'no grant has this id (license operator list)');
   return grant;
 }
 
 /** The claims besides addresses that grants ask for. */
-export const claimsAskedFor = (ask: Ask): Promise<Whom[]> =>
-  ask(`select distinct claim, value from licenses.operator_grants where claim <> 'email' and ${isGood}`);
+export const claimsAskedFor = (db: Db): Promise<Whom[]> =>
+  db.all(
+    sql<Whom>`select distinct claim, value from licenses.operator_grants where claim <> 'email' and ${isGood}`,
+  );
 
 /** A person, as the operators' issuer says who they are. */
 export interface Person {
@@ -104,35 +101,30 @@ export interface Person {
 
 /** An address joins a grant to a person once; after that the person has it, whatever address they have. */
 export async function takeUpGrants(
-  ask: Ask,
+  db: Db,
   { issuer, subject }: Omit<Person, 'claims'>,
   address: string,
 ): Promise<void> {
-  await ask(
-    `update licenses.operator_grants set issuer = $1, subject = $2
-     where claim = 'email' and value = $3 and subject is null and ${isGood}`,
-    [issuer, subject, address.toLowerCase()],
-  );
+  await db.all(sql`update licenses.operator_grants set issuer = ${issuer}, subject = ${subject}
+     where claim = 'email' and value = ${address.toLowerCase()} and subject is null and ${isGood}`);
 }
 
-const isTheirs = `${isGood} and case when claim = 'email' then issuer = $1 and subject = $2
-  else claim || '=' || value = any ($3::text[]) end`;
+const isGrantedTo = ({ issuer, subject, claims }: Person) =>
+  sql`${isGood} and case when claim = 'email' then issuer = ${issuer} and subject = ${subject}
+    else claim || '=' || value = any (${claims}::text[]) end`;
 
 /** What a person may at this moment, by product; nothing where nothing is granted. */
-export async function rightsOf(
-  ask: Ask,
-  { issuer, subject, claims }: Person,
-): Promise<ReadonlyMap<string, readonly Scope[]>> {
-  const rows = await ask<{ product: string; scopes: Scope[] }>(
-    `select product, array_agg(distinct scope) as scopes
-     from licenses.operator_grants cross join unnest(scopes) scope where ${isTheirs} group by product order by product`,
-    [issuer, subject, claims],
-  );
+export async function rightsOf(db: Db, person: Person): Promise<ReadonlyMap<string, readonly Scope[]>> {
+  const rows = await db.all(sql<{
+    product: string;
+    scopes: Scope[];
+  }>`select product, array_agg(distinct scope) as scopes
+     from licenses.operator_grants cross join unnest(scopes) scope where ${isGrantedTo(person)} group by product order by product`);
   return new Map(rows.map(({ product, scopes }) => [product, scopes]));
 }
 
-export async function noteUseOfGrants(ask: Ask, { issuer, subject, claims }: Person): Promise<void> {
-  await ask(`update licenses.operator_grants set last_used_at = clock_timestamp() where ${isTheirs}`, [
-    ...[issuer, subject, claims],
-  ]);
+export async function noteUseOfGrants(db: Db, person: Person): Promise<void> {
+  await db.all(
+    sql`update licenses.operator_grants set last_used_at = clock_timestamp() where ${isGrantedTo(person)}`,
+  );
 }

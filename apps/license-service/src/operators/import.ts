@@ -1,11 +1,11 @@
 /** Licenses that were sold elsewhere, taken over: with the keys that customers have, or with new ones. */
-import { newId } from '@muster/driver';
+import { newId, sql } from '@muster/driver';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { columnsOf } from './issue.ts';
 import { locks } from './locks.ts';
 import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
 import { type Product } from './products.ts';
-import { type Ask } from './transaction.ts';
+import { type Db } from './transaction.ts';
 
 /** One license to be taken over. */
 export interface Incoming {
@@ -42,18 +42,17 @@ const placeOf = ({ orderRef, orderLine }: Pick<Known, 'orderRef' | 'orderLine'>)
   `${orderLine} ${orderRef}`;
 
 /** What is there already of these orders, and which of these keys are. */
-async function look(ask: Ask, product: string, batch: readonly Incoming[]) {
-  const known = await ask<Known>(
-    `select id, l.order_ref as "orderRef", l.order_line as "orderLine", plan, key_hash as "keyHash"
-     from licenses.licenses l join unnest($1::text[], $2::int[]) n (order_ref, order_line)
+async function look(db: Db, product: string, batch: readonly Incoming[]) {
+  const known =
+    await db.all(sql<Known>`select id, l.order_ref as "orderRef", l.order_line as "orderLine", plan, key_hash as "keyHash"
+     from licenses.licenses l join unnest(${batch.map(({ orderRef }) => orderRef)}::text[],
+         ${batch.map(({ orderLine }) => orderLine)}::int[]) n (order_ref, order_line)
        on l.order_ref = n.order_ref and l.order_line = n.order_line
-     where l.product = $3`,
-    [batch.map(({ orderRef }) => orderRef), batch.map(({ orderLine }) => orderLine), product],
-  );
+     where l.product = ${product}`);
   const hashes = batch.flatMap(({ key }) => (key === undefined ? [] : [hashOfKey(key)]));
-  const taken = await ask<{ hash: string }>(
-    `select encode(key_hash, 'hex') as hash from licenses.licenses where key_hash = any($1::bytea[])`,
-    [hashes],
+  const taken = await db.all(
+    sql<{ hash: string }>`select encode(key_hash, 'hex') as hash
+      from licenses.licenses where key_hash = any(${hashes}::bytea[])`,
   );
   return {
     known: new Map(known.map((one) => [placeOf(one), one])),
@@ -62,13 +61,13 @@ async function look(ask: Ask, product: string, batch: readonly Incoming[]) {
 }
 
 /** The plans of a batch by name; one that no operator made begins where a row says a term. */
-async function plansOf(ask: Ask, product: string, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
+async function plansOf(db: Db, product: string, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
   const plans = new Map<string, Plan>();
   for (const { plan: name, term } of batch) {
     if (plans.has(name)) continue;
     const plan =
-      (await findPlan(ask, name, product)) ??
-      (term && (await setPlan(ask, { product, name, term: null, transferLimit: usualTransferLimit })));
+      (await findPlan(db, name, product)) ??
+      (term && (await setPlan(db, { product, name, term: null, transferLimit: usualTransferLimit })));
     if (plan !== undefined) plans.set(name, plan);
   }
   return plans;
@@ -84,37 +83,28 @@ interface New {
 
 const isPast = (term: Term): boolean => term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now();
 
-async function insert(ask: Ask, product: string, made: readonly New[]): Promise<Set<string>> {
+async function insert(db: Db, product: string, made: readonly New[]): Promise<Set<string>> {
+  const ids = made.map(({ id }) => id);
   const terms = made.map(({ term }) => columnsOf(term));
-  const rows = await ask<{ id: string }>(
-    `with made as (
+  const rows = await db.all(sql<{ id: string }>`with made as (
        insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
          customer_ref, order_ref, order_line, machine_limit, lease_seconds, product)
-       select n.*, $14 from unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[], $7::int[],
-         $8::text[], $9::text[], $10::int[], $12::int[], $13::int[]) n
+       select n.*, ${product}
+       from unnest(${ids}::uuid[], ${made.map(({ key }) => hashOfKey(key))}::bytea[],
+         ${made.map(({ key }) => hintOfKey(key))}::text[], ${made.map(({ plan }) => plan.name)}::text[],
+         ${terms.map(([seconds]) => seconds)}::bigint[], ${terms.map(([, expiresAt]) => expiresAt)}::timestamptz[],
+         ${made.map(({ row, plan }) => row.transferLimit ?? plan.transferLimit)}::int[],
+         ${made.map(({ row }) => row.customerRef)}::text[], ${made.map(({ row }) => row.orderRef)}::text[],
+         ${made.map(({ row }) => row.orderLine)}::int[],
+         ${made.map(({ row, plan }) => row.machineLimit ?? plan.machineLimit)}::int[],
+         ${made.map(({ plan }) => plan.leaseSeconds)}::int[]) n
        on conflict do nothing
        returning id, plan, order_ref)
      insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
      select e.id, made.id, 'imported', 'operator', 0, jsonb_build_object('plan', plan, 'order', order_ref)
-     from made join unnest($1::uuid[], $11::uuid[]) e (license_id, id) on e.license_id = made.id
-     returning license_id as id`,
-    [
-      made.map(({ id }) => id),
-      made.map(({ key }) => hashOfKey(key)),
-      made.map(({ key }) => hintOfKey(key)),
-      made.map(({ plan }) => plan.name),
-      terms.map(([seconds]) => seconds),
-      terms.map(([, expiresAt]) => expiresAt),
-      made.map(({ row, plan }) => row.transferLimit ?? plan.transferLimit),
-      made.map(({ row }) => row.customerRef),
-      made.map(({ row }) => row.orderRef),
-      made.map(({ row }) => row.orderLine),
-      made.map(() => newId()),
-      made.map(({ row, plan }) => row.machineLimit ?? plan.machineLimit),
-      made.map(({ plan }) => plan.leaseSeconds),
-      product,
-    ],
-  );
+     from made join unnest(${ids}::uuid[], ${made.map(() => newId())}::uuid[]) e (license_id, id)
+       on e.license_id = made.id
+     returning license_id as id`);
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -123,13 +113,13 @@ async function insert(ask: Ask, product: string, made: readonly New[]): Promise<
  * this is only tried, the caller lets nothing of it stay.
  */
 export async function importBatch(
-  ask: Ask,
+  db: Db,
   { name: product, keyPrefix }: Pick<Product, 'name' | 'keyPrefix'>,
   batch: readonly Incoming[],
 ): Promise<Outcome[]> {
-  await ask('select pg_advisory_xact_lock($1)', [locks.import]);
-  const { known, taken } = await look(ask, product, batch);
-  const plans = await plansOf(ask, product, batch);
+  await db.all(sql`select pg_advisory_xact_lock(${locks.import})`);
+  const { known, taken } = await look(db, product, batch);
+  const plans = await plansOf(db, product, batch);
   const made: New[] = [];
   const outcomes = batch.map((row): Outcome => {
     const before = known.get(placeOf(row));
@@ -153,7 +143,7 @@ export async function importBatch(
     made.push(one);
     return row.key === undefined ? { kind: 'issued', id: one.id, key } : { kind: 'imported', id: one.id };
   });
-  const there = await insert(ask, product, made);
+  const there = await insert(db, product, made);
   return outcomes.map((outcome) =>
     (outcome.kind === 'imported' || outcome.kind === 'issued') && !there.has(outcome.id)
       ? refused('somebody else issued this at the same moment; import it again')

@@ -1,11 +1,11 @@
 /** Issuing: keys are made here, shown once, and kept as hashes only. */
-import { newId } from '@muster/driver';
+import { newId, sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { locks } from './locks.ts';
 import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
 import { getProduct, usualProduct } from './products.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 export const mostAtOnce = 10_000;
 
@@ -49,10 +49,10 @@ export const columnsOf = (term: Term): [number | null, string | null] => [
 ];
 
 async function planOf(
-  ask: Ask,
+  db: Db,
   { product = usualProduct, plan: name, term }: Order,
 ): Promise<{ plan: Plan; isNewPlan: boolean }> {
-  const plan = await findPlan(ask, name, product);
+  const plan = await findPlan(db, name, product);
   if (plan !== undefined) return { plan, isNewPlan: false };
   if (term === undefined) {
     throw new Refused(
@@ -60,12 +60,14 @@ async function planOf(
       `there is no plan ${name}; say --for, --expires or --perpetual to begin one`,
     );
   }
-  const made = await setPlan(ask, { product, name, term: null, transferLimit: usualTransferLimit });
+  const made = await setPlan(db, { product, name, term: null, transferLimit: usualTransferLimit });
   return { plan: made, isNewPlan: true };
 }
 
 /** Held to the end of the transaction, by the name of the product and the order; an import may be of any order. */
-const orderLock = `select pg_advisory_xact_lock_shared(${locks.import}), /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext($1))/*end*/`;
+const lockOrder = (product: string, orderRef: string) =>
+  sql`select pg_advisory_xact_lock_shared(${locks.import}),
+    /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext(${`${product} ${orderRef}`}))/*end*/`;
 
 interface OrderedRow {
   readonly id: string;
@@ -77,12 +79,13 @@ interface OrderedRow {
  * What an order was issued as; undefined where it is new. Two calls for one sale come one after the other, and the second
  * finds what the first one issued.
  */
-async function findOrder(ask: Ask, order: Order, count: number): Promise<IssueResult | undefined> {
-  if (order.orderRef === undefined) return undefined;
-  await ask(orderLock, [`${order.product ?? usualProduct} ${order.orderRef}`]);
-  const rows = await ask<OrderedRow>(
-    'select id, key_hint, plan from licenses.licenses where product = $1 and order_ref = $2 order by order_line',
-    [order.product ?? usualProduct, order.orderRef],
+async function findOrder(db: Db, order: Order, count: number): Promise<IssueResult | undefined> {
+  const { product = usualProduct, orderRef } = order;
+  if (orderRef === undefined) return undefined;
+  await db.all(lockOrder(product, orderRef));
+  const rows = await db.all(
+    sql<OrderedRow>`select id, key_hint, plan from licenses.licenses
+      where product = ${product} and order_ref = ${orderRef} order by order_line`,
   );
   if (rows.length === 0) return undefined;
   if (rows.length !== count || rows.some(({ plan }) => plan !== order.plan)) {
@@ -93,14 +96,14 @@ async function findOrder(ask: Ask, order: Order, count: number): Promise<IssueRe
   return { plan: order.plan, licenses, isRepeated: true, isNewPlan: false };
 }
 
-export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
+export async function issue(db: Db, order: Order): Promise<IssueResult> {
   const { count = 1, orderRef = null, customerRef = null } = order;
   if (count < 1 || count > mostAtOnce)
     throw new Refused('count', `1 to ${mostAtOnce} licenses can be issued at once`);
-  const { name: product, keyPrefix } = await getProduct(ask, order.product ?? usualProduct);
-  const before = await findOrder(ask, order, count);
+  const { name: product, keyPrefix } = await getProduct(db, order.product ?? usualProduct);
+  const before = await findOrder(db, order, count);
   if (before !== undefined) return before;
-  const { plan, isNewPlan } = await planOf(ask, order);
+  const { plan, isNewPlan } = await planOf(db, order);
   const term = order.term ?? plan.term;
   if (term === null) {
     throw new Refused('no_term', `plan ${plan.name} has no term: say --for, --expires or --perpetual`);
@@ -113,36 +116,21 @@ export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
     const key = newKey(keyPrefix);
     return { id: newId(), eventId: newId(), key, hint: hintOfKey(key), hash: hashOfKey(key) };
   });
-  await ask(
-    `with made as (
+  await db.all(sql`with made as (
        insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
          customer_ref, order_ref, order_line, features, machine_limit,
          lease_seconds, product)
-       select n.id, n.hash, n.hint, $4, $5, $6, $7, $8, $9, n.line, $11::jsonb, $12, $13, $14
-       from unnest($1::uuid[], $2::bytea[], $3::text[]) with ordinality n (id, hash, hint, line)
+       select n.id, n.hash, n.hint, ${plan.name}, ${durationSeconds}, ${expiresAt},
+         ${order.transferLimit ?? plan.transferLimit}, ${customerRef}, ${orderRef}, n.line,
+         ${order.features ?? {}}::jsonb, ${order.machineLimit ?? plan.machineLimit}, ${plan.leaseSeconds}, ${product}
+       from unnest(${licenses.map(({ id }) => id)}::uuid[], ${licenses.map(({ hash }) => hash)}::bytea[],
+         ${licenses.map(({ hint }) => hint)}::text[]) with ordinality n (id, hash, hint, line)
        returning id, order_line)
      insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
-     select e.id, made.id, 'issued', 'operator', 0, jsonb_build_object('plan', $4::text, 'order', $9::text)
-     from made join unnest($10::uuid[]) with ordinality e (id, line) on e.line = made.order_line`,
-    [
-      licenses.map(({ id }) => id),
-      licenses.map(({ hash }) => hash),
-      licenses.map(({ hint }) => hint),
-      ...[
-        plan.name,
-        durationSeconds,
-        expiresAt,
-        order.transferLimit ?? plan.transferLimit,
-        customerRef,
-        orderRef,
-      ],
-      licenses.map(({ eventId }) => eventId),
-      order.features ?? {},
-      order.machineLimit ?? plan.machineLimit,
-      plan.leaseSeconds,
-      product,
-    ],
-  );
+     select e.id, made.id, 'issued', 'operator', 0,
+       jsonb_build_object('plan', ${plan.name}::text, 'order', ${orderRef}::text)
+     from made join unnest(${licenses.map(({ eventId }) => eventId)}::uuid[]) with ordinality e (id, line)
+       on e.line = made.order_line`);
   const issued = licenses.map(({ id, key, hint }) => ({ id, key, hint }));
   return { plan: plan.name, licenses: issued, isRepeated: false, isNewPlan };
 }

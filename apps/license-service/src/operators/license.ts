@@ -1,8 +1,9 @@
 /** Licenses as operators see them, and how they name one. */
+import { type Part, sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { hashOfKey, parseKey } from '../key/key.ts';
 import { keyPrefixes } from './products.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 export interface License {
   readonly id: string;
@@ -40,7 +41,7 @@ export interface License {
 /** By its id, which is no secret, or by its key as an operator typed it. */
 export type LicenseRef = { readonly id: string } | { readonly key: string };
 
-const columns = `id, product, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
+const columns = sql`id, product, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
   expires_at as "expiresAt", coalesce(expires_at <= clock_timestamp(), false) as "isExpired",
   machine_limit as "machineLimit", lease_seconds as "leaseSeconds", held.used as "machinesUsed", held.hint as "machineHint", epoch,
   activated_at as "activatedAt", held.since as "boundAt",
@@ -48,20 +49,20 @@ const columns = `id, product, key_hint as hint, plan, status, reason, duration_s
   coalesce((select p.features from licenses.plans p where p.product = l.product and p.name = l.plan), '{}') || features as features,
   features as "ownFeatures", customer_ref as "customerRef", order_ref as "orderRef", issued_at as "issuedAt"`;
 
-const tables = `licenses.licenses l cross join lateral (
+const tables = sql`licenses.licenses l cross join lateral (
   select count(*)::int as used, min(h.bound_at) as since, case when count(*) = 1 then min(h.machine_hint) end as hint
   from licenses.held_machines h where h.license_id = l.id) held`;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Where the license is found: column and value. Says where a typo is, never what was typed. */
-async function placeOf(ask: Ask, ref: LicenseRef): Promise<[string, unknown]> {
+/** The condition that finds the license. An error names the place of a typo, never what was typed. */
+async function matching(db: Db, ref: LicenseRef): Promise<Part> {
   if ('id' in ref) {
-    if (uuid.test(ref.id)) return ['id', ref.id];
+    if (uuid.test(ref.id)) return sql`id = ${ref.id}`;
     throw new Refused('license_id', 'this is no id of a license (keys come from standard input)');
   }
-  const parsed = parseKey(ref.key, await keyPrefixes(ask));
-  if (parsed.kind === 'key') return ['key_hash', hashOfKey(parsed.key)];
+  const parsed = parseKey(ref.key, await keyPrefixes(db));
+  if (parsed.kind === 'key') return sql`key_hash = ${hashOfKey(parsed.key)}`;
   const where =
     parsed.kind === 'typo'
       ? `: character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`
@@ -71,23 +72,23 @@ async function placeOf(ask: Ask, ref: LicenseRef): Promise<[string, unknown]> {
 
 const unknown = (): Refused => new Refused('not_found', 'no license has this key or id');
 
-export async function getLicense(ask: Ask, ref: LicenseRef): Promise<License> {
-  const [column, value] = await placeOf(ask, ref);
-  const [license] = await ask<License>(`select ${columns} from ${tables} where ${column} = $1`, [value]);
+export async function getLicense(db: Db, ref: LicenseRef): Promise<License> {
+  const license = await db.find(
+    sql<License>`select ${columns} from ${tables} where ${await matching(db, ref)}`,
+  );
   if (license === undefined) throw unknown();
   return license;
 }
 
 /** Nothing else changes it until the transaction is over. */
-export async function lockLicense(ask: Ask, ref: LicenseRef): Promise<License> {
-  const [column, value] = await placeOf(ask, ref);
+export async function lockLicense(db: Db, ref: LicenseRef): Promise<License> {
   // Of its machines a statement that waits for the lock would read those of before.
-  const [row] = await ask<{ id: string }>(
-    `select id from licenses.licenses where ${column} = $1 /*guard: operators lock the license*/for no key update/*end*/`,
-    [value],
+  const row = await db.find(
+    sql<{ id: string }>`select id from licenses.licenses where ${await matching(db, ref)}
+      /*guard: operators lock the license*/for no key update/*end*/`,
   );
   if (row === undefined) throw unknown();
-  return getLicense(ask, row);
+  return getLicense(db, row);
 }
 
 export type LicenseState = 'unactivated' | 'active' | 'expired' | 'suspended' | 'revoked';
@@ -114,21 +115,21 @@ export interface LicenseFilter {
   readonly limit: number;
 }
 
+const none = sql``;
+
 /** The newest first. */
-export async function listLicenses(ask: Ask, filter: LicenseFilter): Promise<License[]> {
-  const values: unknown[] = [filter.limit];
-  const where = (
-    [
-      ['product =', filter.product],
-      ['product = any', filter.products],
-      ['plan =', filter.plan],
-      ['status =', filter.status],
-      ['customer_ref =', filter.customerRef],
-      ['order_ref =', filter.orderRef],
-      ['key_hint =', filter.hint],
-      ['id <', filter.after],
-    ] as const
-  ).flatMap(([test, value]) => (value === undefined ? [] : [`${test} ($${values.push(value)})`]));
-  const condition = where.length === 0 ? '' : `where ${where.join(' and ')}`;
-  return ask(`select ${columns} from ${tables} ${condition} order by id desc limit $1`, values);
+export function listLicenses(db: Db, filter: LicenseFilter): Promise<License[]> {
+  const { product, products, plan, status, customerRef, orderRef, hint, after, limit } = filter;
+  return db.all(
+    sql<License>`select ${columns} from ${tables} where true
+      ${product === undefined ? none : sql`and product = ${product}`}
+      ${products === undefined ? none : sql`and product = any (${products})`}
+      ${plan === undefined ? none : sql`and plan = ${plan}`}
+      ${status === undefined ? none : sql`and status = ${status}`}
+      ${customerRef === undefined ? none : sql`and customer_ref = ${customerRef}`}
+      ${orderRef === undefined ? none : sql`and order_ref = ${orderRef}`}
+      ${hint === undefined ? none : sql`and key_hint = ${hint}`}
+      ${after === undefined ? none : sql`and id < ${after}`}
+      order by id desc limit ${limit}`,
+  );
 }

@@ -1,8 +1,9 @@
 /** The machines of a license, for operators: who holds it, taking it from them, giving it to another. */
+import { sql } from '@muster/driver';
 import { hintOfMachine, type MachineHasher } from '../activation/machine.ts';
 import { change } from './change.ts';
 import { type License, type LicenseRef, lockLicense } from './license.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 export interface Machine {
   readonly slot: number;
@@ -14,23 +15,21 @@ export interface Machine {
 }
 
 /** Those that hold a slot now, in their order. */
-export const heldMachines = (ask: Ask, licenseId: string): Promise<Machine[]> =>
-  ask(
-    `select slot, machine_hint as hint, bound_at as "boundAt", last_seen_at as "lastSeenAt",
+export const heldMachines = (db: Db, licenseId: string): Promise<Machine[]> =>
+  db.all(sql<Machine>`select slot, machine_hint as hint, bound_at as "boundAt", last_seen_at as "lastSeenAt",
        offline_until as "offlineUntil"
-     from licenses.held_machines where license_id = $1 order by slot`,
-    [licenseId],
-  );
+     from licenses.held_machines where license_id = ${licenseId} order by slot`);
 
 /** The slot that this machine holds; undefined where it holds none. */
 export async function slotOf(
-  ask: Ask,
+  db: Db,
   licenseId: string,
   machineHashes: readonly [Buffer, Buffer | null],
 ): Promise<number | undefined> {
-  const [own] = await ask<{ slot: number }>(
-    'select slot from licenses.held_machines where license_id = $1 and machine_hash in ($2, $3)',
-    [licenseId, ...machineHashes],
+  const [current, previous] = machineHashes;
+  const own = await db.find(
+    sql<{ slot: number }>`select slot from licenses.held_machines
+      where license_id = ${licenseId} and machine_hash in (${current}, ${previous})`,
   );
   return own?.slot;
 }
@@ -57,16 +56,16 @@ function chosen(machines: readonly Machine[], choice: Choice): readonly Machine[
 
 /** Takes it from its machine, beside the plan's transfers. The next machine that asks has it. */
 export async function release(
-  ask: Ask,
+  db: Db,
   ref: LicenseRef,
   choice: Choice = { kind: 'only' },
 ): Promise<{ license: License; released: readonly Machine[] }> {
-  let license = await lockLicense(ask, ref);
-  const released = chosen(await heldMachines(ask, license.id), choice);
+  let license = await lockLicense(db, ref);
+  const released = chosen(await heldMachines(db, license.id), choice);
   for (const { slot, hint, offlineUntil } of released) {
-    await ask('select licenses.free_slot($1, $2, clock_timestamp())', [license.id, slot]);
+    await db.all(sql`select licenses.free_slot(${license.id}, ${slot}, clock_timestamp())`);
     const data = { machineHint: hint, offlineUntil };
-    license = await change(ask, license, 'released', { set: 'epoch = epoch + 1', values: [], data });
+    license = await change(db, license, 'released', { set: sql`epoch = epoch + 1`, data });
   }
   return { license, released };
 }
@@ -81,18 +80,18 @@ export interface Transfer {
 
 /** Gives it to another machine, which need not ask first. Counts as one of the plan's transfers. */
 export async function transfer(
-  ask: Ask,
+  db: Db,
   ref: LicenseRef,
   { machineId, hasher, isForced, choice = { kind: 'only' } }: Transfer,
 ): Promise<License> {
-  const license = await lockLicense(ask, ref);
-  const machines = await heldMachines(ask, license.id);
+  const license = await lockLicense(db, ref);
+  const machines = await heldMachines(db, license.id);
   if (machines.length === 0) {
     throw new Refused('not_activated', 'no machine has this license; the next one that asks gets it');
   }
   const hashes = hasher.hashes(machineId);
   // It has the license: nothing to change, and nothing to pay.
-  if ((await slotOf(ask, license.id, hashes)) !== undefined) return license;
+  if ((await slotOf(db, license.id, hashes)) !== undefined) return license;
   const [before] = chosen(machines, choice);
   if (before === undefined) throw new Error('a machine that holds the license is not there');
   if (license.transfers >= license.transferLimit && !isForced) {
@@ -103,20 +102,19 @@ export async function transfer(
   }
   const hint = hintOfMachine(machineId);
   const { slot } = before;
-  await ask(
-    'delete from licenses.license_machines where license_id = $1 and (slot = $2 or machine_hash in ($3, $4))',
-    [license.id, slot, ...hashes],
+  await db.all(
+    sql`delete from licenses.license_machines
+      where license_id = ${license.id} and (slot = ${slot} or machine_hash in (${hashes[0]}, ${hashes[1]}))`,
   );
-  await ask(
-    `insert into licenses.license_machines (license_id, slot, machine_hash, pepper_id, machine_hint, bound_at,
-       offline_until)
-     values ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp() + make_interval(secs => $6))`,
-    // What is lent is lent to it once, whether it comes or not.
-    [license.id, slot, hashes[0], hasher.pepperId, hint, license.leaseSeconds],
+  // A lent slot is lent to it once, whether it comes or not.
+  await db.all(
+    sql`insert into licenses.license_machines
+        (license_id, slot, machine_hash, pepper_id, machine_hint, bound_at, offline_until)
+      values (${license.id}, ${slot}, ${hashes[0]}, ${hasher.pepperId}, ${hint}, clock_timestamp(),
+        clock_timestamp() + make_interval(secs => ${license.leaseSeconds}))`,
   );
-  return change(ask, license, 'transferred', {
-    set: 'epoch = epoch + 1, transfers = transfers + 1',
-    values: [],
+  return change(db, license, 'transferred', {
+    set: sql`epoch = epoch + 1, transfers = transfers + 1`,
     data: { from: before.hint, to: hint, offlineUntil: before.offlineUntil },
   });
 }

@@ -1,6 +1,7 @@
+import { sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { usualProduct } from './products.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 /** How long a license lasts: from its first activation, until a day, or for ever. */
 export type Term =
@@ -56,23 +57,22 @@ const toPlan = (row: PlanRow): Plan => ({
 });
 
 /** Of one product, or of all. */
-export const listPlans = async (ask: Ask, product?: string): Promise<Plan[]> =>
+export const listPlans = async (db: Db, product?: string): Promise<Plan[]> =>
   (
-    await ask<PlanRow>(
-      'select * from licenses.plans where $1::text is null or product = $1 order by product, name',
-      [product ?? null],
+    await db.all(
+      sql<PlanRow>`select * from licenses.plans ${product === undefined ? sql`` : sql`where product = ${product}`}
+        order by product, name`,
     )
   ).map(toPlan);
 
 export async function findPlan(
-  ask: Ask,
+  db: Db,
   name: string,
   product: string = usualProduct,
 ): Promise<Plan | undefined> {
-  const [row] = await ask<PlanRow>('select * from licenses.plans where product = $1 and name = $2', [
-    product,
-    name,
-  ]);
+  const row = await db.find(
+    sql<PlanRow>`select * from licenses.plans where product = ${product} and name = ${name}`,
+  );
   return row === undefined ? undefined : toPlan(row);
 }
 
@@ -92,7 +92,7 @@ export interface PlanTerms {
 
 /** Makes the plan or gives it other terms. What was sold keeps its own, and has the features of now. */
 export async function setPlan(
-  ask: Ask,
+  db: Db,
   {
     product = usualProduct,
     name,
@@ -109,19 +109,15 @@ export async function setPlan(
       'a plan is named with small letters, digits and . _ -, at most 64 of them',
     );
   }
-  const [row] = await ask<PlanRow>(
-    `insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,
+  const row = await db.one(
+    sql<PlanRow>`insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,
        product)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     values (${name}, ${term?.kind === 'for' ? term.seconds : null}, ${term?.kind === 'perpetual'}, ${transferLimit},
+       ${machineLimit}, ${features}, ${leaseSeconds}, ${product})
      on conflict (product, name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
        transfer_limit = excluded.transfer_limit, machine_limit = excluded.machine_limit, features = excluded.features,
        lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
      returning *`,
-    [
-      ...[name, term?.kind === 'for' ? term.seconds : null, term?.kind === 'perpetual'],
-      ...[transferLimit, machineLimit, features, leaseSeconds, product],
-    ],
   );
-  if (row === undefined) throw new Error('a plan that was set is not there');
   return toPlan(row);
 }

@@ -1,9 +1,10 @@
 /** What is sold by one service: each product has keys, plans, signing keys and tokens of its own. */
+import { sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { isMistakenFor, usualPrefix } from '../key/key.ts';
 import { newSigningKey } from '../signing/signing-key.ts';
 import { locks } from './locks.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 export interface Product {
   readonly name: string;
@@ -23,37 +24,35 @@ export const productName = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Five symbols of a key; none that is read as another. */
 export const prefixPattern = /^[0-9A-HJKMNP-TV-Z]{5}$/;
 
-export const listProducts = (ask: Ask): Promise<Product[]> =>
-  ask(
-    `select name, key_prefix as "keyPrefix", trial_seconds as "trialSeconds", trial_features as "trialFeatures",
+export const listProducts = (db: Db): Promise<Product[]> =>
+  db.all(sql<Product>`select name, key_prefix as "keyPrefix", trial_seconds as "trialSeconds", trial_features as "trialFeatures",
        created_at as "createdAt"
-     from licenses.products order by created_at, name`,
-  );
+     from licenses.products order by created_at, name`);
 
-export const keyPrefixes = async (ask: Ask): Promise<readonly string[]> =>
-  (await listProducts(ask)).map(({ keyPrefix }) => keyPrefix);
+export const keyPrefixes = async (db: Db): Promise<readonly string[]> =>
+  (await listProducts(db)).map(({ keyPrefix }) => keyPrefix);
 
-export async function getProduct(ask: Ask, name: string): Promise<Product> {
-  const product = (await listProducts(ask)).find((one) => one.name === name);
+export async function getProduct(db: Db, name: string): Promise<Product> {
+  const product = (await listProducts(db)).find((one) => one.name === name);
   if (product === undefined)
     throw new Refused('unknown_product', `there is no product ${name} (license product list)`);
   return product;
 }
 
 /** One change of the products at a time. */
-const oneAtATime = `select pg_advisory_xact_lock(${locks.products})`;
+const oneAtATime = sql`select pg_advisory_xact_lock(${locks.products})`;
 
 /** Makes a product, with a key to sign with at once: no client of it is out there yet. */
 export async function makeProduct(
-  ask: Ask,
+  db: Db,
   { name, keyPrefix, seal }: Pick<Product, 'name' | 'keyPrefix'> & { readonly seal: string | Buffer },
 ): Promise<Product> {
-  await ask(oneAtATime);
+  await db.all(oneAtATime);
   if (!productName.test(name))
     throw new Refused('product_name', 'a product is named with small letters, digits and . _ -, at most 64');
   if (!prefixPattern.test(keyPrefix))
     throw new Refused('key_prefix', `a prefix is five symbols such as ${usualPrefix}, without I, L, O and U`);
-  const products = await listProducts(ask);
+  const products = await listProducts(db);
   if (products.some((one) => one.name === name))
     throw new Refused('product_exists', `there is a product ${name}`);
   const mistaken = products.find((one) => isMistakenFor(one.keyPrefix, keyPrefix));
@@ -63,24 +62,22 @@ export async function makeProduct(
       `a key typed without its prefix could be one of ${mistaken.name}: choose another prefix`,
     );
   }
-  await ask('insert into licenses.products (name, key_prefix) values ($1, $2)', [name, keyPrefix]);
+  await db.all(sql`insert into licenses.products (name, key_prefix) values (${name}, ${keyPrefix})`);
   const { kid, publicKey, sealedKey } = newSigningKey(seal);
-  await ask(
-    `insert into licenses.signing_keys (kid, public_key, sealed_key, active_from, product)
-     values ($1, $2, $3, clock_timestamp(), $4)`,
-    [kid, publicKey, sealedKey, name],
-  );
-  return getProduct(ask, name);
+  await db.all(sql`insert into licenses.signing_keys (kid, public_key, sealed_key, active_from, product)
+     values (${kid}, ${publicKey}, ${sealedKey}, clock_timestamp(), ${name})`);
+  return getProduct(db, name);
 }
 
 /** Whether it may be tried without a key, and what it does then. Trials that have begun keep their ends. */
 export async function setTrial(
-  ask: Ask,
+  db: Db,
   name: string,
   { trialSeconds, trialFeatures }: Pick<Product, 'trialSeconds' | 'trialFeatures'>,
 ): Promise<Product> {
-  await ask('update licenses.products set trial_seconds = $2, trial_features = $3 where name = $1', [
-    ...[name, trialSeconds, trialFeatures],
-  ]);
-  return getProduct(ask, name);
+  await db.all(
+    sql`update licenses.products set trial_seconds = ${trialSeconds}, trial_features = ${trialFeatures}
+      where name = ${name}`,
+  );
+  return getProduct(db, name);
 }

@@ -1,5 +1,6 @@
 /** What becomes of the rows of each of the service's tables: the only statement of it. A table without an entry fails a spec. */
-import { type Ask } from './transaction.ts';
+import { sql } from '@muster/driver';
+import { type Db } from './transaction.ts';
 
 export interface Retention {
   readonly kept: 'for good' | 'purged';
@@ -45,14 +46,11 @@ export const retention: Readonly<Record<string, Retention>> = {
 const portion = 2_000;
 
 /** Removes a portion of the refusals from more than so many days ago, oldest first; whether there may be more. */
-export async function purgeDenials(ask: Ask, days: number): Promise<{ rows: number; isMore: boolean }> {
-  const gone = await ask(
-    `delete from licenses.license_denials d using (
+export async function purgeDenials(db: Db, days: number): Promise<{ rows: number; isMore: boolean }> {
+  const gone = await db.all(sql`delete from licenses.license_denials d using (
        select license_id, day, outcome from licenses.license_denials
-       where day < (clock_timestamp() at time zone 'UTC')::date - $1::int
-       order by day limit $2) old
-     where d.license_id = old.license_id and d.day = old.day and d.outcome = old.outcome returning 1`,
-    [days, portion],
-  );
+       where day < (clock_timestamp() at time zone 'UTC')::date - ${days}::int
+       order by day limit ${portion}) old
+     where d.license_id = old.license_id and d.day = old.day and d.outcome = old.outcome returning 1`);
   return { rows: gone.length, isMore: gone.length === portion };
 }

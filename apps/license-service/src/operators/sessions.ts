@@ -1,9 +1,9 @@
 /** Who is signed in on the pages of support: a person, or the holder of a token where the operators have no issuer. */
 import { hash, randomBytes } from 'node:crypto';
-import { newId } from '@muster/driver';
+import { newId, sql } from '@muster/driver';
 import { type Person, rightsOf } from './grants.ts';
 import { type OperatorToken, type Scope, tokenOfId } from './tokens.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 /** A working day at most, and an hour without use. */
 export const sessionSeconds = 8 * 3_600;
@@ -26,20 +26,19 @@ export interface Browser {
 export type Who = { readonly token: OperatorToken } | { readonly person: Person; readonly name: string };
 
 /** Begins one, in place of what the browser had; answers its secret. */
-export async function beginSession(ask: Ask, who: Who, browser: Browser): Promise<string> {
-  if (browser.before !== undefined) await endSession(ask, browser.before);
+export async function beginSession(db: Db, who: Who, browser: Browser): Promise<string> {
+  if (browser.before !== undefined) await endSession(db, browser.before);
   const secret = randomBytes(32).toString('base64url');
   const { tokenId, person, name } =
     'token' in who
       ? { tokenId: who.token.id, person: undefined, name: who.token.name }
       : { tokenId: null, ...who };
-  await ask(
-    `insert into licenses.operator_sessions (id, secret_hash, token_id, issuer, subject, name, claims, ip, user_agent, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + make_interval(secs => $10::float8))`,
-    [
-      ...[newId(), hashOf(secret), tokenId, person?.issuer ?? null, person?.subject ?? null],
-      ...[name, person?.claims ?? [], browser.ip, browser.userAgent, sessionSeconds],
-    ],
+  await db.all(
+    sql`insert into licenses.operator_sessions
+        (id, secret_hash, token_id, issuer, subject, name, claims, ip, user_agent, expires_at)
+      values (${newId()}, ${hashOf(secret)}, ${tokenId}, ${person?.issuer ?? null}, ${person?.subject ?? null},
+        ${name}, ${person?.claims ?? []}, ${browser.ip}, ${browser.userAgent},
+        clock_timestamp() + make_interval(secs => ${sessionSeconds}::float8))`,
   );
   return secret;
 }
@@ -53,7 +52,7 @@ export interface Supporter {
   readonly rights: ReadonlyMap<string, readonly Scope[]>;
 }
 
-const lasts = `ended_at is null and expires_at > clock_timestamp()
+const lasts = sql`ended_at is null and expires_at > clock_timestamp()
   and last_seen_at > clock_timestamp() - make_interval(secs => ${idleSeconds})`;
 
 interface Row {
@@ -71,40 +70,40 @@ interface Row {
  * the operators' of now: with one, no token signs a person in, and nor does another issuer.
  */
 export async function findSession(
-  ask: Ask,
+  db: Db,
   secret: string | undefined,
   issuer: string | undefined,
 ): Promise<Supporter | undefined> {
   if (secret === undefined || !form.test(secret)) return undefined;
-  const [row] = await ask<Row>(
-    `select id, name, token_id as "tokenId", issuer, subject, claims, last_seen_at as "lastSeenAt"
-     from licenses.operator_sessions where secret_hash = $1 and issuer is not distinct from $2::text and ${lasts}`,
-    [hashOf(secret), issuer ?? null],
+  const row = await db.find(
+    sql<Row>`select id, name, token_id as "tokenId", issuer, subject, claims, last_seen_at as "lastSeenAt"
+      from licenses.operator_sessions
+      where secret_hash = ${hashOf(secret)} and issuer is not distinct from ${issuer ?? null}::text and ${lasts}`,
   );
   if (row === undefined) return undefined;
-  const rights = await rightsIn(ask, row);
+  const rights = await rightsIn(db, row);
   if (rights.size === 0) return undefined;
   // Once a minute at most.
   if (Date.now() - Date.parse(row.lastSeenAt) > seenAgainSeconds * 1_000)
-    await ask('update licenses.operator_sessions set last_seen_at = clock_timestamp() where id = $1', [
-      row.id,
-    ]);
+    await db.all(
+      sql`update licenses.operator_sessions set last_seen_at = clock_timestamp() where id = ${row.id}`,
+    );
   return { name: row.name, actor: `${row.tokenId === null ? 'person' : 'token'} ${row.name}`, rights };
 }
 
 async function rightsIn(
-  ask: Ask,
+  db: Db,
   { tokenId, issuer, subject, claims }: Row,
 ): Promise<ReadonlyMap<string, readonly Scope[]>> {
-  if (issuer !== null && subject !== null) return rightsOf(ask, { issuer, subject, claims });
-  const token = tokenId === null ? undefined : await tokenOfId(ask, tokenId);
+  if (issuer !== null && subject !== null) return rightsOf(db, { issuer, subject, claims });
+  const token = tokenId === null ? undefined : await tokenOfId(db, tokenId);
   return token?.scopes.includes('read') === true ? new Map([[token.product, token.scopes]]) : new Map();
 }
 
-export async function endSession(ask: Ask, secret: string): Promise<void> {
-  await ask(
-    'update licenses.operator_sessions set ended_at = clock_timestamp() where secret_hash = $1 and ended_at is null',
-    [hashOf(secret)],
+export async function endSession(db: Db, secret: string): Promise<void> {
+  await db.all(
+    sql`update licenses.operator_sessions set ended_at = clock_timestamp()
+      where secret_hash = ${hashOf(secret)} and ended_at is null`,
   );
 }
 
@@ -120,65 +119,62 @@ export interface ShownSession {
   readonly isGood: boolean;
 }
 
-const columns = `id, name, case when token_id is null then 'issuer' else 'token' end as by, ip, user_agent as "userAgent",
+const columns = sql`id, name, case when token_id is null then 'issuer' else 'token' end as by, ip, user_agent as "userAgent",
   created_at as "createdAt", last_seen_at as "lastSeenAt", expires_at as "expiresAt", ${lasts} as "isGood"`;
 
 /** The newest first: those that last, or also those of the last thirty days that are over. */
-export const listSessions = (ask: Ask, isAll: boolean): Promise<ShownSession[]> =>
-  ask(`select ${columns} from licenses.operator_sessions ${isAll ? '' : `where ${lasts}`} order by id desc`);
+export const listSessions = (db: Db, isAll: boolean): Promise<ShownSession[]> =>
+  db.all(
+    sql<ShownSession>`select ${columns} from licenses.operator_sessions
+      ${isAll ? sql`` : sql`where ${lasts}`} order by id desc`,
+  );
 
 /** From the next request on it counts for nothing. */
-export async function revokeSession(ask: Ask, id: string): Promise<ShownSession> {
-  const [session] = await ask<ShownSession>(
-    `update licenses.operator_sessions set ended_at = coalesce(ended_at, clock_timestamp())
-     where id::text = $1 returning ${columns}`,
-    [id],
+export async function revokeSession(db: Db, id: string): Promise<ShownSession> {
+  const session = await db.find(
+    sql<ShownSession>`update licenses.operator_sessions set ended_at = coalesce(ended_at, clock_timestamp())
+      where id::text = ${id} returning ${columns}`,
   );
   if (session === undefined) throw new Refused('not_found', 'no session has this id (license session list)');
   return session;
 }
 
 /** All that last; answers how many. */
-export const revokeAllSessions = async (ask: Ask): Promise<number> =>
+export const revokeAllSessions = async (db: Db): Promise<number> =>
   (
-    await ask(
-      `update licenses.operator_sessions set ended_at = clock_timestamp() where ${lasts} returning id`,
+    await db.all(
+      sql`update licenses.operator_sessions set ended_at = clock_timestamp() where ${lasts} returning id`,
     )
   ).length;
 
 /** Begins what a browser is in the middle of; answers what its cookie keeps. */
-export async function beginFlow(ask: Ask, payload: object, seconds: number): Promise<string> {
+export async function beginFlow(db: Db, payload: object, seconds: number): Promise<string> {
   const nonce = randomBytes(32).toString('base64url');
-  await ask(
-    `insert into licenses.operator_flows (hash, payload, expires_at)
-     values ($1, $2, clock_timestamp() + make_interval(secs => $3::float8))`,
-    [hashOf(nonce), payload, seconds],
-  );
+  await db.all(sql`insert into licenses.operator_flows (hash, payload, expires_at)
+     values (${hashOf(nonce)}, ${payload}, clock_timestamp() + make_interval(secs => ${seconds}::float8))`);
   return nonce;
 }
 
 /** Ends it, as it was begun; undefined where there is none, or it is over. */
-export async function endFlow<Payload>(ask: Ask, nonce: string | undefined): Promise<Payload | undefined> {
+export async function endFlow<Payload>(db: Db, nonce: string | undefined): Promise<Payload | undefined> {
   if (nonce === undefined) return undefined;
-  const [row] = await ask<{ payload: Payload }>(
-    'delete from licenses.operator_flows where hash = $1 and expires_at > clock_timestamp() returning payload',
-    [hashOf(nonce)],
+  const row = await db.find(
+    sql<{
+      payload: Payload;
+    }>`delete from licenses.operator_flows
+      where hash = ${hashOf(nonce)} and expires_at > clock_timestamp() returning payload`,
   );
   return row?.payload;
 }
 
 /** Removes a portion of the sessions that were over long ago, and of what browsers never came back from; whether there may be more. */
-export async function forgetSessions(ask: Ask): Promise<boolean> {
-  const sessions = await ask(
-    `delete from licenses.operator_sessions where id in (
+export async function forgetSessions(db: Db): Promise<boolean> {
+  const sessions = await db.all(sql`delete from licenses.operator_sessions where id in (
        select id from licenses.operator_sessions
        where expires_at < clock_timestamp() - make_interval(days => ${keptDays}) order by expires_at limit ${atOnce})
-     returning 1`,
-  );
-  const flows = await ask(
-    `delete from licenses.operator_flows where hash in (
+     returning 1`);
+  const flows = await db.all(sql`delete from licenses.operator_flows where hash in (
        select hash from licenses.operator_flows where expires_at < clock_timestamp() order by expires_at limit ${atOnce})
-     returning 1`,
-  );
+     returning 1`);
   return sessions.length === atOnce || flows.length === atOnce;
 }

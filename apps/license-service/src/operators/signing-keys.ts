@@ -1,7 +1,8 @@
+import { sql } from '@muster/driver';
 import { newSigningKey } from '../signing/signing-key.ts';
 import { locks } from './locks.ts';
 import { getProduct, usualProduct } from './products.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 export interface SigningKey {
   readonly kid: string;
@@ -15,19 +16,18 @@ export interface SigningKey {
 }
 
 /** One change of the keys at a time. */
-const oneAtATime = `select pg_advisory_xact_lock(${locks.signingKeys})`;
+const oneAtATime = sql`select pg_advisory_xact_lock(${locks.signingKeys})`;
 
 /** Those of one product, or of all. */
-export async function listKeys(ask: Ask, product?: string): Promise<SigningKey[]> {
-  const rows = await ask<Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }>(
-    `select kid, product, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
+export async function listKeys(db: Db, product?: string): Promise<SigningKey[]> {
+  const rows = await db.all(sql<
+    Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }
+  >`select kid, product, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
        published_until as "publishedUntil",
        retired_at is null and active_from <= clock_timestamp() as "isDue",
        coalesce(published_until <= clock_timestamp(), false) as "isGone"
-     from licenses.signing_keys where $1::text is null or product = $1
-     order by active_from desc, created_at desc`,
-    [product ?? null],
-  );
+     from licenses.signing_keys where ${product ?? null}::text is null or product = ${product ?? null}
+     order by active_from desc, created_at desc`);
   const currentOf = (name: string) => rows.find((row) => row.isDue && row.product === name);
   return rows.map((row) => {
     const { isDue, isGone, ...key } = row;
@@ -46,29 +46,29 @@ export async function listKeys(ask: Ask, product?: string): Promise<SigningKey[]
 
 /** Makes a key: published at once, used after a while, so that every client has seen it by then. */
 export async function newKeyFor(
-  ask: Ask,
+  db: Db,
   seal: string | Buffer,
   { inSeconds, product = usualProduct }: { inSeconds: number; product?: string | undefined },
 ): Promise<{ kid: string; activeFrom: string }> {
-  await ask(oneAtATime);
-  await getProduct(ask, product);
+  await db.all(oneAtATime);
+  await getProduct(db, product);
   const { kid, publicKey, sealedKey } = newSigningKey(seal);
-  const [row] = await ask<{ activeFrom: string }>(
-    `insert into licenses.signing_keys (kid, public_key, sealed_key, active_from, product)
-     values ($1, $2, $3, clock_timestamp() + make_interval(secs => $4), $5) returning active_from as "activeFrom"`,
-    [kid, publicKey, sealedKey, inSeconds, product],
+  const { activeFrom } = await db.one(
+    sql<{ activeFrom: string }>`insert into licenses.signing_keys
+        (kid, public_key, sealed_key, active_from, product)
+      values (${kid}, ${publicKey}, ${sealedKey}, clock_timestamp() + make_interval(secs => ${inSeconds}), ${product})
+      returning active_from as "activeFrom"`,
   );
-  if (row === undefined) throw new Error('a key that was made is not there');
-  return { kid, ...row };
+  return { kid, activeFrom };
 }
 
 /** Signs no more. It stays published while what it signed may still be checked; 0 takes it away at once. */
 export async function retireKey(
-  ask: Ask,
+  db: Db,
   { kid, publishedSeconds }: { kid: string; publishedSeconds: number },
 ): Promise<void> {
-  await ask(oneAtATime);
-  const keys = await listKeys(ask);
+  await db.all(oneAtATime);
+  const keys = await listKeys(db);
   const key = keys.find((one) => one.kid === kid);
   if (key === undefined) throw new Refused('not_found', 'there is no signing key of this name');
   const others = keys.filter(
@@ -81,10 +81,7 @@ export async function retireKey(
       'there is no other key to sign with: make one first (signing-key new --in 0d)',
     );
   }
-  await ask(
-    `update licenses.signing_keys set retired_at = coalesce(retired_at, clock_timestamp()),
-       published_until = least(published_until, clock_timestamp() + make_interval(secs => $2))
-     where kid = $1`,
-    [kid, publishedSeconds],
-  );
+  await db.all(sql`update licenses.signing_keys set retired_at = coalesce(retired_at, clock_timestamp()),
+       published_until = least(published_until, clock_timestamp() + make_interval(secs => ${publishedSeconds}))
+     where kid = ${kid}`);
 }

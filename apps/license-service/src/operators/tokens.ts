@@ -1,8 +1,8 @@
 /** Tokens of operators' programs: each for one product, with scopes; kept as hashes only. */
 import { hash, randomBytes } from 'node:crypto';
-import { newId } from '@muster/driver';
+import { newId, sql } from '@muster/driver';
 import { getProduct, usualProduct } from './products.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 export const scopes = ['read', 'issue', 'change', 'webhooks'] as const;
 export type Scope = (typeof scopes)[number];
@@ -25,12 +25,12 @@ const form = /^mlt_[A-Za-z0-9_-]{43}$/;
 export const hashOfToken = (secret: string): Buffer | undefined =>
   form.test(secret) ? hash('sha256', secret, 'buffer') : undefined;
 
-const columns = `id, product, name, scopes, created_at as "createdAt", expires_at as "expiresAt",
+const columns = sql`id, product, name, scopes, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt",
   revoked_at is null and coalesce(expires_at > clock_timestamp(), true) as "isGood"`;
 
-export const listTokens = (ask: Ask): Promise<OperatorToken[]> =>
-  ask(`select ${columns} from licenses.operator_tokens order by id desc`);
+export const listTokens = (db: Db): Promise<OperatorToken[]> =>
+  db.all(sql<OperatorToken>`select ${columns} from licenses.operator_tokens order by id desc`);
 
 export interface NewToken {
   readonly product?: string | undefined;
@@ -42,26 +42,25 @@ export interface NewToken {
 
 /** The secret is shown once. */
 export async function makeToken(
-  ask: Ask,
+  db: Db,
   { product: named = usualProduct, name, scopes: may, seconds }: NewToken,
 ): Promise<{ token: OperatorToken; secret: string }> {
-  const { name: product } = await getProduct(ask, named);
+  const { name: product } = await getProduct(db, named);
   const secret = `mlt_${randomBytes(32).toString('base64url')}`;
-  const [token] = await ask<OperatorToken>(
-    `insert into licenses.operator_tokens (id, product, name, secret_hash, scopes, expires_at)
-     values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6::float8)) returning ${columns}`,
-    [newId(), product, name, hashOfToken(secret), may, seconds ?? null],
+  const token = await db.one(
+    sql<OperatorToken>`insert into licenses.operator_tokens (id, product, name, secret_hash, scopes, expires_at)
+      values (${newId()}, ${product}, ${name}, ${hashOfToken(secret)}, ${may},
+        clock_timestamp() + make_interval(secs => ${seconds ?? null}::float8))
+      returning ${columns}`,
   );
-  if (token === undefined) throw new Error('a token that was made is not there');
   return { token, secret };
 }
 
 /** From the next call on it counts for nothing. */
-export async function revokeToken(ask: Ask, id: string): Promise<OperatorToken> {
-  const [token] = await ask<OperatorToken>(
-    `update licenses.operator_tokens set revoked_at = coalesce(revoked_at, clock_timestamp())
-     where id::text = $1 returning ${columns}`,
-    [id],
+export async function revokeToken(db: Db, id: string): Promise<OperatorToken> {
+  const token = await db.find(
+    sql<OperatorToken>`update licenses.operator_tokens set revoked_at = coalesce(revoked_at, clock_timestamp())
+      where id::text = ${id} returning ${columns}`,
   );
   if (token === undefined) throw new Refused('not_found', 'no token has this id (license token list)');
   return token;
@@ -70,32 +69,28 @@ export async function revokeToken(ask: Ask, id: string): Promise<OperatorToken> 
 const usedAgainSeconds = 60;
 
 /** Undefined where it counts for nothing. */
-export async function findToken(ask: Ask, secret: string): Promise<OperatorToken | undefined> {
+export async function findToken(db: Db, secret: string): Promise<OperatorToken | undefined> {
   const secretHash = hashOfToken(secret);
   if (secretHash === undefined) return undefined;
-  const [token] = await ask<OperatorToken>(
-    `select ${columns} from licenses.operator_tokens where secret_hash = $1`,
-    [secretHash],
+  const token = await db.find(
+    sql<OperatorToken>`select ${columns} from licenses.operator_tokens where secret_hash = ${secretHash}`,
   );
   if (token?.isGood !== true) return undefined;
-  await noteUse(ask, token);
+  await noteUse(db, token);
   return token;
 }
 
 /** By its id, as a session of support names it; undefined where it counts for nothing any more. */
-export async function tokenOfId(ask: Ask, id: string): Promise<OperatorToken | undefined> {
-  const [token] = await ask<OperatorToken>(`select ${columns} from licenses.operator_tokens where id = $1`, [
-    id,
-  ]);
+export async function tokenOfId(db: Db, id: string): Promise<OperatorToken | undefined> {
+  const token = await db.find(
+    sql<OperatorToken>`select ${columns} from licenses.operator_tokens where id = ${id}`,
+  );
   return token?.isGood === true ? token : undefined;
 }
 
 /** Once a minute at most: it says when, not how often. Calls of one token never wait for each other here. */
-async function noteUse(ask: Ask, { id, lastUsedAt }: OperatorToken): Promise<void> {
+async function noteUse(db: Db, { id, lastUsedAt }: OperatorToken): Promise<void> {
   if (lastUsedAt !== null && Date.now() - Date.parse(lastUsedAt) < usedAgainSeconds * 1_000) return;
-  await ask(
-    `update licenses.operator_tokens set last_used_at = clock_timestamp()
-     where id = (select id from licenses.operator_tokens where id = $1 for no key update skip locked)`,
-    [id],
-  );
+  await db.all(sql`update licenses.operator_tokens set last_used_at = clock_timestamp()
+     where id = (select id from licenses.operator_tokens where id = ${id} for no key update skip locked)`);
 }

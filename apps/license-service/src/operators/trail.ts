@@ -1,5 +1,6 @@
 /** What was left behind: events, refusals, and how many there are of everything. */
-import { type Ask } from './transaction.ts';
+import { sql } from '@muster/driver';
+import { type Db } from './transaction.ts';
 
 export interface LicenseEvent {
   readonly id: string;
@@ -15,12 +16,13 @@ export interface LicenseEvent {
 }
 
 /** The newest first; of one license or of all. */
-export const listEvents = (ask: Ask, licenseId: string | undefined, limit: number): Promise<LicenseEvent[]> =>
-  ask(
-    `select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor, e.actor_ref as "actorRef", e.epoch, e.data, e.at
-     from licenses.license_events e join licenses.licenses l on l.id = e.license_id
-     ${licenseId === undefined ? '' : 'where e.license_id = $2'} order by e.id desc limit $1`,
-    licenseId === undefined ? [limit] : [limit, licenseId],
+export const listEvents = (db: Db, licenseId: string | undefined, limit: number): Promise<LicenseEvent[]> =>
+  db.all(
+    sql<LicenseEvent>`select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor,
+        e.actor_ref as "actorRef", e.epoch, e.data, e.at
+      from licenses.license_events e join licenses.licenses l on l.id = e.license_id
+      ${licenseId === undefined ? sql`` : sql`where e.license_id = ${licenseId}`}
+      order by e.id desc limit ${limit}`,
   );
 
 export interface Denial {
@@ -30,12 +32,9 @@ export interface Denial {
   readonly lastAt: string;
 }
 
-export const listDenials = (ask: Ask, licenseId: string, limit: number): Promise<Denial[]> =>
-  ask(
-    `select day::text, outcome, count, last_at as "lastAt" from licenses.license_denials
-     where license_id = $1 order by day desc, outcome limit $2`,
-    [licenseId, limit],
-  );
+export const listDenials = (db: Db, licenseId: string, limit: number): Promise<Denial[]> =>
+  db.all(sql<Denial>`select day::text, outcome, count, last_at as "lastAt" from licenses.license_denials
+     where license_id = ${licenseId} order by day desc, outcome limit ${limit}`);
 
 export interface PlanFigures {
   readonly product: string;
@@ -53,9 +52,8 @@ export interface PlanFigures {
 }
 
 /** Reads every license: for people who ask now and then, not for a dashboard. */
-export const figuresByPlan = (ask: Ask): Promise<PlanFigures[]> =>
-  ask(
-    `select product, plan, count(*)::int as issued, count(activated_at)::int as activated,
+export const figuresByPlan = (db: Db): Promise<PlanFigures[]> =>
+  db.all(sql<PlanFigures>`select product, plan, count(*)::int as issued, count(activated_at)::int as activated,
        count(held.used)::int as bound, coalesce(sum(held.used), 0)::int as machines,
        (count(*) filter (where status = 'active' and expires_at <= clock_timestamp()))::int as expired,
        (count(*) filter (where status = 'suspended'))::int as suspended,
@@ -63,8 +61,7 @@ export const figuresByPlan = (ask: Ask): Promise<PlanFigures[]> =>
        (count(*) filter (where last_seen_at > clock_timestamp() - interval '30 days'))::int as seen
      from licenses.licenses l left join (
        select license_id, count(*) as used from licenses.held_machines group by license_id) held on license_id = l.id
-     group by product, plan order by product, plan`,
-  );
+     group by product, plan order by product, plan`);
 
 export interface TrialFigures {
   readonly product: string;
@@ -76,23 +73,22 @@ export interface TrialFigures {
 }
 
 /** Of products that were tried. */
-export const figuresOfTrials = (ask: Ask): Promise<TrialFigures[]> =>
-  ask(
-    `select product, count(*)::int as begun, count(converted_at)::int as converted,
+export const figuresOfTrials = (db: Db): Promise<TrialFigures[]> =>
+  db.all(sql<TrialFigures>`select product, count(*)::int as begun, count(converted_at)::int as converted,
        (count(*) filter (where converted_at is null and ends_at > clock_timestamp()))::int as running
-     from licenses.trials group by product order by product`,
-  );
+     from licenses.trials group by product order by product`);
 
-export const denialsOfLastDays = (ask: Ask, days: number): Promise<{ outcome: string; count: number }[]> =>
-  ask(
-    `select outcome, sum(count)::int as count from licenses.license_denials
-     where day > (clock_timestamp() at time zone 'UTC')::date - $1::int group by outcome order by outcome`,
-    [days],
-  );
+export const denialsOfLastDays = (db: Db, days: number): Promise<{ outcome: string; count: number }[]> =>
+  db.all(sql<{
+    outcome: string;
+    count: number;
+  }>`select outcome, sum(count)::int as count from licenses.license_denials
+     where day > (clock_timestamp() at time zone 'UTC')::date - ${days}::int group by outcome order by outcome`);
 
 /** How many machines are known by each pepper. */
-export const machinesByPepper = (ask: Ask): Promise<{ pepperId: string; machines: number }[]> =>
-  ask(
-    `select pepper_id as "pepperId", count(*)::int as machines from licenses.held_machines
-     group by pepper_id order by pepper_id`,
-  );
+export const machinesByPepper = (db: Db): Promise<{ pepperId: string; machines: number }[]> =>
+  db.all(sql<{
+    pepperId: string;
+    machines: number;
+  }>`select pepper_id as "pepperId", count(*)::int as machines from licenses.held_machines
+     group by pepper_id order by pepper_id`);

@@ -1,10 +1,15 @@
-import { type Pool } from '@muster/driver';
+import {
+  type Db,
+  inTransaction as transact,
+  OutcomeUnknown as CommitUnknown,
+  type Pool,
+  type Statement,
+} from '@muster/driver';
 import { outageOf } from './outage.ts';
 
-/** Sends one statement and answers its rows. */
-export type Ask = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export { type Db };
 
-/** What an operator asked for cannot be done; the message says why, and has no secret in it. */
+/** An operator's request that cannot be fulfilled; the message says why and contains no secret. */
 export class Refused extends Error {
   readonly reason: string;
   constructor(reason: string, message: string) {
@@ -28,43 +33,29 @@ export class OutcomeUnknown extends Refused {
 export const nothingChanged = (why: string): Refused =>
   new Refused('no_database', `${why}; nothing was changed`);
 
-/** Where `work` only reads: whatever happens, nothing was changed. Postgres refuses what is no reading. */
-export const reading = <Result>(pool: Pool, work: (ask: Ask) => Promise<Result>): Promise<Result> =>
-  transact(pool, 'begin read only', work, nothingChanged);
+type Work<Result> = (db: Db) => Promise<Result>;
 
-/** Runs `work` in a transaction of the operators', who own the tables. Throws what it throws, with nothing kept. */
-export const inTransaction = <Result>(pool: Pool, work: (ask: Ask) => Promise<Result>): Promise<Result> =>
-  transact(pool, 'begin', work, (why) => new OutcomeUnknown(why));
+/** Runs `work` in a transaction of the operators, who own the tables. Throws what it throws, with nothing kept. */
+export const inTransaction = <Result>(pool: Pool, work: Work<Result>): Promise<Result> =>
+  run(pool, [], work, (why) => new OutcomeUnknown(why));
 
-async function transact<Result>(
+const readOnly: Statement = { sql: 'set transaction read only', parameters: [] };
+
+/** Runs `work` in a read-only transaction: whatever happens, nothing was changed. */
+export const reading = <Result>(pool: Pool, work: Work<Result>): Promise<Result> =>
+  run(pool, [readOnly], work, nothingChanged);
+
+async function run<Result>(
   pool: Pool,
-  begin: string,
-  work: (ask: Ask) => Promise<Result>,
+  prologue: readonly Statement[],
+  work: Work<Result>,
   unconfirmed: (why: string) => Refused,
 ): Promise<Result> {
-  const client = await pool.connect();
-  let isOver = false;
-  let isCommitting = false;
-  let isSilent = false;
   try {
-    await client.query(begin);
-    const ask: Ask = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      (await client.query<Row>(text, [...values])).rows;
-    const result = await work(ask);
-    isCommitting = true;
-    const { command } = await client.query('commit');
-    // COMMIT of a failed transaction succeeds, and says so.
-    if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
-    isOver = true;
-    return result;
+    return await transact(pool, { prologue, orgId: null }, work);
   } catch (error) {
     const why = outageOf(error);
     if (why === undefined) throw error;
-    isSilent = true;
-    throw isCommitting ? unconfirmed(why) : nothingChanged(why);
-  } finally {
-    // Without its connection Postgres rolls back by itself; there is no server to tell.
-    if (!isOver && !isSilent) await client.query('rollback').catch(() => undefined);
-    client.release(!isOver);
+    throw error instanceof CommitUnknown ? unconfirmed(why) : nothingChanged(why);
   }
 }

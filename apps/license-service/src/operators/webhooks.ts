@@ -1,9 +1,9 @@
 /** Who hears of what happens to licenses, and what became of each message. */
-import { newId } from '@muster/driver';
+import { newId, sql } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { seal, unseal } from '../signing/seal.ts';
 import { locks } from './locks.ts';
-import { type Ask, Refused } from './transaction.ts';
+import { type Db, Refused } from './transaction.ts';
 
 export interface Endpoint {
   readonly id: string;
@@ -40,16 +40,17 @@ export const sealingBy = (seals: readonly (string | Buffer)[]): Sealing => ({
       ?.toString(),
 });
 
-const columns = `e.id, e.url, e.kinds, e.is_active as "isActive", e.created_at as "createdAt",
+const columns = sql`e.id, e.url, e.kinds, e.is_active as "isActive", e.created_at as "createdAt",
   (select count(*)::int from licenses.webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting') as waiting`;
 
-export const listEndpoints = (ask: Ask, product: string): Promise<Endpoint[]> =>
-  ask(`select ${columns} from licenses.webhook_endpoints e where e.product = $1 order by e.id`, [product]);
+export const listEndpoints = (db: Db, product: string): Promise<Endpoint[]> =>
+  db.all(
+    sql<Endpoint>`select ${columns} from licenses.webhook_endpoints e where e.product = ${product} order by e.id`,
+  );
 
-async function getEndpoint(ask: Ask, product: string, id: string): Promise<Endpoint> {
-  const [endpoint] = await ask<Endpoint>(
-    `select ${columns} from licenses.webhook_endpoints e where e.product = $1 and e.id = $2`,
-    [product, id],
+async function getEndpoint(db: Db, product: string, id: string): Promise<Endpoint> {
+  const endpoint = await db.find(
+    sql<Endpoint>`select ${columns} from licenses.webhook_endpoints e where e.product = ${product} and e.id = ${id}`,
   );
   if (endpoint === undefined) throw new Refused('not_found', 'no endpoint has this id');
   return endpoint;
@@ -59,20 +60,20 @@ const mostEndpoints = 20;
 
 /** The secret is shown once. */
 export async function makeEndpoint(
-  ask: Ask,
+  db: Db,
   sealing: Sealing,
   { product, url, kinds }: { product: string; url: string; kinds: readonly string[] | null },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
   // One change of the endpoints at a time.
-  await ask(`select pg_advisory_xact_lock(${locks.webhooks})`);
-  if ((await listEndpoints(ask, product)).length >= mostEndpoints)
+  await db.all(sql`select pg_advisory_xact_lock(${locks.webhooks})`);
+  if ((await listEndpoints(db, product)).length >= mostEndpoints)
     throw new Refused('endpoints', `a product has at most ${mostEndpoints} endpoints`);
   const [id, secret] = [newId(), newWebhookSecret()];
-  await ask(
-    `insert into licenses.webhook_endpoints (id, product, url, kinds, sealed_secret) values ($1, $2, $3, $4, $5)`,
-    [id, product, url, kinds, sealing.seal(id, secret)],
+  await db.all(
+    sql`insert into licenses.webhook_endpoints (id, product, url, kinds, sealed_secret)
+      values (${id}, ${product}, ${url}, ${kinds}, ${sealing.seal(id, secret)})`,
   );
-  return { endpoint: await getEndpoint(ask, product, id), secret };
+  return { endpoint: await getEndpoint(db, product, id), secret };
 }
 
 export interface EndpointChange {
@@ -83,62 +84,67 @@ export interface EndpointChange {
 
 /** What waits is delivered when it is active again. */
 export async function changeEndpoint(
-  ask: Ask,
+  db: Db,
   { product, id, url, kinds, isActive }: EndpointChange & { product: string; id: string },
 ): Promise<Endpoint> {
-  await getEndpoint(ask, product, id);
-  await ask(
-    `update licenses.webhook_endpoints set url = coalesce($2, url), is_active = coalesce($3, is_active),
-       kinds = case when $4 then $5::text[] else kinds end where id = $1`,
-    [id, url ?? null, isActive ?? null, kinds !== undefined, kinds ?? null],
+  await getEndpoint(db, product, id);
+  await db.all(
+    sql`update licenses.webhook_endpoints set url = coalesce(${url ?? null}, url),
+        is_active = coalesce(${isActive ?? null}, is_active),
+        kinds = case when ${kinds !== undefined} then ${kinds ?? null}::text[] else kinds end
+      where id = ${id}`,
   );
-  return getEndpoint(ask, product, id);
+  return getEndpoint(db, product, id);
 }
 
 /** Another secret; both sign from now on, until the one before is dropped. */
 export async function rotateSecret(
-  ask: Ask,
+  db: Db,
   sealing: Sealing,
   { product, id }: { product: string; id: string },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
-  await getEndpoint(ask, product, id);
+  await getEndpoint(db, product, id);
   const secret = newWebhookSecret();
-  await ask(
-    `update licenses.webhook_endpoints set sealed_secret_before = sealed_secret, sealed_secret = $2 where id = $1`,
-    [id, sealing.seal(id, secret)],
+  await db.all(
+    sql`update licenses.webhook_endpoints set sealed_secret_before = sealed_secret,
+        sealed_secret = ${sealing.seal(id, secret)}
+      where id = ${id}`,
   );
-  return { endpoint: await getEndpoint(ask, product, id), secret };
+  return { endpoint: await getEndpoint(db, product, id), secret };
 }
 
 export async function dropOldSecret(
-  ask: Ask,
+  db: Db,
   { product, id }: { product: string; id: string },
 ): Promise<Endpoint> {
-  await ask(
-    'update licenses.webhook_endpoints set sealed_secret_before = null where product = $1 and id = $2',
-    [product, id],
+  await db.all(
+    sql`update licenses.webhook_endpoints set sealed_secret_before = null
+      where product = ${product} and id = ${id}`,
   );
-  return getEndpoint(ask, product, id);
+  return getEndpoint(db, product, id);
 }
 
 export async function deleteEndpoint(
-  ask: Ask,
+  db: Db,
   { product, id }: { product: string; id: string },
 ): Promise<void> {
-  await getEndpoint(ask, product, id);
-  await ask('delete from licenses.webhook_endpoints where id = $1', [id]);
+  await getEndpoint(db, product, id);
+  await db.all(sql`delete from licenses.webhook_endpoints where id = ${id}`);
 }
 
 /** Where its messages go, and what signs them. */
 export async function addressOf(
-  ask: Ask,
+  db: Db,
   sealing: Sealing,
   { product, id }: { product: string; id: string },
 ): Promise<{ url: string; secrets: readonly string[] }> {
-  const { url } = await getEndpoint(ask, product, id);
-  const [row] = await ask<{ sealed: Buffer; before: Buffer | null }>(
-    `select sealed_secret as sealed, sealed_secret_before as before from licenses.webhook_endpoints where id = $1`,
-    [id],
+  const { url } = await getEndpoint(db, product, id);
+  const row = await db.find(
+    sql<{
+      sealed: Buffer;
+      before: Buffer | null;
+    }>`select sealed_secret as sealed, sealed_secret_before as before
+      from licenses.webhook_endpoints where id = ${id}`,
   );
   const secrets = [row?.sealed, row?.before]
     .filter((one) => one != null)
@@ -162,26 +168,25 @@ export interface Delivery {
 
 /** The newest first. */
 export async function listDeliveries(
-  ask: Ask,
+  db: Db,
   { product, id, state, limit }: { product: string; id: string; state?: string | undefined; limit: number },
 ): Promise<Delivery[]> {
-  await getEndpoint(ask, product, id);
-  return ask(
-    `select d.id, d.event_id as "eventId", e.kind, d.state, d.tries,
+  await getEndpoint(db, product, id);
+  return db.all(sql<Delivery>`select d.id, d.event_id as "eventId", e.kind, d.state, d.tries,
        case when d.state = 'waiting' then d.next_at end as "nextAt", d.last_status as "lastStatus",
        d.last_error as "lastError", d.created_at as "createdAt"
      from licenses.webhook_deliveries d join licenses.license_events e on e.id = d.event_id
-     where d.endpoint_id = $1 and ($2::text is null or d.state = $2) order by d.created_at desc, d.id limit $3`,
-    [id, state ?? null, limit],
-  );
+     where d.endpoint_id = ${id} and (${state ?? null}::text is null or d.state = ${state ?? null})
+     order by d.created_at desc, d.id limit ${limit}`);
 }
 
 /** Tries it anew, at once, as if it had never been tried. */
-export async function redeliver(ask: Ask, { product, id }: { product: string; id: string }): Promise<void> {
-  const rows = await ask(
-    `update licenses.webhook_deliveries d set state = 'waiting', tries = 0, next_at = clock_timestamp(), settled_at = null
-     from licenses.webhook_endpoints e where e.id = d.endpoint_id and e.product = $1 and d.id = $2 returning 1`,
-    [product, id],
+export async function redeliver(db: Db, { product, id }: { product: string; id: string }): Promise<void> {
+  const rows = await db.all(
+    sql`update licenses.webhook_deliveries d
+      set state = 'waiting', tries = 0, next_at = clock_timestamp(), settled_at = null
+      from licenses.webhook_endpoints e
+      where e.id = d.endpoint_id and e.product = ${product} and d.id = ${id} returning 1`,
   );
   if (rows.length === 0) throw new Refused('not_found', 'no delivery has this id');
 }

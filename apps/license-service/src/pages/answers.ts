@@ -1,11 +1,12 @@
 /** On the pages: the request of a machine that never comes online is uploaded, and its answer is downloaded. */
+import { sql } from '@muster/driver';
 import { Busboy } from '@fastify/busboy';
 import { html, type Html, malformed } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { answerRequest } from '../air-gap/answer.ts';
 import { longestRequest, readRequest } from '../air-gap/request.ts';
 import { hashOfKey, parseKey } from '../key/key.ts';
-import { type Ask, Refused } from '../operators/transaction.ts';
+import { type Db, Refused } from '../operators/transaction.ts';
 import { type Opened } from '../vault.ts';
 
 /** A file with what a browser puts around it. */
@@ -76,7 +77,7 @@ export interface Answered {
 
 /** Answers the request that was uploaded for this license, and for no other. */
 export async function answerUpload(
-  ask: Ask,
+  db: Db,
   opened: Opened,
   { request, licenseId, seconds }: { request: FastifyRequest; licenseId: string; seconds: number },
 ): Promise<Answered> {
@@ -85,12 +86,12 @@ export async function answerUpload(
   const parsed = parseKey(asked.licenseKey, prefixes);
   const known =
     parsed.kind === 'key' &&
-    (await ask('select from licenses.licenses where id = $1 and key_hash = $2', [
-      ...[licenseId, hashOfKey(parsed.key)],
-    ]));
+    (await db.all(
+      sql`select from licenses.licenses where id = ${licenseId} and key_hash = ${hashOfKey(parsed.key)}`,
+    ));
   if (known === false || known.length === 0)
     throw new Refused('other_license', 'this request is for another license key');
-  const { answer, outcome } = await answerRequest(ask, opened, asked, { seconds });
+  const { answer, outcome } = await answerRequest(db, opened, asked, { seconds });
   return { answer, refused: outcome.kind === 'refused' ? outcome.message : undefined };
 }
 

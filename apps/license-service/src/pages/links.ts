@@ -1,15 +1,15 @@
 /** The link in the mail of a purchase: by it a customer sees the machines of one license, and gives one up. */
-import { type Ask, Refused } from '../operators/transaction.ts';
+import { sql } from '@muster/driver';
+import { type Db, Refused } from '../operators/transaction.ts';
 import { type License, getLicense } from '../operators/license.ts';
 import { isSealed, namedIn, sealText } from './seals.ts';
 
 export const usualLinkSeconds = 365 * 86_400;
 export const longestLinkSeconds = 5 * 365 * 86_400;
 
-const keyOf = async (ask: Ask, id: string): Promise<string | undefined> => {
-  const [row] = await ask<{ hash: string }>(
-    `select encode(key_hash, 'hex') as hash from licenses.licenses where id = $1`,
-    [id],
+const keyOf = async (db: Db, id: string): Promise<string | undefined> => {
+  const row = await db.find(
+    sql<{ hash: string }>`select encode(key_hash, 'hex') as hash from licenses.licenses where id = ${id}`,
   );
   return row?.hash;
 };
@@ -22,26 +22,26 @@ const long = (text: string): string =>
 
 /** The path of a license's page. Another key for the license ends it. */
 export async function linkTo(
-  ask: Ask,
+  db: Db,
   secrets: readonly (string | Buffer)[],
   id: string,
   seconds: number,
 ): Promise<string> {
-  const boundTo = await keyOf(ask, id);
+  const boundTo = await keyOf(db, id);
   const untilSeconds = Math.floor(Date.now() / 1_000) + seconds;
   return `/my/${sealText(secrets, { what: short(id), untilSeconds, ...(boundTo !== undefined && { boundTo }) })}`;
 }
 
 /** Throws Refused if the link is not genuine or has expired. */
 export async function licenseOfLink(
-  ask: Ask,
+  db: Db,
   secrets: readonly (string | Buffer)[],
   link: string,
 ): Promise<License> {
   const id = long(namedIn(link));
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
-  const boundTo = isId ? await keyOf(ask, id) : undefined;
+  const boundTo = isId ? await keyOf(db, id) : undefined;
   if (boundTo === undefined || !isSealed(secrets, link, boundTo))
     throw new Refused('link_over', 'this link has expired or is incomplete; ask the seller for a new one');
-  return getLicense(ask, { id });
+  return getLicense(db, { id });
 }

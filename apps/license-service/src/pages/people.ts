@@ -33,7 +33,7 @@ import {
   type Supporter,
 } from '../operators/sessions.ts';
 import { findToken } from '../operators/tokens.ts';
-import { type Ask, inTransaction, Refused } from '../operators/transaction.ts';
+import { type Db, inTransaction, Refused } from '../operators/transaction.ts';
 import { type Page, sendPage } from './layout.ts';
 import { issuerProblemPage, leadOnPage, notGrantedPage, overPage, signInPage } from './sign-in.ts';
 
@@ -46,7 +46,7 @@ export interface OperatorsIssuer extends Issuer {
 export interface People {
   /** The session's cookie, and what a browser is in the middle of. Throws where people could be overheard. */
   readonly cookieFor: (request: FastifyRequest) => SessionCookie;
-  readonly sessionOf: (ask: Ask, request: FastifyRequest) => Promise<Supporter | undefined>;
+  readonly sessionOf: (db: Db, request: FastifyRequest) => Promise<Supporter | undefined>;
   readonly signInPage: (request: FastifyRequest) => Page;
   readonly addRoutes: (app: FastifyInstance) => void;
 }
@@ -112,19 +112,19 @@ const pageFor = ({ issuer }: PeopleOptions, request: FastifyRequest, problem?: s
 };
 
 /** What is known of a person after the issuer answered. */
-async function admit(ask: Ask, answer: IssuerAnswer, browser: Browser): Promise<string | Page> {
+async function admit(db: Db, answer: IssuerAnswer, browser: Browser): Promise<string | Page> {
   const { subject, claims: said } = answer;
-  const claims = (await claimsAskedFor(ask))
+  const claims = (await claimsAskedFor(db))
     .filter(({ claim, value }) => valuesOf(said[claim]).includes(value))
     .map(({ claim, value }) => `${claim}=${value}`);
   const person: Person = { issuer: answer.issuer, subject, claims };
   const address = addressOf(answer);
-  if (address !== undefined) await takeUpGrants(ask, person, address);
-  const rights = await rightsOf(ask, person);
+  if (address !== undefined) await takeUpGrants(db, person, address);
+  const rights = await rightsOf(db, person);
   if (rights.size === 0) return notGrantedPage({ address, subject: subject.slice(0, mostOfSubject) });
-  await noteUseOfGrants(ask, person);
+  await noteUseOfGrants(db, person);
   const name = address ?? subject.replaceAll(/\p{Cc}/gu, '').slice(0, mostOfSubject);
-  return beginSession(ask, { person, name }, browser);
+  return beginSession(db, { person, name }, browser);
 }
 
 function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: OperatorsIssuer): void {
@@ -147,7 +147,7 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
     }
     const { address, question } = begun;
     const flow: Flow = { ...question, to: toOf(formOf(request)['to']) };
-    const nonce = await inTransaction(pool, (ask) => beginFlow(ask, flow, flowSeconds));
+    const nonce = await inTransaction(pool, (db) => beginFlow(db, flow, flowSeconds));
     cookiesFor(options, request).set(reply, 'flow', nonce);
     // Not by a redirect: browsers let a form lead to the pages alone that it names.
     void reply.header('refresh', `0;url=${address}`);
@@ -162,9 +162,9 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
     const cookies = cookiesFor(options, request);
     // It is used up by a try, whatever comes of that.
     const nonce = cookies.read(request, 'flow');
-    const { flow, needed } = await inTransaction(pool, async (ask) => ({
-      flow: await endFlow<Flow>(ask, nonce),
-      needed: (await claimsAskedFor(ask)).map(({ claim }) => claim),
+    const { flow, needed } = await inTransaction(pool, async (db) => ({
+      flow: await endFlow<Flow>(db, nonce),
+      needed: (await claimsAskedFor(db)).map(({ claim }) => claim),
     }));
     cookies.clear(reply, 'flow');
     if (flow === undefined) return sendPage(reply, overPage);
@@ -176,7 +176,7 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
     } catch (error) {
       return sayProblem(request, reply, error);
     }
-    const admitted = await inTransaction(pool, (ask) => admit(ask, answer, browserOf(options, request)));
+    const admitted = await inTransaction(pool, (db) => admit(db, answer, browserOf(options, request)));
     if (typeof admitted !== 'string') return sendPage(reply, admitted);
     cookies.set(reply, 'session', admitted);
     return reply.redirect(flow.to, 303);
@@ -187,11 +187,11 @@ function addByToken(app: FastifyInstance, options: PeopleOptions): void {
   const { pool } = options;
   app.post('/support/sign-in', async (request, reply) => {
     const { token: given = '', to } = formOf(request);
-    const entered = await inTransaction(pool, async (ask) => {
-      const token = await findToken(ask, given.trim());
+    const entered = await inTransaction(pool, async (db) => {
+      const token = await findToken(db, given.trim());
       if (token === undefined) return { problem: 'This token is unknown, expired or revoked.' };
       if (!token.scopes.includes('read')) return { problem: 'This token does not have the scope read.' };
-      return { secret: await beginSession(ask, { token }, browserOf(options, request)) };
+      return { secret: await beginSession(db, { token }, browserOf(options, request)) };
     });
     if ('problem' in entered) return sendPage(reply, pageFor(options, request, entered.problem));
     cookiesFor(options, request).set(reply, 'session', entered.secret);
@@ -203,8 +203,8 @@ export function createPeople(options: PeopleOptions): People {
   const { pool, issuer } = options;
   return {
     cookieFor: (request) => cookieFor(options, request),
-    sessionOf: (ask, request) =>
-      findSession(ask, cookiesFor(options, request).read(request, 'session'), issuer?.issuer),
+    sessionOf: (db, request) =>
+      findSession(db, cookiesFor(options, request).read(request, 'session'), issuer?.issuer),
     signInPage: (request) => pageFor(options, request),
     addRoutes: (app) => {
       app.addHook('onRequest', async (request) => {
@@ -216,7 +216,7 @@ export function createPeople(options: PeopleOptions): People {
       app.post('/support/sign-out', async (request, reply) => {
         const cookies = cookiesFor(options, request);
         const secret = cookies.read(request, 'session');
-        if (secret !== undefined) await inTransaction(pool, (ask) => endSession(ask, secret));
+        if (secret !== undefined) await inTransaction(pool, (db) => endSession(db, secret));
         cookies.clear(reply, 'session');
         return reply.redirect('/support', 303);
       });

@@ -1,29 +1,29 @@
 /** A customer gives up a machine by the page, as the machine itself could: within the plan's transfers. */
+import { sql } from '@muster/driver';
 import { refusals } from '../activation/answers.ts';
 import { change } from '../operators/change.ts';
 import { type License, lockLicense, stateOf } from '../operators/license.ts';
 import { heldMachines } from '../operators/machines.ts';
-import { type Ask, Refused } from '../operators/transaction.ts';
+import { type Db, Refused } from '../operators/transaction.ts';
 
 export async function releaseByCustomer(
-  ask: Ask,
+  db: Db,
   id: string,
   slot: number,
 ): Promise<{ license: License; offlineUntil: string | null }> {
-  const license = await lockLicense(ask, { id });
+  const license = await lockLicense(db, { id });
   const state = stateOf(license);
   if (state === 'expired' || state === 'suspended' || state === 'revoked') throw refusals[state]();
-  const machine = (await heldMachines(ask, id)).find((one) => one.slot === slot);
+  const machine = (await heldMachines(db, id)).find((one) => one.slot === slot);
   if (machine === undefined) throw new Refused('free_slot', 'this machine was released before');
   const isLent = license.leaseSeconds !== null;
   if (!isLent && license.transfers >= license.transferLimit)
     throw new Refused('transfers_exhausted', 'this license was moved as often as its plan allows');
-  await ask('select licenses.free_slot($1, $2, clock_timestamp())', [id, slot]);
+  await db.all(sql`select licenses.free_slot(${id}, ${slot}, clock_timestamp())`);
   const spent = isLent ? 0 : 1;
   const { hint: machineHint, offlineUntil } = machine;
-  const after = await change(ask, license, 'released', {
-    set: 'epoch = epoch + 1, transfers = transfers + $2',
-    values: [spent],
+  const after = await change(db, license, 'released', {
+    set: sql`epoch = epoch + 1, transfers = transfers + ${spent}`,
     data: { machineHint, transfers: license.transfers + spent, offlineUntil },
     actor: 'customer',
   });

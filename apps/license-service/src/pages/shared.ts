@@ -1,7 +1,7 @@
 /** What the pages of customers and of support share. */
 import { type Form, unavailable } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Ask, Refused } from '../operators/transaction.ts';
+import { type Db, Refused } from '../operators/transaction.ts';
 import { type Opened } from '../vault.ts';
 import { type Answered, answerUpload, sendAnswer } from './answers.ts';
 import { problemPage } from './customer.ts';
@@ -23,11 +23,11 @@ export function openedNow(options: Pick<PeopleOptions, 'opened'>): Opened {
 /** Answers the file of a form for this license. */
 export const upload = (
   options: PeopleOptions,
-  ask: Ask,
+  db: Db,
   request: FastifyRequest,
   licenseId: string,
 ): Promise<Answered> =>
-  answerUpload(ask, openedNow(options), { request, licenseId, seconds: options.airGapSeconds });
+  answerUpload(db, openedNow(options), { request, licenseId, seconds: options.airGapSeconds });
 
 /** The answer, as a file; in words where it is a refusal, which the transaction has counted. */
 export const sendAnswered = (reply: FastifyReply, { answer, refused }: Answered): FastifyReply =>

@@ -1,4 +1,5 @@
 /** The pages of support, for people who are signed in: searching licenses, and changing one. */
+import { sql } from '@muster/driver';
 import { forbidden, formOf } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { endingOf } from '../api/licenses.ts';
@@ -6,7 +7,7 @@ import { baseUrlOf } from '../api/routes.ts';
 import { getLicense, type License, listLicenses } from '../operators/license.ts';
 import { heldMachines, release } from '../operators/machines.ts';
 import { type Supporter } from '../operators/sessions.ts';
-import { type Ask, inTransaction, Refused } from '../operators/transaction.ts';
+import { type Db, inTransaction, Refused } from '../operators/transaction.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
 import { type Answered } from './answers.ts';
 import { type Page, sendPage } from './layout.ts';
@@ -28,27 +29,27 @@ async function forSupport(
   { options, people }: Support,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (ask: Ask, supporter: Supporter) => Promise<Page | Answered>,
+  work: (db: Db, supporter: Supporter) => Promise<Page | Answered>,
 ): Promise<FastifyReply> {
-  const done = await inTransaction(options.pool, async (ask) => {
-    const supporter = await people.sessionOf(ask, request);
+  const done = await inTransaction(options.pool, async (db) => {
+    const supporter = await people.sessionOf(db, request);
     if (supporter === undefined) return undefined;
-    await ask(`select set_config('licenses.actor', $1, true)`, [supporter.actor]);
-    return work(ask, supporter);
+    await db.all(sql`select set_config('licenses.actor', ${supporter.actor}, true)`);
+    return work(db, supporter);
   });
   if (done !== undefined && 'answer' in done) return sendAnswered(reply, done);
   return sendPage(reply, done ?? people.signInPage(request));
 }
 
-async function licenseFor(ask: Ask, { rights }: Supporter, id: string): Promise<License> {
-  const license = await getLicense(ask, { id });
+async function licenseFor(db: Db, { rights }: Supporter, id: string): Promise<License> {
+  const license = await getLicense(db, { id });
   if (!rights.has(license.product)) throw new Refused('not_found', 'no license has this id');
   return license;
 }
 
 /** The license that this person may change. */
-async function licenseToChange(ask: Ask, supporter: Supporter, id: string): Promise<License> {
-  const license = await licenseFor(ask, supporter, id);
+async function licenseToChange(db: Db, supporter: Supporter, id: string): Promise<License> {
+  const license = await licenseFor(db, supporter, id);
   if (supporter.rights.get(license.product)?.includes('change') !== true)
     throw forbidden('not_operator', 'You can’t change licenses of this product.');
   return license;
@@ -56,22 +57,22 @@ async function licenseToChange(ask: Ask, supporter: Supporter, id: string): Prom
 
 async function shownLicense(
   options: PeopleOptions,
-  ask: Ask,
+  db: Db,
   supporter: Supporter,
   id: string,
   request: FastifyRequest,
   said?: string,
 ): Promise<Page> {
-  const license = await licenseFor(ask, supporter, id);
+  const license = await licenseFor(db, supporter, id);
   return licensePage({
-    ...{ supporter, license, machines: await heldMachines(ask, id) },
-    ...{ events: await listEvents(ask, id, mostShown), denials: await listDenials(ask, id, mostShown) },
-    link: baseUrlOf(options, request) + (await linkTo(ask, openedNow(options).seals, id, usualLinkSeconds)),
+    ...{ supporter, license, machines: await heldMachines(db, id) },
+    ...{ events: await listEvents(db, id, mostShown), denials: await listDenials(db, id, mostShown) },
+    link: baseUrlOf(options, request) + (await linkTo(db, openedNow(options).seals, id, usualLinkSeconds)),
     ...(said !== undefined && { said }),
   });
 }
 
-async function search(ask: Ask, { rights }: Supporter, query: string): Promise<License[]> {
+async function search(db: Db, { rights }: Supporter, query: string): Promise<License[]> {
   const ending = endingOf(query);
   const by = [
     { orderRef: query },
@@ -80,7 +81,7 @@ async function search(ask: Ask, { rights }: Supporter, query: string): Promise<L
   ];
   const found = new Map<string, License>();
   for (const one of by)
-    for (const license of await listLicenses(ask, {
+    for (const license of await listLicenses(db, {
       ...one,
       products: [...rights.keys()],
       limit: mostShown,
@@ -101,24 +102,24 @@ const queryOf = (given: unknown): string =>
 export function addSupportRoutes(app: FastifyInstance, support: Support): void {
   const { options } = support;
   app.get<{ Querystring: { q?: unknown } }>('/support', (request, reply) =>
-    forSupport(support, request, reply, async (ask, supporter) => {
+    forSupport(support, request, reply, async (db, supporter) => {
       const query = queryOf(request.query.q);
-      return searchPage(supporter, query, query === '' ? undefined : await search(ask, supporter, query));
+      return searchPage(supporter, query, query === '' ? undefined : await search(db, supporter, query));
     }),
   );
   app.get<{ Params: { id: string } }>('/support/licenses/:id', (request, reply) =>
-    forSupport(support, request, reply, (ask, supporter) =>
-      shownLicense(options, ask, supporter, request.params.id, request),
+    forSupport(support, request, reply, (db, supporter) =>
+      shownLicense(options, db, supporter, request.params.id, request),
     ),
   );
   app.post<{ Params: { id: string } }>('/support/licenses/:id/release', (request, reply) =>
-    forSupport(support, request, reply, async (ask, supporter) => {
+    forSupport(support, request, reply, async (db, supporter) => {
       const { id } = request.params;
-      await licenseToChange(ask, supporter, id);
-      await release(ask, { id }, { kind: 'slot', slot: slotOf(formOf(request)) });
+      await licenseToChange(db, supporter, id);
+      await release(db, { id }, { kind: 'slot', slot: slotOf(formOf(request)) });
       return shownLicense(
         options,
-        ask,
+        db,
         supporter,
         id,
         request,
@@ -127,9 +128,9 @@ export function addSupportRoutes(app: FastifyInstance, support: Support): void {
     }),
   );
   app.post<{ Params: { id: string } }>('/support/licenses/:id/answer', (request, reply) =>
-    forSupport(support, request, reply, async (ask, supporter) => {
-      const { id } = await licenseToChange(ask, supporter, request.params.id);
-      return upload(options, ask, request, id);
+    forSupport(support, request, reply, async (db, supporter) => {
+      const { id } = await licenseToChange(db, supporter, request.params.id);
+      return upload(options, db, request, id);
     }),
   );
 }

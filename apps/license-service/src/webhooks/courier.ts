@@ -2,13 +2,13 @@
  * Tells endpoints of what happened. The rows that say what is to be told were written with the events; a try takes its
  * rows for a minute, so of several processes one tries, and what a process that died had taken is tried by the next.
  */
-import { newId, type Pool } from '@muster/driver';
+import { newId, type Pool, sql } from '@muster/driver';
 import { type NamedNetwork, nextTryInSeconds } from '@muster/outbound';
 import { createSender } from '@muster/outbound/sender';
 import { sendWebhook, type Tried, type WebhookAnswer, type WebhookEndpoint } from '@muster/outbound/webhook';
 import { type Logger } from 'pino';
 import { getLicense } from '../operators/license.ts';
-import { type Ask, inTransaction } from '../operators/transaction.ts';
+import { type Db, inTransaction } from '../operators/transaction.ts';
 import { type Sealing } from '../operators/webhooks.ts';
 import { type Happened, messageOf, testMessage } from './message.ts';
 
@@ -57,43 +57,37 @@ interface Which {
   readonly only: string | null;
 }
 
-const takeDue = (ask: Ask, { not, only }: Which): Promise<Due[]> =>
-  ask(
-    `with due as (
+const takeDue = (db: Db, { not, only }: Which): Promise<Due[]> =>
+  db.all(sql<Due>`with due as (
        select d.id from licenses.webhook_endpoints e cross join lateral (
          select d.id from licenses.webhook_deliveries d
          where d.endpoint_id = e.id and d.state = 'waiting' and d.next_at <= clock_timestamp()
-         order by d.next_at limit $1 for update skip locked) d
-       where e.is_active and e.id <> all ($2::uuid[]) and ($4::uuid is null or e.id = $4)),
+         order by d.next_at limit ${mostOfOne} for update skip locked) d
+       where e.is_active and e.id <> all (${not}::uuid[]) and (${only}::uuid is null or e.id = ${only})),
      taken as (
        update licenses.webhook_deliveries d
-       set tries = d.tries + 1, /*guard: a message waits until its receiver took it*/next_at = clock_timestamp() + make_interval(secs => $3)/*end*/
+       set tries = d.tries + 1, /*guard: a message waits until its receiver took it*/next_at = clock_timestamp() + make_interval(secs => ${takenSeconds})/*end*/
        from due where d.id = due.id returning d.*)
      select t.id, t.endpoint_id as "endpointId", t.event_id as "eventId", t.tries, e.url, e.sealed_secret as sealed,
        e.sealed_secret_before as "sealedBefore", v.license_id as "licenseId", v.kind, v.actor, v.at, v.data
      from taken t join licenses.webhook_endpoints e on e.id = t.endpoint_id
        join licenses.license_events v on v.id = t.event_id
-     order by v.id`,
-    [mostOfOne, not, takenSeconds, only],
-  );
+     order by v.id`);
 
 type Outcome = Pick<WebhookAnswer, 'tried' | 'retryAfterSeconds'>;
 
 /** Marks a delivery as done, as given up, or to be tried again: not before its receiver wants it. */
 async function settle(
-  ask: Ask,
+  db: Db,
   due: Due,
   { tried: { status, error }, retryAfterSeconds }: Outcome,
 ): Promise<void> {
   const again = error === null ? null : nextTryInSeconds(due.tries, Math.random(), retryAfterSeconds);
   const state = error === null ? 'delivered' : again === null ? 'given_up' : 'waiting';
-  await ask(
-    `update licenses.webhook_deliveries set state = $2, last_status = $3, last_error = $4,
-       settled_at = case when $2 = 'waiting' then null else clock_timestamp() end,
-       next_at = clock_timestamp() + make_interval(secs => $5::float8)
-     where id = $1 and tries = $6`,
-    [due.id, state, status, error, again ?? 0, due.tries],
-  );
+  await db.all(sql`update licenses.webhook_deliveries set state = ${state}, last_status = ${status}, last_error = ${error},
+       settled_at = case when ${state} = 'waiting' then null else clock_timestamp() end,
+       next_at = clock_timestamp() + make_interval(secs => ${again ?? 0}::float8)
+     where id = ${due.id} and tries = ${due.tries}`);
 }
 
 export function createCourier({ pool, sealing, networks, logger, ca }: CourierOptions): Courier {
@@ -111,13 +105,13 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
       tried: { at: new Date().toISOString(), status: null, ms: 0, error },
       retryAfterSeconds: null,
     });
-    const license = await inTransaction(pool, (ask) => getLicense(ask, { id: due.licenseId }));
+    const license = await inTransaction(pool, (db) => getLicense(db, { id: due.licenseId }));
     const message = { id: due.eventId, body: messageOf(due, license) };
     const outcome =
       secrets.length === 0
         ? failed('its secret does not open with LICENSE_SEAL')
         : await sendWebhook(sender, { url: due.url, secrets }, message);
-    await inTransaction(pool, (ask) => settle(ask, due, outcome));
+    await inTransaction(pool, (db) => settle(db, due, outcome));
     const { endpointId, kind, tries } = due;
     const { status, ms, error } = outcome.tried;
     logger.info(
@@ -126,7 +120,7 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
     );
   };
 
-  const take = (which: Which): Promise<Due[]> => inTransaction(pool, (ask) => takeDue(ask, which));
+  const take = (which: Which): Promise<Due[]> => inTransaction(pool, (db) => takeDue(db, which));
 
   /** One portion after another, while there are whole ones; answers how many tries it made. */
   const deliverAll = async (endpointId: string, first: readonly Due[], seals: Sealing): Promise<number> => {

@@ -1,6 +1,6 @@
 /** What time alone brings about: that licenses end soon, that they ended, and that what was told long ago is forgotten. */
-import { newId } from '@muster/driver';
-import { type Ask } from '../operators/transaction.ts';
+import { newId, sql } from '@muster/driver';
+import { type Db } from '../operators/transaction.ts';
 
 /** So long before its end a license is told of. */
 export const noticeSeconds = 7 * 86_400;
@@ -9,47 +9,41 @@ const keptDays = 30;
 
 /** Which licenses, and what they were told of when this is done. */
 const stages = [
-  { kind: 'expired', told: 2, until: `clock_timestamp()` },
-  { kind: 'expiring', told: 1, until: `clock_timestamp() + make_interval(secs => ${noticeSeconds})` },
+  { kind: 'expired', told: 2, until: sql`clock_timestamp()` },
+  { kind: 'expiring', told: 1, until: sql`clock_timestamp() + make_interval(secs => ${noticeSeconds})` },
 ] as const;
 
 /**
  * Writes an event for each license that ends soon or has ended, once for each end. Answers whether there may be more. What
  * another process is at is left to it.
  */
-export async function tellOfEndings(ask: Ask): Promise<boolean> {
+export async function tellOfEndings(db: Db): Promise<boolean> {
   let isMore = false;
   for (const { kind, told, until } of stages) {
-    const due = await ask<{ id: string; epoch: number; expiresAt: string }>(
-      `select id, epoch, expires_at as "expiresAt" from licenses.licenses
+    const due = await db.all(sql<{
+      id: string;
+      epoch: number;
+      expiresAt: string;
+    }>`select id, epoch, expires_at as "expiresAt" from licenses.licenses
        where status = 'active' and expiry_told < 2 and expiry_told < ${told} and expires_at <= ${until}
-       order by expires_at limit ${atOnce} for no key update skip locked`,
-    );
+       order by expires_at limit ${atOnce} for no key update skip locked`);
     if (due.length === 0) continue;
-    await ask(
-      `with told as (update licenses.licenses set expiry_told = ${told} where id = any ($1::uuid[]))
+    const ids = due.map(({ id }) => id);
+    await db.all(sql`with told as (update licenses.licenses set expiry_told = ${told} where id = any (${ids}::uuid[]))
        insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
-       select n.event, n.id, '${kind}', 'service', n.epoch, jsonb_build_object('expiresAt', n.ends)
-       from unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[]) n (id, event, epoch, ends)`,
-      [
-        due.map(({ id }) => id),
-        due.map(() => newId()),
-        due.map(({ epoch }) => epoch),
-        due.map(({ expiresAt }) => expiresAt),
-      ],
-    );
+       select n.event, n.id, ${kind}, 'service', n.epoch, jsonb_build_object('expiresAt', n.ends)
+       from unnest(${ids}::uuid[], ${due.map(() => newId())}::uuid[], ${due.map(({ epoch }) => epoch)}::int[],
+         ${due.map(({ expiresAt }) => expiresAt)}::text[]) n (id, event, epoch, ends)`);
     isMore ||= due.length === atOnce;
   }
   return isMore;
 }
 
 /** Removes a portion of the deliveries that were settled long ago; whether there may be more. */
-export async function forgetDeliveries(ask: Ask): Promise<boolean> {
-  const gone = await ask(
-    `delete from licenses.webhook_deliveries where id in (
+export async function forgetDeliveries(db: Db): Promise<boolean> {
+  const gone = await db.all(sql`delete from licenses.webhook_deliveries where id in (
        select id from licenses.webhook_deliveries
        where settled_at < clock_timestamp() - make_interval(days => ${keptDays}) order by settled_at limit ${atOnce})
-     returning 1`,
-  );
+     returning 1`);
   return gone.length === atOnce;
 }
