@@ -2,15 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import {
+  ask as askOnce,
   BurstError,
   commandConnectMillis,
   connectionFault,
   createPool,
-  DatabaseAway,
   DatabaseBusy,
+  type Db,
+  inTransaction,
   type Pool,
+  type Query,
   sendRead,
   sendShortWrite,
+  sql,
 } from '@muster/driver';
 import { migrate, migrationNames } from '@muster/migrations';
 import { locks } from './operators/locks.ts';
@@ -27,11 +31,9 @@ export const migrateLicenses = (url: string): Promise<string[]> => migrate(url, 
 /** Whether the newest migration is there. */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
   const newest = migrationNames(folder).at(-1);
-  const { rows } = await pool.query(`select from ${schema}.applied_migrations where name = $1`, [newest]);
+  const rows = await askOnce(pool, sql`select from licenses.applied_migrations where name = ${newest}`);
   return rows.length === 1;
 }
-
-type Queryable = Pick<Pool, 'query'>;
 
 /** Secrets of the environment, where it has them. */
 export interface GivenSecrets {
@@ -52,8 +54,9 @@ export interface Secrets {
  * the environment says something.
  */
 export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secrets> {
-  const { rows } = await pool.query<{ name: string; value: Buffer }>(
-    'select name, value from licenses.secrets',
+  const rows = await askOnce(
+    pool,
+    sql<{ name: string; value: Buffer }>`select name, value from licenses.secrets`,
   );
   const found = (name: string): Buffer | undefined => rows.find((one) => one.name === name)?.value;
   const ownPepper = (): Buffer => {
@@ -69,59 +72,57 @@ export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secr
   };
 }
 
-/** The secret of this name in the database, made where there is none yet. */
-async function keepSecret(client: Queryable, name: 'pepper' | 'seal'): Promise<Buffer> {
-  const fresh = randomBytes(32);
-  await client.query('insert into licenses.secrets (name, value) values ($1, $2) on conflict do nothing', [
-    name,
-    fresh,
-  ]);
-  const { rows } = await client.query<{ value: Buffer }>(
-    'select value from licenses.secrets where name = $1',
-    [name],
+/** Answers the secret of this name in the database, and makes it if there is none. */
+async function keepSecret(db: Db, name: 'pepper' | 'seal'): Promise<Buffer> {
+  await db.all(
+    sql`insert into licenses.secrets (name, value) values (${name}, ${randomBytes(32)}) on conflict do nothing`,
   );
-  return rows[0]?.value ?? fresh;
+  const { value } = await db.one(
+    sql<{ value: Buffer }>`select value from licenses.secrets where name = ${name}`,
+  );
+  return value;
 }
 
-/** Where sealed texts are, and under which name each was sealed. */
+/** The columns that contain sealed texts, and the name that each text was sealed under. */
 const sealed = [
-  { table: 'signing_keys', id: 'kid', column: 'sealed_key', nameOf: (id: string) => id },
-  { table: 'webhook_endpoints', id: 'id', column: 'sealed_secret', nameOf: nameOfEndpoint },
-  { table: 'webhook_endpoints', id: 'id', column: 'sealed_secret_before', nameOf: nameOfEndpoint },
-] as const;
+  { table: sql`licenses.signing_keys`, id: sql`kid`, column: sql`sealed_key`, nameOf: (id: string) => id },
+  ...[sql`sealed_secret`, sql`sealed_secret_before`].map((column) => ({
+    ...{ table: sql`licenses.webhook_endpoints`, id: sql`id`, column, nameOf: nameOfEndpoint },
+  })),
+];
 
 /** Seals with the environment's secret what the database's own seals, and deletes that: it would open all beside it. */
-async function moveSealOut(client: Queryable, given: string): Promise<void> {
-  const { rows: secrets } = await client.query<{ value: Buffer }>(
-    `delete from licenses.secrets where name = 'seal' returning value`,
+async function moveSealOut(db: Db, given: string): Promise<void> {
+  const before = await db.find(
+    sql<{ value: Buffer }>`delete from licenses.secrets where name = 'seal' returning value`,
   );
-  const before = secrets[0]?.value;
   if (before === undefined) return;
   for (const { table, id, column, nameOf } of sealed) {
-    const { rows } = await client.query<{ id: string; bytes: Buffer }>(
-      `select ${id}::text as id, ${column} as bytes from licenses.${table} where ${column} is not null for update`,
+    const rows = await db.all(
+      sql<{ id: string; bytes: Buffer }>`select ${id}::text as id, ${column} as bytes from ${table}
+        where ${column} is not null for update`,
     );
     for (const row of rows) {
       const name = nameOf(row.id);
-      const plain = unseal(before, name, row.bytes);
+      const plain = unseal(before.value, name, row.bytes);
       if (plain === undefined) continue;
-      await client.query(`update licenses.${table} set ${column} = $2 where ${id}::text = $1`, [
-        row.id,
-        seal(given, name, plain),
-      ]);
+      await db.all(
+        sql`update ${table} set ${column} = ${seal(given, name, plain)} where ${id}::text = ${row.id}`,
+      );
     }
   }
 }
 
 /** Whether the login of the pool may bring the schema up to date: the owner of its tables, or who may make the schema. */
 export async function mayProvision(pool: Pool): Promise<boolean> {
-  const { rows } = await pool.query<{ may: boolean }>(
-    `select case when c.oid is null then has_database_privilege(session_user, current_database(), 'create')
-                 else pg_has_role(session_user, c.relowner, 'usage') end as may
-       from (select to_regclass($1) as oid) n left join pg_class c on c.oid = n.oid`,
-    [`${schema}.applied_migrations`],
+  const [row] = await askOnce(
+    pool,
+    sql<{ may: boolean }>`select case
+        when c.oid is null then has_database_privilege(session_user, current_database(), 'create')
+        else pg_has_role(session_user, c.relowner, 'usage') end as may
+      from (select to_regclass('licenses.applied_migrations') as oid) n left join pg_class c on c.oid = n.oid`,
   );
-  return rows[0]?.may === true;
+  return row?.may === true;
 }
 
 /**
@@ -137,25 +138,20 @@ export async function provision(url: string, given: GivenSecrets): Promise<strin
     name: 'license-service-provision',
     connectWithinMillis: commandConnectMillis,
   });
-  const client = await pool.connect();
   try {
-    await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [locks.provision]);
-    await keepSecret(client, 'pepper');
-    const secret = given.seal ?? (await keepSecret(client, 'seal'));
-    if (given.seal !== undefined) await moveSealOut(client, given.seal);
-    const { rows } = await client.query('select from licenses.signing_keys limit 1');
-    if (rows.length === 0) {
+    await inTransaction(pool, { prologue: [], orgId: null }, async (db) => {
+      await db.all(sql`select pg_advisory_xact_lock(${locks.provision})`);
+      await keepSecret(db, 'pepper');
+      const secret = given.seal ?? (await keepSecret(db, 'seal'));
+      if (given.seal !== undefined) await moveSealOut(db, given.seal);
+      if ((await db.find(sql`select from licenses.signing_keys limit 1`)) !== undefined) return;
       const { kid, publicKey, sealedKey } = newSigningKey(secret);
-      await client.query(
-        `insert into licenses.signing_keys (kid, public_key, sealed_key, active_from)
-         values ($1, $2, $3, clock_timestamp())`,
-        [kid, publicKey, sealedKey],
+      await db.all(
+        sql`insert into licenses.signing_keys (kid, public_key, sealed_key, active_from)
+          values (${kid}, ${publicKey}, ${sealedKey}, clock_timestamp())`,
       );
-    }
-    await client.query('commit');
+    });
   } finally {
-    client.release(true);
     await pool.end();
   }
   return applied;
@@ -167,35 +163,27 @@ const busy = /^53|^(40001|40P01|55P03|57014)$/;
 /** No schema or no role yet: another process is about to make them. */
 const notYet = /^(3F000|42P01|22023|28000)$/;
 
-const sqlStateOf = (error: Error): string | undefined =>
-  'severity' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-
-/** What a query that failed is for its caller: DatabaseAway or DatabaseBusy where it is unknown what Postgres would have answered. */
+/** The error for the caller of a failed query: DatabaseAway or DatabaseBusy if Postgres may answer later. */
 function faultOf(pool: Pool, error: unknown): unknown {
-  if (error instanceof DatabaseAway || error instanceof DatabaseBusy) return error;
-  const cause = error instanceof BurstError ? error.cause : error;
-  const state = cause instanceof Error ? sqlStateOf(cause) : undefined;
-  // What is no answer of Postgres's is a connection that could not be had, or was lost.
-  if (state !== undefined && busy.test(state)) return new DatabaseBusy(cause);
-  if (state === undefined || goingAway.test(state) || notYet.test(state)) return connectionFault(pool, cause);
-  return cause;
+  if (!(error instanceof BurstError)) return error;
+  const { cause, sqlState } = error;
+  if (sqlState === undefined || goingAway.test(sqlState) || notYet.test(sqlState))
+    return connectionFault(pool, cause);
+  return busy.test(sqlState) ? new DatabaseBusy(cause) : cause;
+}
+
+/** Runs a query. Throws DatabaseAway or DatabaseBusy if Postgres may answer later. */
+export async function ask<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
+  try {
+    return await askOnce(pool, query);
+  } catch (error) {
+    throw faultOf(pool, error);
+  }
 }
 
 interface Question {
   readonly text: string;
   readonly values: unknown[];
-}
-
-/** Runs a query. Throws DatabaseAway or DatabaseBusy where it is unknown what Postgres would have answered. */
-export async function ask<Row extends object>(
-  pool: Pool,
-  query: Question & { readonly name: string },
-): Promise<Row[]> {
-  try {
-    return (await pool.query<Row>(query)).rows;
-  } catch (error) {
-    throw faultOf(pool, error);
-  }
 }
 
 const shared =
@@ -209,8 +197,8 @@ const shared =
     }
   };
 
-/** The same for what only reads and waits for no lock: over the few connections that such questions share. */
+/** Like `ask`, for a read that takes no lock. Such reads share a few connections. */
 export const look = shared(sendRead);
 
-/** The same for what changes one license and can be repeated: over the few connections that such changes share. */
+/** Like `ask`, for a change of one license that can be repeated. Such changes share a few connections. */
 export const changeOne = shared(sendShortWrite);

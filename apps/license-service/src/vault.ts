@@ -2,7 +2,7 @@
  * What the service must know before it can answer: its secrets, and the keys that it signs with. Both lie in the
  * database; they are looked up again now and then, so that a new key or a retired one needs no restart.
  */
-import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/driver';
+import { ask, DatabaseAway, DatabaseBusy, type Pool, sql } from '@muster/driver';
 import { type Logger } from 'pino';
 import { createMachineHasher, type MachineHasher } from './activation/machine.ts';
 import { type GivenSecrets, loadSecrets, mayProvision, provision, type Secrets } from './database.ts';
@@ -35,10 +35,11 @@ const noKeys: Keys = { published: [], signer: undefined };
 /** What these secrets open. */
 export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secrets): Promise<Opened> {
   const keys = await loadKeys(pool, seals);
-  const { rows } = await pool.query<Pick<Product, 'name' | 'keyPrefix'>>({
-    name: 'products',
-    text: 'select name, key_prefix as "keyPrefix" from licenses.products order by created_at, name',
-  });
+  const rows = await ask(
+    pool,
+    sql<Pick<Product, 'name' | 'keyPrefix'>>`select name, key_prefix as "keyPrefix"
+      from licenses.products order by created_at, name`,
+  );
   const products = rows.map((one) => ({ ...one, keys: keys.get(one.name) ?? noKeys }));
   return { hasher: createMachineHasher(pepper, pepperBefore), products, seals };
 }

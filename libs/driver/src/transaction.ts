@@ -1,7 +1,7 @@
 /** One plain transaction for those who need no token to be let in: statements one by one, COMMIT with what was left. */
 import { notFound } from '@muster/registry';
+import { type ClientBase } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
-import { type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
 import { checkOut, type Pool } from './pool.ts';
 import { bind, type Query } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
@@ -73,9 +73,19 @@ export const inTransaction = <Result>(
 ): Promise<Result> =>
   inTransactionSpan(() => transact(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work));
 
-/** False if the server did not answer, so the connection is lost or silent. */
-const isConnected = (error: unknown): boolean =>
+/**
+ * False if the server did not answer: the connection is lost or silent. It is closed then, and Postgres rolls back; a
+ * rollback would wait for another timeout.
+ */
+const isAnswered = (error: unknown): boolean =>
   !(error instanceof OutcomeUnknown || (error instanceof BurstError && error.sqlState === undefined));
+
+/** Answers false if the connection cannot be used again. */
+const rollback = (client: ClientBase): Promise<boolean> =>
+  sendBurst(client, [plain('rollback')]).then(
+    () => true,
+    () => false,
+  );
 
 async function transact<Result>(
   pool: Pool,
@@ -140,13 +150,7 @@ async function transact<Result>(
   } catch (error) {
     over = true;
     await sent;
-    // A lost connection is closed below, and Postgres rolls back; a rollback would wait for another timeout.
-    reusable =
-      isConnected(error) &&
-      (await sendBurst(client, [plain('rollback')]).then(
-        () => true,
-        () => false,
-      ));
+    reusable = isAnswered(error) && (await rollback(client));
     throw error;
   } finally {
     client.release(!reusable);

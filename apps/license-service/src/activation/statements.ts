@@ -2,7 +2,7 @@
  * The statements behind activation, each one round trip. What decides is locked first and read then: two separate
  * statements, or a count of another table beside the lock, let several machines win the same key.
  */
-import { type Pool, sql } from '@muster/driver';
+import { type Pool, type Query, sql } from '@muster/driver';
 import { ask, changeOne, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Db } from '../operators/transaction.ts';
@@ -155,6 +155,17 @@ const releasing = `with ${decided},
     greatest(o.transfer_limit - coalesce(f.transfers, o.transfers), 0) as "transfersLeft"
   from outcome o left join freed f on f.id = o.id`;
 
+/** Turns a statement with numbered parameters into a tagged one. */
+function numbered<Row>(text: string): (values: readonly unknown[]) => Query<Row> {
+  const words = text.split(/\$\d/);
+  const strings = Object.assign(words, { raw: words });
+  const places = [...text.matchAll(/\$(\d)/g)].map(([, number]) => Number(number) - 1);
+  return (values) => sql<Row>(strings, ...places.map((place) => values[place]));
+}
+
+const activatingQuery = numbered<Granted>(activating);
+const releasingQuery = numbered<Released>(releasing);
+
 /** What the license is; changes nothing. Undefined where no license has this key. */
 export const checkLicense = async (
   pool: Pool,
@@ -178,13 +189,6 @@ const valuesOf = (activation: Activation): unknown[] => {
 export const activateLicense = async (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
   (await changeOne<Granted>(pool, { text: activating, values: valuesOf(activation) }))[0];
 
-const pieces = activating.split(/\$\d/);
-const places = [...activating.matchAll(/\$(\d)/g)].map(([, number]) => Number(number) - 1);
-
-/** The same statement for a transaction: its numbered parameters become the values of a template. */
-const activatingQuery = (values: readonly unknown[]) =>
-  sql<Granted>(Object.assign([...pieces], { raw: pieces }), ...places.map((place) => values[place]));
-
 /** The same in a transaction of the operators'. */
 export const activateWithin = (db: Db, activation: Activation): Promise<Granted | undefined> =>
   db.find(activatingQuery(valuesOf(activation)));
@@ -195,5 +199,5 @@ export const releaseLicense = async (
   { keyHash, machineHashes, eventId }: Claim & { readonly eventId: string },
 ): Promise<Released | undefined> => {
   const values = [keyHash, ...machineHashes, eventId];
-  return (await ask<Released>(pool, { name: 'release', text: releasing, values }))[0];
+  return (await ask(pool, releasingQuery(values)))[0];
 };

@@ -1,5 +1,5 @@
 /** doctor: looks at everything that can be wrong with an installation, and says what to do. */
-import { createPool, type Pool } from '@muster/driver';
+import { ask, createPool, type Pool, sql } from '@muster/driver';
 import { redisCheck } from '@muster/http';
 import { openIssuer, wordsOf } from '@muster/outbound/issuers';
 import { createSender } from '@muster/outbound/sender';
@@ -128,8 +128,9 @@ function signingOf(product: string, keys: readonly SigningKey[], kid: string | u
 
 const lookAtWebhooks: Look = async ({ pool, secrets }) => {
   const sealing = sealingBy((await secrets()).seals);
-  const { rows } = await pool.query<{ id: string; bytes: Buffer }>(
-    'select id, sealed_secret as bytes from licenses.webhook_endpoints',
+  const rows = await ask(
+    pool,
+    sql<{ id: string; bytes: Buffer }>`select id, sealed_secret as bytes from licenses.webhook_endpoints`,
   );
   const shut = rows.filter(({ id, bytes }) => sealing.open(id, bytes) === undefined).length;
   return [
@@ -147,8 +148,8 @@ const mostSkewMillis = 5_000;
 
 const lookAtClock: Look = async ({ pool }) => {
   const before = Date.now();
-  const { rows } = await pool.query<{ at: string }>('select clock_timestamp() as at');
-  const skew = Math.round(new Date(rows[0]?.at ?? 0).getTime() - (before + Date.now()) / 2);
+  const [row] = await ask(pool, sql<{ at: string }>`select clock_timestamp() as at`);
+  const skew = Math.round(new Date(row?.at ?? 0).getTime() - (before + Date.now()) / 2);
   return [
     Math.abs(skew) <= mostSkewMillis
       ? finding('clock', 'well', `the database's is ${skew} ms from this machine's`)

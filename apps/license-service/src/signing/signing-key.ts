@@ -6,7 +6,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import { type Pool } from '@muster/driver';
+import { ask, type Pool, sql } from '@muster/driver';
 import { seal, unseal } from './seal.ts';
 import { answerSigner, type SignAnswer } from './sign-answer.ts';
 
@@ -72,14 +72,14 @@ export async function loadKeys(
   pool: Pool,
   sealSecrets: readonly (string | Buffer)[],
 ): Promise<ReadonlyMap<string, Keys>> {
-  const { rows } = await pool.query<KeyRow>({
-    name: 'signing-keys',
-    text: `select product, kid, public_key, sealed_key,
+  const rows = await ask(
+    pool,
+    sql<KeyRow>`select product, kid, public_key, sealed_key,
         retired_at is null and active_from <= clock_timestamp() as is_due
       from licenses.signing_keys
       where published_until is null or published_until > clock_timestamp()
       order by active_from desc, created_at desc`,
-  });
+  );
   const ofProducts = Map.groupBy(rows, ({ product }) => product);
   return new Map([...ofProducts].map(([product, own]) => [product, keysIn(own, sealSecrets)]));
 }

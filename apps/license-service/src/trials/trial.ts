@@ -1,5 +1,5 @@
 /** Trials: a program runs for some days without a key, once on each machine, however often it asks. */
-import { newId, type Pool } from '@muster/driver';
+import { newId, type Pool, sql } from '@muster/driver';
 import { type ApiError, forbidden, missing } from '@muster/http';
 import { ask } from '../database.ts';
 import { type Features } from '../features.ts';
@@ -25,13 +25,13 @@ export async function trialOf(
   pool: Pool,
   { product, hasher, machineId }: { product: string; hasher: MachineHasher; machineId: string },
 ): Promise<Trial | undefined> {
-  const [row] = await ask<Trial>(pool, {
-    name: 'trial',
-    text: `select id, is_new as "isNew", features, now, started_at as "startedAt", ends_at as "endsAt",
+  const [current, previous] = hasher.hashes(machineId);
+  const [row] = await ask(
+    pool,
+    sql<Trial>`select id, is_new as "isNew", features, now, started_at as "startedAt", ends_at as "endsAt",
         converted_at as "convertedAt"
-      from licenses.trial_of($1, $2, $3, $4, $5)`,
-    values: [newId(), product, ...hasher.hashes(machineId), hasher.pepperId],
-  });
+      from licenses.trial_of(${newId()}, ${product}, ${current}, ${previous}, ${hasher.pepperId})`,
+  );
   return row;
 }
 
