@@ -145,7 +145,7 @@ function offersIn(shell: (typeof shells)[number]): string[] {
 it('offers the same words at the same places in every shell', () => {
   const inBash = offersIn('bash');
   expect(inBash.length).toBeGreaterThan(operations.size);
-  expect(inBash.join()).toContain(`'stories create --priority' none low medium high urgent`);
+  expect(inBash.join()).toContain(`'choices stories create --priority' none low medium high urgent`);
   for (const shell of ['zsh', 'fish'] as const) expect(offersIn(shell)).toEqual(inBash);
 });
 

@@ -3,30 +3,37 @@
  * program to start. Each script walks the words before the cursor to the place that they name, over flags and their
  * values, and offers what may come there.
  */
-import { type Candidate, type Place } from './tree.ts';
+import { type Place } from './tree.ts';
 
 const single = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Fish escapes inside of quotes. */
 const fish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-const lines = (...parts: readonly (string | readonly string[])[]): string => `${parts.flat().join('\n')}\n`;
-
 /** `--title=` for a flag that takes a value. */
 const marked = ({ name, takesValue }: Place['flags'][number]): string => `${name}${takesValue ? '=' : ''}`;
 
-const withCommands = (places: readonly Place[]): Place[] =>
-  places.filter(({ commands }) => commands.length > 0);
-/** By where it is: behind a flag, or as the word of that number that needs none. */
-const worths = (places: readonly Place[]) =>
-  places.flatMap(({ at, flags, words }) => [
-    ...flags.map(({ name, choices, thing }) => ({ at: `${at} ${name}`, choices, thing })),
-    ...words.map((worth, number) => ({ ...worth, at: `${at} ${number}` })),
-  ]);
-const withChoices = (places: readonly Place[]) => worths(places).filter(({ choices }) => choices.length > 0);
-const withThings = (places: readonly Place[]) =>
-  worths(places).flatMap(({ at, thing }) => (thing === undefined ? [] : [{ at, thing }]));
+/** A row of the table in a script: what may come at a place, found by its kind and the place. */
+interface Row {
+  readonly key: string;
+  readonly offers: readonly { readonly name: string; readonly meaning?: string }[];
+}
 
-/** Walks the words to their place and looks into the tables of the script, which stand before it. */
+const rowsOf = (places: readonly Place[]): Row[] =>
+  places
+    .flatMap(({ at, commands, flags, words }): Row[] => [
+      { key: `commands ${at}`, offers: commands },
+      { key: `flags ${at}`, offers: flags.map((flag) => ({ ...flag, name: marked(flag) })) },
+      // A value stands behind its flag, or is the word of that number.
+      ...[...flags, ...words.map((word, number) => ({ ...word, name: number }))].flatMap(
+        ({ name, choices, thing }) => [
+          { key: `choices ${at} ${name}`, offers: choices.map((choice) => ({ name: choice })) },
+          { key: `things ${at} ${name}`, offers: thing === undefined ? [] : [{ name: thing }] },
+        ],
+      ),
+    ])
+    .filter(({ offers }) => offers.length > 0);
+
+/** Walks the words to their place and looks into the table of the script, which stands before it. */
 const bashCompleter = `_muster() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" at='' flag='' word count=0 i
   # A shell that splits at = makes three words of --flag=value.
@@ -38,8 +45,8 @@ const bashCompleter = `_muster() {
     elif [[ -n $flag ]]; then
       flag=''
     elif [[ $word == -* ]]; then
-      if [[ " $(_muster_flags "$at")" == *" $word= "* ]]; then flag=$word; fi
-    elif [[ " $(_muster_commands "$at")" == *" $word "* ]]; then
+      if [[ " $(_muster_offers "flags $at")" == *" $word= "* ]]; then flag=$word; fi
+    elif [[ " $(_muster_offers "commands $at")" == *" $word "* ]]; then
       at="\${at:+$at }$word" count=0
     else
       ((count++))
@@ -48,12 +55,12 @@ const bashCompleter = `_muster() {
   if [[ \${COMP_WORDS[COMP_CWORD]} == = ]]; then flag=\${COMP_WORDS[COMP_CWORD-1]}; fi
   local words='' thing=''
   if [[ -n $flag ]]; then
-    words=$(_muster_choices "$at $flag") thing=$(_muster_things "$at $flag")
+    words=$(_muster_offers "choices $at $flag") thing=$(_muster_offers "things $at $flag")
   elif [[ $cur == -* ]]; then
-    words=$(_muster_flags "$at")
+    words=$(_muster_offers "flags $at")
     words=\${words//= / }
   else
-    words=$(_muster_commands "$at")$(_muster_choices "$at $count") thing=$(_muster_things "$at $count")
+    words=$(_muster_offers "commands $at")$(_muster_offers "choices $at $count") thing=$(_muster_offers "things $at $count")
   fi
   if [[ -z $thing ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
@@ -75,35 +82,20 @@ const bashCompleter = `_muster() {
 }
 complete -o default -F _muster muster`;
 
-export function bashScript(places: readonly Place[]): string {
-  const table = (name: string, rows: readonly { at: string; words: readonly string[] }[]): string[] => [
-    `${name}() {`,
-    '  case "$1" in',
-    ...rows.map(({ at, words }) => `    ${single(at)}) printf '%s ' ${words.map(single).join(' ')} ;;`),
-    '  esac',
-    '}',
-  ];
-  return lines(
-    '# Completion of muster in bash: source <(muster completion bash)',
-    table(
-      '_muster_commands',
-      withCommands(places).map(({ at, commands }) => ({ at, words: commands.map(({ name }) => name) })),
-    ),
-    table(
-      '_muster_flags',
-      places.map(({ at, flags }) => ({ at, words: flags.map(marked) })),
-    ),
-    table(
-      '_muster_choices',
-      withChoices(places).map(({ at, choices }) => ({ at, words: choices })),
-    ),
-    table(
-      '_muster_things',
-      withThings(places).map(({ at, thing }) => ({ at, words: [thing] })),
-    ),
-    bashCompleter,
-  );
+export const bashScript = (places: readonly Place[]): string => `\
+# Completion of muster in bash: source <(muster completion bash)
+_muster_offers() {
+  case "$1" in
+${rowsOf(places)
+  .map(
+    ({ key, offers }) =>
+      `    ${single(key)}) printf '%s ' ${offers.map(({ name }) => single(name)).join(' ')} ;;`,
+  )
+  .join('\n')}
+  esac
 }
+${bashCompleter}
+`;
 
 const zshCompleter = `_muster_values() {
   local -a found
@@ -122,10 +114,10 @@ _muster() {
     if [[ -n $flag ]]; then
       flag=''
     elif [[ $word == -* ]]; then
-      _muster_flags "$at"
+      _muster_offers "flags $at"
       if (( \${reply[(I)\${word}=:*]} )); then flag=$word; fi
     else
-      _muster_commands "$at"
+      _muster_offers "commands $at"
       if (( \${reply[(I)\${word}:*]} )); then at="\${at:+$at }$word" count=0; else (( count++ )); fi
     fi
   done
@@ -137,64 +129,44 @@ _muster() {
   if [[ -n $flag ]]; then
     place="$at $flag"
   elif [[ $PREFIX == -* ]]; then
-    _muster_flags "$at"
+    _muster_offers "flags $at"
     reply=("\${(@)reply/=:/:}")
     _describe -o flag reply
     return
   else
-    _muster_commands "$at"
+    _muster_offers "commands $at"
     if (( $#reply )); then
       _describe command reply
       return
     fi
   fi
-  _muster_things "$place"
+  _muster_offers "things $place"
   if (( $#reply )); then
     _muster_values "$reply[1]"
     return
   fi
-  _muster_choices "$place"
+  _muster_offers "choices $place"
   if (( $#reply )); then compadd -a reply; else _files; fi
 }
 if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muster; fi`;
 
-export function zshScript(places: readonly Place[]): string {
-  // A colon ends the name of a candidate.
-  const candidate = ({ name, meaning }: Candidate): string =>
-    single(`${name.replaceAll(':', '\\:')}:${meaning}`);
-  const table = (name: string, rows: readonly { at: string; words: readonly string[] }[]): string[] => [
-    `${name}() {`,
-    '  reply=()',
-    '  case "$1" in',
-    ...rows.map(({ at, words }) => `    ${single(at)}) reply=(${words.join(' ')}) ;;`),
-    '  esac',
-    '}',
-  ];
-  return lines(
-    '#compdef muster',
-    '# Completion of muster in zsh: source <(muster completion zsh), or this as _muster in a folder of $fpath',
-    table(
-      '_muster_commands',
-      withCommands(places).map(({ at, commands }) => ({ at, words: commands.map(candidate) })),
-    ),
-    table(
-      '_muster_flags',
-      places.map(({ at, flags }) => ({
-        at,
-        words: flags.map((flag) => candidate({ ...flag, name: marked(flag) })),
-      })),
-    ),
-    table(
-      '_muster_choices',
-      withChoices(places).map(({ at, choices }) => ({ at, words: choices.map(single) })),
-    ),
-    table(
-      '_muster_things',
-      withThings(places).map(({ at, thing }) => ({ at, words: [single(thing)] })),
-    ),
-    zshCompleter,
-  );
+/** A colon ends the name of a candidate that has a meaning. */
+const zshOffer = ({ name, meaning }: Row['offers'][number]): string =>
+  single(meaning === undefined ? name : `${name.replaceAll(':', '\\:')}:${meaning}`);
+
+export const zshScript = (places: readonly Place[]): string => `\
+#compdef muster
+# Completion of muster in zsh: source <(muster completion zsh), or this as _muster in a folder of $fpath
+_muster_offers() {
+  reply=()
+  case "$1" in
+${rowsOf(places)
+  .map(({ key, offers }) => `    ${single(key)}) reply=(${offers.map(zshOffer).join(' ')}) ;;`)
+  .join('\n')}
+  esac
 }
+${zshCompleter}
+`;
 
 const fishCompleter = `function __muster
   set -l at ''
@@ -205,10 +177,10 @@ const fishCompleter = `function __muster
     if test -n "$flag"
       set flag ''
     else if string match -q -- '-*' $word
-      if contains -- "$word=" (__muster_flags "$at" | string split -f 1 \\t)
+      if contains -- "$word=" (__muster_offers "flags $at" | string split -f 1 \\t)
         set flag $word
       end
-    else if contains -- $word (__muster_commands "$at" | string split -f 1 \\t)
+    else if contains -- $word (__muster_offers "commands $at" | string split -f 1 \\t)
       set at (string trim -- "$at $word")
       set count 0
     else
@@ -228,17 +200,17 @@ const fishCompleter = `function __muster
   if test -n "$flag"
     set place "$at $flag"
   else if string match -q -- '-*' $current
-    set found (__muster_flags "$at" | string replace -r '=(?=\\t)' '')
+    set found (__muster_offers "flags $at" | string replace -r '=(?=\\t)' '')
   else
-    set found (__muster_commands "$at")
+    set found (__muster_offers "commands $at")
   end
   if test (count $found) -eq 0
-    set -l thing (__muster_things $place | string split -f 1 \\t)
+    set -l thing (__muster_offers "things $place" | string split -f 1 \\t)
     if test -n "$thing"
       $typed[1] completion values -- $thing "$begun" $typed[2..-1] 2>/dev/null | string replace -r '^' -- "$before"
       return
     end
-    set found (__muster_choices $place | string replace -r '^' -- "$before")
+    set found (__muster_offers "choices $place" | string replace -r '^' -- "$before")
   end
   if test (count $found) -gt 0
     printf '%s\\n' $found
@@ -248,47 +220,17 @@ const fishCompleter = `function __muster
 end
 complete -c muster -k -f -a '(__muster)'`;
 
-export function fishScript(places: readonly Place[]): string {
-  const table = (
-    name: string,
-    rows: readonly { at: string; pairs: readonly (readonly [string, string])[] }[],
-  ): string[] => [
-    `function ${name}`,
-    '  switch "$argv[1]"',
-    ...rows.flatMap(({ at, pairs }) => [
-      `    case ${fish(at)}`,
-      `      printf '%s\\t%s\\n' ${pairs.map(([word, meaning]) => `${fish(word)} ${fish(meaning)}`).join(' ')}`,
-    ]),
-    '  end',
-    'end',
-  ];
-  return lines(
-    '# Completion of muster in fish: muster completion fish | source',
-    table(
-      '__muster_commands',
-      withCommands(places).map(({ at, commands }) => ({
-        at,
-        pairs: commands.map(({ name, meaning }): [string, string] => [name, meaning]),
-      })),
-    ),
-    table(
-      '__muster_flags',
-      places.map(({ at, flags }) => ({
-        at,
-        pairs: flags.map((flag): [string, string] => [marked(flag), flag.meaning]),
-      })),
-    ),
-    table(
-      '__muster_choices',
-      withChoices(places).map(({ at, choices }) => ({
-        at,
-        pairs: choices.map((choice): [string, string] => [choice, '']),
-      })),
-    ),
-    table(
-      '__muster_things',
-      withThings(places).map(({ at, thing }) => ({ at, pairs: [[thing, '']] })),
-    ),
-    fishCompleter,
-  );
-}
+export const fishScript = (places: readonly Place[]): string => `\
+# Completion of muster in fish: muster completion fish | source
+function __muster_offers
+  switch "$argv[1]"
+${rowsOf(places)
+  .map(({ key, offers }) => {
+    const pairs = offers.map(({ name, meaning = '' }) => `${fish(name)} ${fish(meaning)}`);
+    return `    case ${fish(key)}\n      printf '%s\\t%s\\n' ${pairs.join(' ')}`;
+  })
+  .join('\n')}
+  end
+end
+${fishCompleter}
+`;
