@@ -202,7 +202,7 @@ function spoiled(parts: readonly unknown[], by: readonly unknown[]): unknown[][]
   return parts.flatMap((_, at) => by.map((value) => parts.with(at, value)));
 }
 
-/** Lists with encrypted cursors. */
+/** Lists with sealed cursors, which reveal nothing about what they count. */
 const sealed = lists.filter(([name]) => name === 'activity.list');
 
 describe('a made-up cursor', () => {

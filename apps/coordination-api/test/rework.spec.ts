@@ -1,6 +1,6 @@
 /**
- * A reviewer who requests changes sends submitted work back, until every request is stale or withdrawn
- * (CONTRACT §9.2).
+ * A reviewer who requests changes sends submitted work back. It stays in rework while a request that is not
+ * stale remains (CONTRACT §9.2).
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';

@@ -1,4 +1,4 @@
-/** Runs that began and were never heard of again: they end, so that they go with the others in time. */
+/** Ends runs that have sent no event for a long time, so that they are purged with the others. */
 import { abandonedAfterDays, endAbandonedRuns } from '@muster/delivery';
 import { type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';
@@ -6,7 +6,7 @@ import { inPortions } from './portions.ts';
 
 const batchSize = 1_000;
 
-/** Answers how many it ended. */
+/** Ends abandoned runs in every organization, and returns their number. */
 export async function endAbandoned(pool: Pool, signal: AbortSignal): Promise<number> {
   const concerned = await acrossOrganizations(pool, (db) =>
     db.all(

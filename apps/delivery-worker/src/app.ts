@@ -1,4 +1,4 @@
-/** delivery-worker, put together from its configuration; nothing runs yet. */
+/** Assembles delivery-worker from its configuration, without starting anything yet. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { nodeChecks, openNodes, type OpenNodes } from '@muster/placement';
 import { awaitRedis, openQueues, type Queues, type Working } from '@muster/redis/queues';
@@ -20,22 +20,25 @@ import { createWorkers } from './workers.ts';
 export interface DeliveryWorker {
   readonly service: Service;
   /**
-   * Sends webhooks from now on, and sweeps leases while Redis is away; waits for Redis, then relays and works as well, until
-   * `stop`. Throws where this Redis may evict what is queued.
+   * Starts sending webhooks, and sweeping leases while Redis is unavailable. Waits for Redis, then relays and
+   * runs jobs until `stop`. Throws if this Redis may evict queued jobs.
    */
   readonly start: () => Promise<void>;
-  /** Ends what runs, or leaves it to be dispatched again. */
+  /** Finishes the running jobs, or leaves them to be dispatched again. */
   readonly stop: () => Promise<void>;
 }
 
 export interface DeliveryWorkerOptions {
-  /** Of the keys in Redis; the usual one unless told. */
+  /** Prefix of the keys in Redis, if it is not the default. */
   readonly prefix?: string;
-  /** Work waits and this process does none of it: something in it has stopped, and only a new one helps. */
+  /**
+   * Called when jobs are waiting but this process runs none of them. Something in it has stopped, and only a
+   * restart helps.
+   */
   readonly onSilence: (queues: readonly string[]) => void;
 }
 
-/** These together are less than the process gives itself. */
+/** Grace periods whose sum is below the shutdown timeout of the process. */
 const turnGraceMillis = 1_000;
 const closeGraceMillis = 15_000;
 
@@ -57,7 +60,7 @@ export function createDeliveryWorker(
 ): DeliveryWorker {
   const nodes = openDatabase(config, logger);
   const { pool } = nodes;
-  // Health says that Redis is away; each attempt to reach it need not be a line.
+  // The health check reports that Redis is unavailable, so failed attempts are only logged at debug level.
   const onError = (error: Error): void => {
     logger.debug({ err: error }, 'Redis');
   };
@@ -115,7 +118,8 @@ export function createDeliveryWorker(
       const lastSent = sending.stop();
       const loopsStopped = loops.stop();
       await Promise.race([loopsStopped, pause(turnGraceMillis, undefined, { ref: false })]);
-      // A queue that waits for a Redis that is away lets go when it is closed, and with it the relay.
+      // A queue that waits for an unavailable Redis stops waiting when it is closed; the relay then stops
+      // too.
       await queues.close();
       await loopsStopped;
       await lastSent;

@@ -1,4 +1,4 @@
-/** Calls of forges, over connections that are guarded as those of webhooks are. */
+/** Creates the function that calls forges, over connections restricted like those of webhooks. */
 import { type AskForge, ForgeRefusal } from '@muster/forges';
 import { ForbiddenAddress, type Sender } from '@muster/outbound/sender';
 
@@ -9,7 +9,7 @@ export const createAskForge =
       return await sender.ask(request);
     } catch (error) {
       const { host } = new URL(request.url);
-      // No later try is let through, unless people change something.
+      // The refusal is final, because the address stays forbidden until someone changes the configuration.
       if (error instanceof ForbiddenAddress)
         throw new ForgeRefusal(`${host}: ${error.message}`, { quietUntil: null, isFinal: true });
       const { code, message } = error as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/** What delivery-worker takes from its environment. */
+/** The environment variables of delivery-worker. */
 import { Resolver } from 'node:dns';
 import {
   ConfigError,
@@ -15,7 +15,9 @@ import { type MailTo, mailToOf } from '@muster/outbound/mail';
 import { parseNodes } from '@muster/placement';
 import { z } from 'zod';
 
-/** Where browsers' push services are: a worker that posts to any address a device names could be sent anywhere. */
+/**
+ * Hosts of the browsers' push services. Without this list, a device could make the worker post to any URL.
+ */
 const pushServices = [
   'fcm.googleapis.com',
   '.push.services.mozilla.com',
@@ -23,7 +25,7 @@ const pushServices = [
   '.notify.windows.com',
 ].join(',');
 
-/** Addresses, each with a port where it is not the usual one. Throws where one is none. */
+/** Parses DNS server addresses, each with an optional port. Throws if one is invalid. */
 function parseServers(text: string): string[] {
   const servers = text
     .split(',')
@@ -41,64 +43,77 @@ const list = (text: string): string[] => text.split(',').map((part) => part.trim
 
 export const environment = {
   ...commonEnvironment,
-  /** The port of its health and of the dashboard of queues. */
+  /** Port of the health checks and of the queue dashboard. */
   PORT: commonEnvironment.PORT.default(4103),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4113),
-  /** A login that may become muster_app and muster_worker. */
+  /** URL of the primary database. Its login must be a member of the roles muster_app and muster_worker. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /**
-   * Further servers that organizations are at, as `eu=postgres://…,us=postgres://…`, with the same login; DATABASE_URL names the
-   * one that knows where each of them is. The API, the worker, sign-in and the operators' commands need the same.
+   * Further database servers that hold organizations, as `eu=postgres://…,us=postgres://…`, with the same
+   * login. The server in DATABASE_URL knows where each organization is. The API, the worker, sign-in and the
+   * operators' commands need the same value.
    */
   DATABASE_NODES: parsedVariable(parseNodes),
-  /** Connections to Postgres at most, per process. */
+  /** Maximum number of connections to Postgres, per process. */
   DATABASE_POOL: z.coerce.number().int().min(4).max(100).default(10),
   /**
-   * Where the queues live; it must not evict. Several hosts with commas between are a cluster,
-   * `redis+sentinel://host:26379,host:26379/name` a group that sentinels watch.
+   * URL of the Redis that holds the queues; it must not evict keys. A comma-separated list of hosts is a
+   * cluster; `redis+sentinel://host:26379,host:26379/name` is a group with sentinels.
    */
   REDIS_URL: RedisUrl,
-  /** Where people reach Muster, for the links in mails. */
+  /** Public URL of Muster, for links in e-mails. */
   BASE_URL: z.url({ protocol: /^https?$/ }),
-  /** `smtp://user:password@host:587`, or smtps; without it mails go to the folder. */
+  /**
+   * Mail server, as `smtp://user:password@host:587` or smtps; without it, e-mails are written to MAIL_FOLDER.
+   */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-  /** Where mails are written as .eml while there is no SMTP_URL. */
+  /** Folder for e-mails as .eml files, if SMTP_URL is not set. */
   MAIL_FOLDER: z.string().optional(),
-  /** The sender of mails. */
+  /** Sender of e-mails. */
   MAIL_FROM: z.string().min(3).default('Muster <muster@localhost>'),
-  /** A key pair for web push (npx web-push generate-vapid-keys); without it nothing is pushed. */
+  /**
+   * Public key for web push (npx web-push generate-vapid-keys); without a key pair, no push messages are
+   * sent.
+   */
   VAPID_PUBLIC_KEY: z.string().optional(),
-  /** The private one of that pair. */
+  /** Private key for web push. */
   VAPID_PRIVATE_KEY: z.string().optional(),
-  /** Whom a push service writes to when something is wrong: mailto: or https:. */
+  /** Contact for push services in case of problems: mailto: or https:. */
   VAPID_SUBJECT: z.url({ protocol: /^(mailto|https)$/ }).optional(),
-  /** Hosts, or host:port, that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
+  /**
+   * Comma-separated hosts, or host:port, of allowed push services. A host that begins with a dot includes all
+   * of its subdomains.
+   */
   PUSH_HOSTS: z.string().default(pushServices).transform(list),
   /**
-   * Networks besides the public ones that webhooks may be sent to, and forges and identity providers called in, such as
-   * `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443 and 8443, or at the one after it, or all (`*`). The API, the worker
-   * and sign-in need the same.
+   * Non-public networks in which webhooks, forges and identity providers may be called, such as
+   * `10.0.0.0/8,127.0.0.0/8:*`. Ports 80, 443 and 8443 are allowed, or the port after the network, or all
+   * (`*`). The API, the worker and sign-in need the same value.
    */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /**
-   * Seals the secrets of webhooks, of connections to forges and of identity providers in the database, together with a key
-   * there: at least 32 characters. Several with commas between: the first seals, any opens. Without it a copy of the database
-   * opens them. The API, the worker and sign-in need the same.
+   * Encrypts the secrets of webhooks, forge connections and identity providers in the database, together with
+   * a key stored there: at least 32 characters. In a comma-separated list, the first key encrypts and any key
+   * decrypts. Without it, a copy of the database is enough to decrypt them. The API, the worker and sign-in
+   * need the same value.
    */
   SECRETS_KEY: parsedVariable(parseKeys),
   /**
-   * Servers of the DNS, with commas between, that are asked for the records of identity providers' domains, such as
-   * `10.0.0.53` or `10.0.0.53:5353`; those of the machine unless set.
+   * Comma-separated DNS servers for the records of identity providers' domains, such as `10.0.0.53` or
+   * `10.0.0.53:5353`; the machine's own by default.
    */
   DNS_SERVERS: parsedVariable(parseServers),
-  /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */
+  /**
+   * URL template of the page that shows an event's subject, for webhooks: with `{type}`, `{id}`, `{key}` and
+   * `{projectId}`.
+   */
   SUBJECT_URL: SubjectUrl,
   /**
-   * Mails and pushes that a member gets of what one other member does: so many at once, and one more after so many
-   * seconds. Further ones wait and go out as one message for each kind.
+   * Rate limit for e-mails and push messages to a member about one other member's actions: burst/seconds for
+   * one more. Further ones are delayed and combined into one message per kind.
    */
   LIMIT_MESSAGES: rateVariable('5/120'),
-  /** How many days notifications that were read, and runs of agents that ended, are kept. */
+  /** Days for which read notifications and ended runs of agents are kept. */
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
 };
 

@@ -1,4 +1,4 @@
-/** What this process did since it started, as its metrics show it. */
+/** Counters of this process since its start, exported as metrics. */
 import { type Metrics } from '@muster/http';
 
 const totals = {

@@ -1,4 +1,7 @@
-/** Bull Board at /queues, for operators with a platform token: as a bearer, or as the password that a browser asks for. */
+/**
+ * Bull Board at /queues, for operators with a platform token. The token is sent as a bearer token, or as the
+ * password of basic authentication.
+ */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createBullBoard } from '@bull-board/api';
@@ -12,10 +15,10 @@ import { type FastifyInstance } from 'fastify';
 
 const prefix = '/queues';
 
-/** The board's pages, beside a bundle; else in its package. */
+/** The dashboard's pages next to the bundle; without a bundle they come from its package. */
 const bundledPages = path.join(import.meta.dirname, 'bull-board-ui');
 
-/** The secret in `Authorization: Bearer <token>`, or in Basic's password. */
+/** Returns the secret in `Authorization: Bearer <token>`, or the password of basic authentication. */
 export function secretOf(header: string | undefined): string | undefined {
   const [scheme, rest = ''] = (header ?? '').split(' ', 2);
   if (/^bearer$/i.test(scheme ?? '')) return rest;
@@ -28,15 +31,15 @@ async function admit(authenticator: Authenticator, header: string | undefined): 
   const secret = secretOf(header);
   if (secret === undefined) throw unauthorized();
   const { identity, confirm } = await authenticator.authenticate(secret);
-  // No transaction behind this page would check the token again.
+  // Verify the token now, because no transaction follows that would do so.
   await confirm();
   if (!scopeCovers(identity.scopes, 'platform'))
     throw scopeTooSmall({ needed: 'platform', held: identity.scopes });
 }
 
 /**
- * It shows and changes nothing: what is in Redis follows from the outbox, and is tried again by `muster outbox replay`.
- * So a foreign page that makes a browser send its password here does no harm either.
+ * Adds the dashboard, which is read-only: the jobs in Redis derive from the outbox, and `muster outbox
+ * replay` retries them. Therefore a cross-site request with the browser's stored password does no harm.
  */
 export function addDashboard(
   app: FastifyInstance,

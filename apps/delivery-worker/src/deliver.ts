@@ -1,4 +1,6 @@
-/** The jobs that send messages: each message is a row of its own, so that one that fails repeats no other. */
+/**
+ * Jobs that send messages. Each message has its own outbox row, so that a failed one does not repeat others.
+ */
 import { createHash } from 'node:crypto';
 import { type Db, of, sql } from '@muster/driver';
 import { type Rate } from '@muster/http';
@@ -17,17 +19,23 @@ import { type Pusher } from './push.ts';
 
 export interface Channels {
   readonly mailer: Mailer;
-  /** Undefined where the installation has no keys for web push. */
+  /** Sends push messages; undefined if the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
   readonly baseUrl: string;
-  /** Limit of the mails and pushes that a member gets about one other member's actions; further ones are bundled. */
+  /**
+   * Limit of the mails and pushes that a member gets about one other member's actions; further ones are
+   * bundled.
+   */
   readonly messageRate: Rate;
 }
 
-/** Names a device in the outbox, where its token, a secret, may not lie. */
+/** Identifies a device in the outbox by a hash, because its token is a secret. */
 const fingerprintOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** Sends the mail that is made of a row; null: by now there is nothing to say. */
+/**
+ * Creates a worker that sends the e-mail prepared for a row. If `prepare` returns null, there is no longer
+ * anything to send.
+ */
 const mailing =
   <Payload>(
     prepare: (
@@ -80,7 +88,10 @@ export const deliverNotification =
     }
   };
 
-/** It is made again: it may have been read meanwhile, or its member does not want it any more. */
+/**
+ * Prepares the e-mail again, because the notification may have been read or the member may have turned it
+ * off.
+ */
 export const mailNotification = mailing<PayloadOf<'notification.mail'>>(
   async (db, { notificationId }) => (await prepareNotification(db, notificationId))?.email ?? null,
 );
@@ -98,7 +109,7 @@ export const pushNotification =
     };
   };
 
-/** The device stays, and can register a new one. */
+/** Removes the device's push token. The device stays and can register a new one. */
 export async function forgetToken(db: Db, token: string): Promise<void> {
   db.later(
     sql`update devices set push_token = null

@@ -1,4 +1,4 @@
-/** The job of the queue `leases`: what has expired is noted, and the next sweep is set for the next expiry. */
+/** The job of the queue `leases`: records expired leases and schedules the next sweep. */
 import { type Pool } from '@muster/driver';
 import { forEachNode } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
@@ -13,7 +13,10 @@ export interface ExpiryContext {
   readonly retentionDays: number;
 }
 
-/** Locks of an execution go with it, however late: its holder may go on after its time. */
+/**
+ * Records expired leases and purges expired locks. Locks of an execution are not purged, because its holder
+ * may resume after the expiry.
+ */
 export async function noteExpired(
   { pool, queues, count, retentionDays }: ExpiryContext,
   signal: AbortSignal,

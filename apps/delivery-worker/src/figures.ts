@@ -1,4 +1,4 @@
-/** What operators look at: how much waits, how late it is, what died; how much is worked on, and how much of it stalls. */
+/** Metrics for operators: waiting, late and dead jobs, and executions by state. */
 import { type Pool, type Query, sql } from '@muster/driver';
 import { allNodes } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
@@ -6,15 +6,15 @@ import { type ExecutionState, executionStates } from '@muster/registry';
 import { type Figure, type Metrics } from '@muster/http';
 import { acrossOrganizations } from '@muster/tenancy';
 
-/** Shorter than any scrape's pause. */
+/** Cache duration, shorter than any scrape interval. */
 const rememberMillis = 500;
 
 interface TopicFigures {
   readonly topic: string;
   readonly undone: number;
-  /** Seconds since the oldest undone one was written; null where none is. */
+  /** Age of the oldest row that is not done, in seconds; null if there is none. */
   readonly oldest: number | null;
-  /** Seconds for which the latest of those that could be dispatched have waited for it; null where none does. */
+  /** Seconds for which the longest-waiting dispatchable row has waited; null if there is none. */
   readonly lag: number | null;
   readonly dead: number;
 }
@@ -39,7 +39,7 @@ const openStates = executionStates.filter((state) => state !== 'completed');
 interface LeaseFigures {
   readonly live: number;
   readonly expired: number;
-  /** Seconds; null where all that expired was noted. */
+  /** Seconds since the earliest expiry that is not recorded yet; null if there is none. */
   readonly lag: number | null;
 }
 
@@ -56,7 +56,7 @@ interface WebhookFigures {
   readonly active: number;
   readonly failing: number;
   readonly paused: number;
-  /** Seconds for which the first that is due has waited for a worker; null where none does. */
+  /** Seconds for which the first due webhook has waited for a worker; null if none is due. */
   readonly lag: number | null;
 }
 
@@ -67,7 +67,7 @@ export const webhookFigures = sql<WebhookFigures>`
     extract(epoch from now() - min(next_at) filter (where next_at <= now() and (worker_until is null or worker_until < now())))::float as lag
   from webhooks where deleted_at is null`;
 
-/** Figures that are asked for together are looked up once. */
+/** Caches the result, so that figures scraped together share a query. */
 function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
   let last: { readonly rows: Promise<Rows>; readonly until: number } | undefined;
   return () => {
@@ -77,7 +77,7 @@ function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
   };
 }
 
-/** What each server says, where there are several; one that does not answer is left out while another one does. */
+/** Queries every server. A server that fails is left out unless all of them fail. */
 async function ofEachNode<Row>(pool: Pool, query: Query<Row>): Promise<Row[]> {
   const looks = allNodes(pool).map((at) => acrossOrganizations(at.pool, (db) => db.all(query)));
   const settled = await Promise.allSettled(looks);
@@ -101,7 +101,7 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
   addQueueFigures(metrics, queues);
 }
 
-/** Each figure of the outbox: its name, what it says, and how it is made of the rows of a topic. */
+/** Figures of the outbox: name, description, and the function that computes them from a topic's rows. */
 const perTopic: readonly [string, string, (rows: readonly TopicFigures[]) => number][] = [
   [
     'muster_outbox_undone',

@@ -1,4 +1,7 @@
-/** The test of an identity provider: what it offers, and whether the domains that it is to speak for are its organization's. */
+/**
+ * Checks identity providers: their metadata, and whether the organization controls the domains that they are
+ * to authenticate.
+ */
 import { Resolver } from 'node:dns/promises';
 import { type Pool } from '@muster/driver';
 import { type PayloadOf } from '@muster/jobs';
@@ -19,20 +22,20 @@ import { type RowWorker } from './perform.ts';
 export interface IssuerLook {
   readonly sender: Sender;
   readonly seals: Seals;
-  /** Servers of the DNS that are asked instead of the machine's own; none: those. */
+  /** DNS servers to query; if empty, the machine's own. */
   readonly dnsServers: readonly string[];
 }
 
 const dnsMillis = 5_000;
 const dnsTries = 2;
 
-/** What the DNS says where a name has no such record. */
+/** DNS errors that mean that the record does not exist. */
 const absent = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Whether a record of a name has this text; undefined where the DNS did not say. */
+/** Returns true if the name has a TXT record with this text; undefined if the DNS lookup failed. */
 async function hasRecord(resolver: Resolver, name: string, value: string): Promise<boolean | undefined> {
   try {
-    // A long text comes in pieces.
+    // DNS splits a long text into several strings.
     return (await resolver.resolveTxt(name)).some((pieces) => pieces.join('') === value);
   } catch (error) {
     return absent.has((error as NodeJS.ErrnoException).code ?? '') ? false : undefined;
@@ -69,7 +72,9 @@ export const checkIdentityProvider =
     };
   };
 
-/** Asks for a look at every provider that speaks for a domain; of records that are gone, their organizations hear. */
+/**
+ * Requests a check of every provider with domains. If DNS records are gone, their organizations are notified.
+ */
 export async function askForAllChecks(pool: Pool, signal: AbortSignal): Promise<void> {
   const concerned = await acrossOrganizations(pool, (db) => db.all(organizationsToLookAt));
   for (const { id } of concerned) {

@@ -1,4 +1,4 @@
-/** Takes the jobs of every queue, and says how each ended. */
+/** Runs the jobs of every queue and records how each ended. */
 import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
 import { type Metrics } from '@muster/http';
 import { work, type Working } from '@muster/redis/queues';
@@ -6,7 +6,10 @@ import { type Logger } from 'pino';
 
 type Job = Parameters<typeof work>[0];
 
-/** Jobs at once, per queue. Together with the relay they keep within the pool: most of `deliver` is waiting outside. */
+/**
+ * Concurrent jobs per queue. Together with the relay they fit into the connection pool, because jobs of
+ * `deliver` mostly wait for other services.
+ */
 const concurrency: Readonly<Record<QueueName, number>> = {
   deliver: 8,
   sync: 3,
@@ -15,7 +18,7 @@ const concurrency: Readonly<Record<QueueName, number>> = {
   billing: 1,
 };
 
-/** How ends of jobs are counted and logged. */
+/** Creates the function that counts and logs each finished job. */
 export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {
   const counts = new Map(jobNames.map((name) => [name, metrics.job(name)]));
   return ({ name, data, outcome, seconds, error }) => {

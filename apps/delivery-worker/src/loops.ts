@@ -1,4 +1,4 @@
-/** What this process does again and again, until it stops. */
+/** The periodic tasks of this process. */
 import { type Pool } from '@muster/driver';
 import { type After, type Loop, startLoop } from '@muster/http';
 import { allNodes, type Node } from '@muster/placement';
@@ -16,16 +16,19 @@ export interface LoopsSetUp {
   readonly sending: Pick<Runner, 'look'>;
   readonly count: Count;
   readonly logger: Logger;
-  /** Told of queues in which work waits while this process does none of it. */
+  /** Called with the queues in which jobs wait while this process runs none of them. */
   readonly onSilence: (queues: readonly string[]) => void;
 }
 
 export interface Loops {
-  /** Looks for webhooks, and sweeps leases while Redis is away, from Postgres alone. */
+  /**
+   * Starts the tasks that need only Postgres: it looks for due webhooks, and sweeps leases while Redis is
+   * unavailable.
+   */
   readonly beginAlone: () => void;
-  /** Relays, keeps the schedule, and watches those that take jobs. */
+  /** Starts the relay, the schedule, and the check that workers still take jobs. */
   readonly beginWithQueues: (working: readonly Working[]) => void;
-  /** Waits for the turns that run. */
+  /** Waits for the running turns. */
   readonly stop: () => Promise<void>;
 }
 
@@ -42,7 +45,7 @@ const isReachable = (queues: Pick<Queues, 'waiting'>): Promise<boolean> =>
 
 export function createLoops({ pool, queues, sending, count, logger, onSilence }: LoopsSetUp): Loops {
   const begun: Loop[] = [];
-  /** False until Redis was reached once: a call before that would wait for it. */
+  /** False until Redis was first reached: a call before that would block. */
   let hasQueues = false;
   const begin = (what: string, pauseMillis: number, turn: () => Promise<After>): void => {
     const tell = (error: unknown): void => {
@@ -50,13 +53,13 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
     };
     begun.push(startLoop(pauseMillis, turn, tell));
   };
-  /** Of which server, where there are several. */
+  /** Returns the server's name for messages, if there are several servers. */
   const of = ({ name }: Node): string => (allNodes(pool).length > 1 ? ` of ${name}` : '');
 
   return {
     beginAlone: () => {
       for (const at of allNodes(pool)) {
-        // The queue `leases` does this while Redis is there; without it nothing but this loop can.
+        // While Redis is available, the queue `leases` does this. This loop is the fallback.
         begin(`the sweep of leases${of(at)}`, longestPauseMillis, async () => {
           if (hasQueues && (await isReachable(queues))) return 'rest';
           return sweep(at.pool, (noted) => {

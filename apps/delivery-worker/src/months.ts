@@ -1,19 +1,22 @@
 /**
- * What grows with all that happens is kept by month. Months are made ahead; one of the audit goes as a whole when it ended
- * longer ago than any organization keeps its entries, and the entries of those that keep them less long go row by row
- * before (retention.ts).
+ * Maintains monthly partitions of growing tables. Partitions are created in advance. An audit partition is
+ * dropped when it is older than any organization's retention; retention.ts deletes the rows of organizations
+ * with a shorter one.
  */
 import { type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';
 import { daysOfAudit } from './retention.ts';
 
 export interface MonthChange {
-  /** Such as audit_2026_11. */
+  /** Name of the partition, such as audit_2026_11. */
   readonly month: string;
   readonly done: 'made' | 'dropped';
 }
 
-/** Throws where another transaction holds the tables for longer than a second; the next turn tries again. */
+/**
+ * Creates and drops partitions. Throws if another transaction locks the tables for more than a second; the
+ * next turn tries again.
+ */
 export const keepMonths = (pool: Pool): Promise<MonthChange[]> =>
   acrossOrganizations(pool, (db) =>
     db.all(

@@ -1,4 +1,7 @@
-/** What jobs reach others by: mails, pushes, and calls of forges and of issuers; each over connections of its own. */
+/**
+ * Clients of external services for jobs: e-mail, push, forges and identity providers, each with its own
+ * connections.
+ */
 import { type AskForge } from '@muster/forges';
 import { type WebhooksSetUp } from '@muster/notifications';
 import { createMailer, type Mailer } from '@muster/outbound/mail';
@@ -11,14 +14,17 @@ import { createPusher, type Pusher } from './push.ts';
 
 export interface Outbound {
   readonly mailer: Mailer;
-  /** Undefined where the installation has no keys for web push. */
+  /** Sends push messages; undefined if the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
   readonly askForge: AskForge;
   readonly issuers: IssuerLook;
   readonly close: () => void;
 }
 
-/** Opens no connection yet. Forges and issuers are called in the networks that webhooks may be sent to. */
+/**
+ * Creates the clients without connecting. Forges and identity providers may be called in the same networks as
+ * webhooks.
+ */
 export function openOutbound(
   config: Config,
   { networks, seals }: Pick<WebhooksSetUp, 'networks' | 'seals'>,

@@ -1,10 +1,11 @@
 /**
- * How a job is done, once for all of them: its rows are locked, the work runs in a transaction of their organization, and
- * the same transaction marks them done. So a job that is delivered twice is done once, and one that fails or whose
- * worker dies leaves nothing but an undone row, which the relay dispatches again.
+ * Performs jobs. A tenant transaction locks the job's rows, does the work and marks the rows done. A job that
+ * is delivered twice is therefore done once. If a job fails or its worker dies, the row stays undone, and the
+ * relay dispatches it again.
  *
- * Mails and pushes cannot be taken back, so they go out after that transaction, and a second one marks the row done.
- * Meanwhile the row is held: no relay dispatches it. Only a process that dies between the two sends a message twice.
+ * E-mails and push messages cannot be rolled back, so they are sent after that transaction, and a second one
+ * marks the row done. In between, the row is held, so that no relay dispatches it. A message is sent twice
+ * only if the process dies between the two transactions.
  */
 import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import {
@@ -27,17 +28,17 @@ export interface RowWork<Payload> {
   readonly payload: Payload;
 }
 
-/** Goes out after the commit; may answer with what is to be written about it. */
+/** Sends a message after the commit. It may return a function that writes the outcome. */
 export type Sending = (signal: AbortSignal) => Promise<((db: PlainDb) => Promise<void>) | undefined>;
 
-/** Does its work in the transaction, or prepares there what is to be sent. */
+/** Works in the transaction, or prepares a message there and returns the function that sends it. */
 export type RowWorker<Payload> = (work: RowWork<Payload>) => Promise<Sending | undefined>;
-/** Does its work in the transaction, which it shares with others of its kind. */
+/** Works in a transaction that it shares with other jobs of its kind. */
 export type BatchWorker<Payload> = (work: RowWork<Payload>) => Promise<void>;
 export type OrganizationWorker = (work: { readonly db: PlainDb; readonly orgId: string }) => Promise<void>;
 export type ScheduledWorker = (signal: AbortSignal) => Promise<void>;
 
-/** Who does each job: one without a worker does not compile. */
+/** The worker of each job. A job without a worker is a type error. */
 export type Workers = {
   readonly [Name in JobName]: Jobs[Name]['askedBy'] extends 'row'
     ? RowWorker<PayloadOf<Name>>
@@ -48,10 +49,13 @@ export type Workers = {
         : ScheduledWorker;
 };
 
-/** Longer than its time by this, so that two never send the same: an attempt that was cut off may still be at it. */
+/**
+ * Added to the job's timeout, because an attempt that timed out may still be sending. It prevents two workers
+ * from sending the same message.
+ */
 const holdMarginSeconds = 15;
 
-/** Those of the rows that are still to be done, and that no other worker is doing. */
+/** Locks the rows that are not done and that no other worker has locked. */
 export const lockRows = (rowIds: readonly string[], name: JobName): Query<LockedRow> => sql<LockedRow>`
   select r.id, r.payload, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
@@ -65,7 +69,10 @@ export const hold = (rowId: string, seconds: number): Query<unknown> => sql`
   update outbox set dispatch_after = greatest(dispatch_after, now() + make_interval(secs => ${seconds}))
   where ${of()} and id = ${rowId}`;
 
-/** Dead ones among them: the state is brought up to date for them too. */
+/**
+ * Locks all undone rows of the topic, including dead ones, because the work brings the state up to date for
+ * them too.
+ */
 export const lockAll = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql<Omit<LockedRow, 'payload'>>`
   select r.id, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
@@ -75,7 +82,7 @@ export const lockAll = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql
 export const noteError = (rowIds: readonly string[], text: string): Query<unknown> =>
   sql`update outbox set error = ${text} where ${of()} and id = any (${rowIds}::uuid[]) and done_at is null`;
 
-/** Answers what runs a job by its name, as the queues hand it over. */
+/** Creates the function that runs a queued job by its name. */
 export function performer(
   pool: Pool,
   workers: Workers,
@@ -97,12 +104,12 @@ export function performer(
   };
 }
 
-/** A job as it was handed over, this time. */
+/** One delivery of a job by its queue. */
 interface Delivery {
   readonly pool: Pool;
   readonly name: JobName;
   readonly orgId: string;
-  /** Its time is up. */
+  /** Aborts at the job's timeout. */
   readonly signal: AbortSignal;
 }
 
@@ -144,7 +151,10 @@ async function performRow(
   return 'done';
 }
 
-/** All of them in one transaction; where that fails, each in its own, so that a bad one is alone with its error. */
+/**
+ * Performs all rows in one transaction. If it fails, performs each row separately, so that only the failing
+ * ones get an error.
+ */
 async function performBatch(
   delivery: Delivery,
   worker: BatchWorker<unknown>,
@@ -160,7 +170,7 @@ async function performBatch(
   const outcomes: Outcome[] = [];
   const failures = new Map<string, unknown>();
   for (const [index, rowId] of rowIds.entries()) {
-    // Out of time are all that have not had their turn.
+    // After the timeout, the remaining rows fail as well.
     const ids = signal.aborted ? rowIds.slice(index) : [rowId];
     await noting(delivery, ids, () => inOneTransaction([rowId])).then(
       (outcome) => outcomes.push(outcome),
@@ -197,7 +207,7 @@ function performRows({ pool, name, orgId, signal }: Delivery, worker: Organizati
     within(
       signal,
       (async () => {
-        // Whatever wrote these rows is committed, so the work, which reads after this, sees all of it.
+        // The transactions that wrote these rows have committed, so the work sees all of their changes.
         const rows = await db.all(lockAll(name));
         if (rows[0] === undefined) return 'skipped';
         if (!rows[0].orgDeleted) await worker({ db, orgId });
@@ -208,7 +218,10 @@ function performRows({ pool, name, orgId, signal }: Delivery, worker: Organizati
   );
 }
 
-/** Leaves the error on the rows that it was about, for the operators' list. That the job failed is known without it. */
+/**
+ * Records the error on the rows that caused it, for the operators' list. If that fails, the job is still
+ * reported as failed.
+ */
 async function noting<Result>(
   { pool, orgId }: Delivery,
   rowIds: readonly string[],
@@ -225,7 +238,10 @@ async function noting<Result>(
   }
 }
 
-/** The contract says what asks for a job, and Workers what its worker looks like for that; by name TypeScript cannot follow. */
+/**
+ * The following casts select a worker by the job's name. TypeScript cannot derive the worker's type from
+ * `askedBy`.
+ */
 const rowWorker = (workers: Workers, name: JobName): RowWorker<unknown> =>
   workers[name as OutboxJobName] as RowWorker<unknown>;
 const batchWorker = (workers: Workers, name: JobName): BatchWorker<unknown> =>

@@ -1,8 +1,8 @@
-/** Work in many organizations, in portions short enough that no caller waits for them. */
+/** Runs work in many organizations, in portions that are short enough not to block callers. */
 import { type PlainDb, type Pool } from '@muster/driver';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 
-/** In each of the organizations does portions of `most`, until one is not full; answers how much it did. */
+/** Runs portions of `most` in each organization until one is not full, and returns the total. */
 export async function inPortions(
   pool: Pool,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Removes what is past its day, as the retention says: in portions, oldest first, short enough that no caller waits for
- * them. A purge that is stopped goes on at the next turn.
+ * Deletes rows that are past their retention, oldest first, in portions that are short enough not to block
+ * callers. An interrupted purge continues at the next turn.
  */
 import { newId, of, type Part, type Pool, type Query, sql } from '@muster/driver';
 import { markRead } from '@muster/notifications';
@@ -17,7 +17,7 @@ const purges = new Map(
 );
 export const purgedTables: readonly string[] = [...purges.keys()];
 
-/** Removes what is due of a table, and answers how much that was. */
+/** Deletes the due rows of a table and returns their number. */
 export async function purge(pool: Pool, signal: AbortSignal, table: string, days: number): Promise<number> {
   const rules = purges.get(table);
   if (rules === undefined) throw new Error(`${table} is not purged`);
@@ -32,13 +32,13 @@ export async function purge(pool: Pool, signal: AbortSignal, table: string, days
 
 interface Keeper {
   readonly days: number;
-  /** All of them where none is named. */
+  /** The organization; undefined for all organizations. */
   readonly orgId?: string;
 }
 
 const daysAs = (days: Part): Part => sql.part`make_interval(days => ${days}::int)`;
 
-/** The organizations that have something due, and for how many days each keeps it. */
+/** Lists the organizations with due rows, each with its own retention in days. */
 const keepersOf = (pool: Pool, table: string, { due }: Purge, daysOf: Part): Promise<readonly Keeper[]> =>
   acrossOrganizations(pool, (db) =>
     db.all(
@@ -61,12 +61,15 @@ function portionOf(table: string, { key, due, oldestFirst }: Purge, days: number
   const isDue = sql.part`${ofThem} ${due(daysAs(sql.part`${days}`))}`;
   const find = sql.part`select ${named} from ${sql.word(table)} t
       where ${isDue} and ${days}::int > 0 order by ${oldestFirst} limit ${sql.literal(portion)}`;
-  // Asked again of the row as it is by then: a holder may have renewed it in between.
+  // Check the condition again when deleting, because a holder may have renewed the row.
   const remove = sql`delete from ${sql.word(table)} t where (${named}) in (${find}) and ${isDue} returning 1`;
   return { find, remove };
 }
 
-/** The rows of a portion are looked up by their key: to read the whole table for them looks cheaper to the planner, and is not. */
+/**
+ * Disables join plans that read the whole table. The planner underestimates their cost; an index lookup by
+ * key is faster.
+ */
 const byKey = sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
 
 async function removeDue(pool: Pool, signal: AbortSignal, { remove }: Portion): Promise<number> {
@@ -79,13 +82,16 @@ async function removeDue(pool: Pool, signal: AbortSignal, { remove }: Portion): 
   }
 }
 
-/** How each portion of a table finds its rows; of one organization's where each says for how long. */
+/**
+ * Returns the query that finds a portion of a table's rows, for one organization if each has its own
+ * retention.
+ */
 export const findsOf = (table: string): Part[] =>
   (purges.get(table) ?? []).map(
     (rule) => portionOf(table, rule, 90, rule.daysOf === undefined ? undefined : newId()).find,
   );
 
-/** Unread notifications of more than a year count as read. */
+/** Marks unread notifications older than a year as read. */
 export async function readForThem(pool: Pool, signal: AbortSignal): Promise<number> {
   const isOld = sql.part`n.in_inbox and n.read_at is null and n.created_at < now() - interval '365 days'`;
   const orgs = await acrossOrganizations(pool, (db) =>

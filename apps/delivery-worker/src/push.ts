@@ -1,4 +1,4 @@
-/** Web push to the devices of people who want it. */
+/** Sends web push messages to members' devices. */
 import { ECDH } from 'node:crypto';
 import { type Agent } from 'node:https';
 import { WebPushSubscription } from '@muster/registry';
@@ -8,17 +8,17 @@ import { type z } from 'zod';
 import { type Vapid } from './config.ts';
 
 export interface Push {
-  /** What the browser gave when the device was registered, as JSON. */
+  /** The browser's push subscription as JSON, from the device's registration. */
   readonly subscription: string;
-  /** What its service worker gets. */
+  /** The data for the browser's service worker. */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 export type PushOutcome =
   | 'sent'
-  /** The device has gone: nothing can be pushed to it any more. */
+  /** The subscription no longer exists. */
   | 'gone'
-  /** The push service will not take this one, however often it is sent. */
+  /** The push service rejects this message permanently. */
   | 'refused';
 
 export interface Pusher {
@@ -26,35 +26,41 @@ export interface Pusher {
 }
 
 const timeoutMillis = 10_000;
-/** Later than that a push is of no use. */
+/** Lifetime of a message at the push service; later it would be useless. */
 const liveSeconds = 24 * 60 * 60;
 
 const goneStatus = new Set([404, 410]);
 
-/** Of the 4xx those that say "not now". */
+/** Temporary errors among the 4xx statuses. */
 const laterStatus = new Set([408, 425, 429]);
-/** The caller chose the address: what is refused there must not be tried, and given up, at the caller's wish. */
+/**
+ * Returns true for a permanent rejection. The device's owner chose the URL, so such an error must not cause
+ * retries and dead jobs.
+ */
 const isFinal = (status: number): boolean => status >= 400 && status < 500 && !laterStatus.has(status);
 
 export interface PusherOptions {
   readonly vapid: Vapid;
-  /** Hosts that may be pushed to, with the port where it is not that of https. */
+  /** Allowed push hosts, with the port if it is not the default port of https. */
   readonly hosts: readonly string[];
   readonly agent?: Agent;
   readonly logger?: Logger;
 }
 
-/** Whether the host is one of them; one that begins with a dot stands for all below it. */
+/** Returns true if the host is allowed. An entry that begins with a dot includes all of its subdomains. */
 export const isPushHost = (host: string, hosts: readonly string[]): boolean =>
   hosts.some((allowed) => (allowed.startsWith('.') ? host.endsWith(allowed) : host === allowed));
 
-/** At another port than that of https, or with a name, is no push service but where PUSH_HOSTS names it so. */
+/**
+ * Returns true if the URL is an allowed push service. It must have no user info, and another port only if
+ * PUSH_HOSTS names it.
+ */
 const isPushAddress = (endpoint: string, hosts: readonly string[]): boolean => {
   const { host, username, password } = new URL(endpoint);
   return isPushHost(host, hosts) && username === '' && password === '';
 };
 
-/** The device's own words, or nothing where they are none, or their key is no point of the curve. */
+/** Parses the subscription; undefined if it is malformed or its key is not a point on the curve. */
 function subscriptionOf(text: string): z.infer<typeof WebPushSubscription> | undefined {
   try {
     const subscription = WebPushSubscription.parse(JSON.parse(text));
@@ -69,7 +75,7 @@ export function createPusher({ vapid, hosts, agent, logger }: PusherOptions): Pu
   return {
     send: async ({ subscription: text, payload }) => {
       const subscription = subscriptionOf(text);
-      // Trying again would not make it an address.
+      // A retry would not make the subscription valid.
       if (subscription === undefined || !isPushAddress(subscription.endpoint, hosts)) return 'gone';
       try {
         await webPush.sendNotification(subscription, JSON.stringify(payload), {
@@ -84,7 +90,8 @@ export function createPusher({ vapid, hosts, agent, logger }: PusherOptions): Pu
         const { statusCode: status } = error;
         if (goneStatus.has(status)) return 'gone';
         if (!isFinal(status)) throw error;
-        // Of all devices at once it is the keys of the installation; the device's address is a secret.
+        // If this concerns all devices, the installation's keys are wrong. Log only the host, because the
+        // device's URL is a secret.
         logger?.warn({ status, host: new URL(subscription.endpoint).host }, 'a push was refused');
         return 'refused';
       }

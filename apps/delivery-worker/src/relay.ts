@@ -1,7 +1,8 @@
 /**
- * From the outbox to the queues. A row stays undone until the transaction that does its work says so; what was
- * dispatched and is not done by its time, because Redis forgot it or a worker died, is dispatched again, later and later.
- * Relays take turns by `skip locked`, so that any number of them may run.
+ * Moves rows from the outbox to the queues. A row stays undone until the transaction that does its work marks
+ * it done. If that does not happen in time, because Redis lost the job or a worker died, the row is
+ * dispatched again, with an exponential retry delay. Relays use `skip locked`, so that several may run at
+ * once.
  */
 import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import { abandonDelivery } from '@muster/forges';
@@ -21,7 +22,10 @@ import {
 export interface RelayOptions {
   readonly pool: Pool;
   readonly queues: Pick<Queues, 'enqueue' | 'waiting'>;
-  /** What is not done after so many seconds is dispatched for the second time; then after twice as many, and so on. */
+  /**
+   * Seconds until a row that is not done is dispatched for the second time. Each further delay is twice as
+   * long.
+   */
   readonly firstPauseSeconds?: number;
   readonly onDead: (row: DeadRow) => void;
 }
@@ -33,28 +37,32 @@ export interface DeadRow {
 }
 
 interface ClaimedRow extends DeadRow {
-  /** This one included. */
+  /** The number of attempts including this one. */
   readonly attempts: number;
   readonly traceParent: string | null;
 }
 
-/** Longer than the queues keep what a worker had that was killed; and what is lost twice in a row comes within 10 s. */
+/**
+ * Longer than the queues keep the jobs of a killed worker. A job that is lost twice in a row is dispatched
+ * again within 10 s.
+ */
 export const usualFirstPauseSeconds = 4;
 const longestPauseSeconds = 3_600;
-/** Rows of a topic in one turn. */
+/** Maximum number of rows of a topic per turn. */
 const batchSize = 500;
 /**
- * A queue that holds so many jobs gets no more. Each may be a batch, and all of them are to be done before the first is
- * due again: what waits for longer is dispatched, and counted, in vain. And the next job waits behind them.
+ * A queue with this many waiting jobs gets no more. Each job may be a batch, and all should finish before the
+ * first is due again; otherwise rows are dispatched and counted in vain. A longer queue would also delay the
+ * jobs behind it.
  */
 const mostWaiting = 500;
 
-/** One job that answers many rows is shown in so many of their traces. */
+/** A job for many rows is linked to at most this many of their traces. */
 const mostTraces = 16;
 
 const topics = jobNames.filter(isOutboxJob);
 
-/** Pushing the time back is what claims a row: a relay that comes before that time does not see it. */
+/** Claims due rows by postponing their time, so that other relays do not see them. */
 export const claim = (
   open: readonly OutboxJobName[],
   firstPauseSeconds: number,
@@ -71,7 +79,7 @@ export const claim = (
   from due where o.org_id = due.org_id and o.id = due.id
   returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
-/** No worker tried: the attempt is not counted. */
+/** Returns rows that could not be queued, without counting the attempt. */
 export const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
   update outbox o set attempts = o.attempts - 1, dispatch_after = now() + interval '1 second'
   from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[]) given (org_id, id)
@@ -84,7 +92,7 @@ export const setDead = (rowId: string): Query<{ payload: unknown }> => sql<{ pay
 const giveUpOnDelivery = (db: PlainDb, payload: unknown): Promise<DomainEvent[]> =>
   abandonDelivery(db, jobs['forge.translate'].payload.parse(payload).deliveryId);
 
-/** One turn: claims what is due, buries what was tried often enough, adds the rest to the queues. */
+/** Runs one turn: claims due rows, marks exhausted ones dead, and queues the rest. */
 export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
   const waiting = await options.queues.waiting();
   const open = topics.filter((topic) => waiting[jobOf(topic).queue] < mostWaiting);
@@ -106,7 +114,7 @@ export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
     : 'rest';
 }
 
-/** A job per row, or one for rows that share it. In a batch is only what is dispatched for the first time. */
+/** Creates one job per row, or one for rows that share a job. Only first attempts are batched. */
 function ticketsFor(rows: readonly ClaimedRow[]): Enqueued[] {
   const shares = Map.groupBy(rows, ({ topic, orgId, id, attempts }) => {
     const { askedBy } = jobOf(topic);
@@ -115,7 +123,7 @@ function ticketsFor(rows: readonly ClaimedRow[]): Enqueued[] {
   return [...shares.values()].flatMap(jobsFor);
 }
 
-/** The rows have their topic in common, and their organization. */
+/** Creates jobs for rows of the same topic and organization. */
 function jobsFor(rows: readonly ClaimedRow[]): Enqueued[] {
   const [first, ...others] = rows;
   if (first === undefined) return [];

@@ -1,18 +1,20 @@
-/** What a caller deleted is removed, in portions short enough that no caller waits for them. */
+/** Removes deleted records, in portions that are short enough not to block callers. */
 import { type Pool, sql } from '@muster/driver';
 import { eachInTurn, type Node, removePlacement } from '@muster/placement';
 import { acrossOrganizations, isSettled, type Removal, removeInPortions } from '@muster/tenancy';
 
-/** The listeners of a removal. */
+/** Callbacks that report the progress of a removal. */
 export interface Progress {
   readonly removed: (rows: number) => void;
   readonly log: (about: object, message: string) => void;
 }
 
-/** So often it is said how far a removal is. */
+/** Interval between progress messages. */
 const saysEveryMillis = 10_000;
 
-/** Removes one thing in portions, and says how that goes on; false where another worker is at it. */
+/**
+ * Removes one record in portions and reports the progress. Returns false if another worker is removing it.
+ */
 async function remove(
   pool: Pool,
   { removed, log }: Progress,
@@ -35,7 +37,7 @@ async function remove(
   return done;
 }
 
-/** Removes what of a table was deleted, and answers how many are gone. */
+/** Creates a function that removes the deleted records of a table and returns their number. */
 const removeDeleted =
   (table: 'projects' | 'webhooks') =>
   async (pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> => {
@@ -54,13 +56,13 @@ const removeDeleted =
     return gone;
   };
 
-/** Projects that were deleted: no caller sees them any more. */
+/** Removes deleted projects, which callers no longer see. */
 export const removeProjects = removeDeleted('projects');
 
-/** Endpoints of webhooks that were deleted, with what was known of their deliveries. */
+/** Removes deleted webhooks with their delivery records. */
 export const removeWebhooks = removeDeleted('webhooks');
 
-/** Organizations whose owner deleted them more than 30 days ago. */
+/** Removes organizations whose owner deleted them more than 30 days ago. */
 export async function removeOrganizations(
   at: Node,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * What becomes of the rows of each table: the only statement of it. A table without an entry fails a spec, and the page
- * docs/decisions/retention.md shows the same. The purges (purge.ts) go by it.
+ * The retention of every table, defined only here. A spec fails for a table without an entry, and
+ * docs/decisions/retention.md shows the same table. purge.ts applies these rules.
  */
 import { type Part, sql } from '@muster/driver';
 import { webhookDeliveriesKeptDays } from '@muster/notifications';
@@ -8,9 +8,9 @@ import { planLimits } from '@muster/organizations';
 import { type Plan, plans, Policy } from '@muster/registry';
 
 export type Retention =
-  /** Kept as long as what it hangs on. `because` says why that is enough. */
+  /** Kept as long as its parent record. `because` explains why that is sufficient. */
   | { readonly kept: 'for good'; readonly grows: string; readonly because: string }
-  /** No more than so many. */
+  /** Limited to a fixed number of rows. */
   | { readonly kept: 'capped'; readonly grows: string; readonly at: string }
   | {
       readonly kept: 'purged';
@@ -21,11 +21,14 @@ export type Retention =
 
 export interface Purge {
   readonly key: readonly string[];
-  /** Which rows are due; `days` is how long what is over is kept. */
+  /** Returns the condition for due rows; `days` is the retention of completed records. */
   readonly due: (days: Part) => Part;
-  /** The order of an index where the table is large: each portion finds its rows by it, however many are due. */
+  /**
+   * The order of an index, for large tables, so that each portion finds its rows quickly however many are
+   * due.
+   */
   readonly oldestFirst: Part;
-  /** For how many days an organization `o` with the subscription `s` keeps its rows, where each says so for itself. */
+  /** The retention in days of organization `o` with subscription `s`, if each organization has its own. */
   readonly daysOf?: Part;
 }
 
@@ -47,7 +50,10 @@ function daysByPlan(plan: Plan): Part {
   return sql.part`when ${plan} then ${days === null ? sql.part`null` : sql.literal(days)}`;
 }
 
-/** How many days an organization `o` with the subscription `s` keeps audit entries: as its policy says, and its plan lets. */
+/**
+ * Days for which organization `o` with subscription `s` keeps audit entries: the policy's value, limited by
+ * the plan.
+ */
 export const daysOfAudit = sql.part`least(
   coalesce((o.policy ->> 'auditRetentionDays')::int, ${sql.literal(Policy.parse({}).auditRetentionDays)}),
   case s.plan ${sql.join(plans.map(daysByPlan), ' ')} end)`;
@@ -116,7 +122,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: () => sql.part`t.noted_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.noted_at`,
   }),
-  // After its deliveries, so that little goes with it.
+  // Later than its deliveries, so that few rows cascade.
   forge_connections: purged(admins, '15 days after it was disconnected', {
     key: byId,
     due: () => sql.part`t.deleted_at < now() - interval '15 days'`,
@@ -158,7 +164,8 @@ export const retention: Readonly<Record<string, Retention>> = {
   }),
   leases: capped(works, 'one for each story and group, whose epoch it keeps'),
   lock_counters: capped('nothing', 'one for each project'),
-  // One that goes with work goes with that alone: its holder may go on with both after the time of either.
+  // A lock of an execution is removed only with the execution, because its holder may resume both after they
+  // expire.
   locks: purged(works, 'when its time has passed, or with its execution', {
     key: byId,
     due: () => sql.part`t.execution_id is null and t.expires_at <= now()`,
@@ -232,7 +239,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   webhooks: purged(admins, 'at once when it was deleted'),
 };
 
-/** As the page shows it. */
+/** Writes the table as Markdown for docs/decisions/retention.md. */
 export function retentionTable(): string {
   const rows = Object.entries(retention).map(([table, entry]) => {
     const until =

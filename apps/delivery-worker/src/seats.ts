@@ -1,6 +1,6 @@
 /**
- * Counts seats: of one organization after each change, and of all of them every night, which finds what a change did not
- * ask for. Whether a seat is free is decided by each operation for itself, under a lock; these counts are for people.
+ * Counts seats: of one organization after each change, and of all organizations nightly, to find missed
+ * changes. Operations check free seats themselves under a lock; these counts are only for display.
  */
 import { aboutSubscription, getSubscription, type Recalculation, recalculateSeats } from '@muster/billing';
 import { of, type PlainDb, type Pool, sql } from '@muster/driver';
@@ -8,7 +8,7 @@ import { notifySeatLimit } from '@muster/notifications';
 import { acrossOrganizations, inOrganizationAsSystem, workerActor } from '@muster/tenancy';
 import { type OrganizationWorker } from './perform.ts';
 
-/** Counts the seats of an organization, and notifies its owner and admins where none is left any more. */
+/** Counts the seats of an organization, and notifies its owner and admins when the last one is taken. */
 async function recalculate(db: PlainDb): Promise<Recalculation> {
   const recalculation = await recalculateSeats(db);
   if (recalculation.isNewlyExhausted)
@@ -28,8 +28,8 @@ export interface SeatReport {
 }
 
 /**
- * Counts the seats of every organization. Reports as drifted those whose stored count was wrong though no change waits to be
- * counted, and as overdrawn those that hold more seats than they bought.
+ * Counts the seats of every organization. `drifted` lists those whose stored count was wrong although no
+ * recount was pending. `overdrawn` lists those with more held and reserved seats than purchased ones.
  */
 export async function reconcileSeats(
   pool: Pool,

@@ -1,10 +1,11 @@
 /**
- * The end of a lease's time, made known: an event in the stream of its execution and in the activity, and a notification
- * for its holder. The state `stalled` shows it without this too, so only the news waits for a worker. From Postgres alone.
+ * Records expired leases: an event in the execution's stream and in the activity, and a notification for the
+ * holder. The state `stalled` does not depend on it; only the events wait for a worker. It needs only
+ * Postgres.
  *
- * Each lease's row says when to look at it next, and whether its expiry was noted, in the transaction that notes it; sweeps
- * take turns by `skip locked`. So any number of them may run, and one that dies in the middle leaves nothing but what the next
- * one does.
+ * Each lease row stores when to check it next and whether its expiry was recorded, in the same transaction.
+ * Sweeps use `skip locked`, so several may run at once, and the next one completes what an interrupted one
+ * left.
  */
 import { type Noted, noteExpiries, type Unit } from '@muster/delivery';
 import { type Pool, type Query, sql } from '@muster/driver';
@@ -18,11 +19,11 @@ import {
   workerActor,
 } from '@muster/tenancy';
 
-/** Not zero, so that leases which another worker has locked are not asked for again and again. */
+/** Not zero, so that leases locked by another worker are not queried in a tight loop. */
 export const shortestPauseMillis = 100;
-/** No lease is shorter, so each that ends before the next turn is known to this one. */
+/** No lease is shorter, so each turn sees every lease that expires before the next one. */
 export const longestPauseMillis = 5_000;
-/** Leases in one look; each organization's share of it is one transaction. */
+/** Maximum number of leases per query. Each organization among them gets one transaction. */
 const batchSize = 200;
 
 interface Due extends Unit {
@@ -40,8 +41,8 @@ const nextLook = sql<{ millis: number | null }>`
   from leases where state = 'held' and not expiry_noted and ${isSettled(sql.part`org_id`)}`;
 
 /**
- * One turn: notes what is past its time, and answers how many milliseconds it is until more will be. What fails in one
- * organization holds up no other; it is thrown when all had their turn.
+ * Runs one turn: records expired leases, and returns the milliseconds until the next expiry. A failure in one
+ * organization does not stop the others; it is thrown at the end.
  */
 export async function sweep(
   pool: Pool,
@@ -63,7 +64,7 @@ export async function sweep(
         progress = true;
       }
     }
-    // Nothing is due, or others are at it.
+    // Nothing is due, or other workers have locked it.
     if (!progress) break;
   }
   if (faults.length > 0) throw new AggregateError(faults, 'some expiries could not be noted');

@@ -1,4 +1,4 @@
-/** Tokens that end soon: their members are told in time to make others. */
+/** Warns members of tokens that expire soon, so that they can create new ones. */
 import { type Pool, sql } from '@muster/driver';
 import { noteTokenEnds, tokensToWarnOf } from '@muster/organizations';
 import { acrossOrganizations } from '@muster/tenancy';
@@ -6,7 +6,9 @@ import { inPortions } from './portions.ts';
 
 const batchSize = 1_000;
 
-/** Asks for a mail about each token that ends soon and of which none was asked for; two workers ask for one. */
+/**
+ * Requests an e-mail for each token that expires soon and has none yet. Concurrent workers request only one.
+ */
 export async function warnOfEnds(pool: Pool, signal: AbortSignal): Promise<void> {
   const concerned = await acrossOrganizations(pool, (db) =>
     db.all(sql<{ id: string }>`select distinct t.org_id as id from tokens t where ${tokensToWarnOf}`),

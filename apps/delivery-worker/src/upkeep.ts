@@ -1,4 +1,4 @@
-/** The jobs by which tables stay as small as they may be. What fails of one table or record holds up no other. */
+/** Jobs that keep tables small. A failure for one table or record does not stop the others. */
 import { type Pool } from '@muster/driver';
 import { eachInTurn, forEachNode } from '@muster/placement';
 import { type Logger } from 'pino';
@@ -11,9 +11,9 @@ import { type Progress, removeOrganizations, removeProjects, removeWebhooks } fr
 export interface UpkeepContext {
   readonly pool: Pool;
   readonly logger: Logger;
-  /** How long what is over is kept. */
+  /** Days for which completed records are kept. */
   readonly retentionDays: number;
-  /** Told of rows that were removed, because what they hang on was deleted. */
+  /** Called with the number of rows that were removed because their parent was deleted. */
   readonly removed: (rows: number) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Every job and who does it, on one page. One that is missing does not compile. */
+/** The worker of every job. A missing one is a type error. */
 import {
   askForge,
   type AskForge,
@@ -31,16 +31,16 @@ import { recalculateSeatsOf, reconcileSeats } from './seats.ts';
 import { warnOfEnds } from './token-ends.ts';
 import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 
-/** What jobs perform, they perform as operations. */
+/** Handlers for the operations that jobs perform. */
 const environment = { handlers: performable(handlers), reactions };
 
-/** What the workers stand on. */
+/** Dependencies of the workers. */
 export interface WorkerContext extends Channels, UpkeepContext, ExpiryContext {
-  /** Calls a forge, where it may be called. */
+  /** Calls a forge, within the allowed networks. */
   readonly askForge: AskForge;
-  /** How issuers of OpenID Connect are asked, and records of the DNS. */
+  /** Configuration for checking identity providers and DNS records. */
   readonly issuers: IssuerLook;
-  /** How secrets of connections are sealed, and where people see stories. */
+  /** Encrypts secrets of connections, and has the URL template of subjects. */
   readonly webhooks: Pick<WebhooksSetUp, 'seals' | 'subjectUrl'>;
 }
 

@@ -1,4 +1,4 @@
-/** The worker as a whole: what it shows, and that it works by itself from start to stop. */
+/** The complete worker: its endpoints, and its operation from start to stop. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -105,7 +105,7 @@ describe('what it shows', () => {
       people.orgId,
       dead,
     );
-    // The mail is there a moment before its job has ended.
+    // The e-mail arrives shortly before its job has ended.
     const ended = 'muster_jobs_total{name="invitation.mail",outcome="done"';
     await until(async () => (await metrics()).includes(ended));
     const text = await metrics();

@@ -1,4 +1,4 @@
-/** Jobs whose work stays in the house are done several at a time, and none is the worse for its company. */
+/** Jobs that only use Postgres run in batches; a failing one does not affect the others. */
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
 import { mostInBatch, Ticket } from '@muster/jobs';

@@ -1,4 +1,4 @@
-/** For specs: a project of stories by SQL, since the board is not of the worker's world. */
+/** Creates a project with stories by SQL, because the worker does not depend on the board. */
 import { newId } from '@muster/driver';
 import { type People, type World } from '@muster/testing';
 
@@ -8,7 +8,7 @@ export interface Board {
   readonly storyIds: readonly string[];
 }
 
-/** A project of stories WEB-1, WEB-2 … that Ana created. */
+/** Creates a project with stories WEB-1, WEB-2 …, created by Ana. */
 export async function arrangeBoard(world: World, stories = 1): Promise<Board> {
   const people = await world.org();
   const { orgId, ana } = people;

@@ -1,4 +1,5 @@
-// What ships: the bundle alone in an empty folder. A worker that is killed in the middle is followed by another.
+// The shipped bundle, alone in an empty folder. Another worker continues after one was killed in the middle
+// of a job.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
@@ -32,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts the bundle and answers its address, once it listens. */
+/** Starts the bundle and returns its URL when it listens. */
 async function start(more: Record<string, string>): Promise<{ child: ChildProcess; address: string }> {
   const child = spawn(process.execPath, ['main.js'], {
     cwd: path.join(folder, 'app'),
@@ -55,7 +56,10 @@ async function start(more: Record<string, string>): Promise<{ child: ChildProces
   throw new Error('the worker ended before it listened');
 }
 
-/** As a flush of Redis does: else the dead worker's job lies there until its lock is over. */
+/**
+ * Clears the queues, as a flush of Redis does. Otherwise the dead worker's job would stay until its lock
+ * expires.
+ */
 async function forgetQueues(): Promise<void> {
   const queues = openQueues({ url: redisUrl(), onError: () => undefined });
   for (const queue of queues.all) await queue.obliterate({ force: true });
@@ -79,7 +83,7 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
     { invitationId },
   );
 
-  // A mail server that never says a word: the first worker is killed while it waits for it.
+  // A mail server that never responds. The first worker is killed while it waits for the server.
   const mute = createServer();
   mute.listen(0, '127.0.0.1');
   await once(mute, 'listening');
@@ -94,7 +98,7 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
   await forgetQueues();
   const second = await start({ MAIL_FOLDER: path.join(folder, 'mail') });
   const mails = (): Promise<string[]> => readdir(path.join(folder, 'mail')).catch(() => []);
-  // The first one holds the row for as long as it might have been at it.
+  // The first worker holds the row for as long as it might still be working on it.
   await world.rows('update outbox set dispatch_after = now() where id = $1', rowId);
   await until(async () => (await mails()).length > 0);
   await until(

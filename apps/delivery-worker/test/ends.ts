@@ -1,4 +1,4 @@
-/** Leases that end, and what a sweep makes of them. */
+/** Helpers for expired leases and their sweep. */
 import { type Person, type World } from '@muster/testing';
 import { sweep } from '../src/sweep.ts';
 import { type Board } from './board.ts';
@@ -12,7 +12,7 @@ export function endsIn(world: World) {
     return { executionId: execution.id, leaseToken };
   };
 
-  /** All leases that somebody holds are past their time. */
+  /** Expires all held leases. */
   const timePasses = (orgId: string) =>
     world.rows(
       `update leases set expires_at = clock_timestamp() - interval '1 second' where org_id = $1 and state = 'held'`,
@@ -27,7 +27,7 @@ export function endsIn(world: World) {
       orgId,
     );
 
-  /** Who was told what, in the order of names. */
+  /** Lists the notifications by the member's name. */
   const told = (orgId: string) =>
     world.rows<{ name: string; kind: string; title: string }>(
       `select m.name, n.kind, n.title from notifications n join members m on m.org_id = n.org_id and m.id = n.member_id

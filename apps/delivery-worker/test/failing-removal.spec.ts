@@ -1,4 +1,4 @@
-/** What cannot be removed holds up nothing else: neither a record before it in line, nor a table. */
+/** A record that cannot be removed delays neither other records nor other tables. */
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';

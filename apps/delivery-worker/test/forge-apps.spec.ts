@@ -1,4 +1,7 @@
-/** A GitHub App made of our manifest, against a server that answers as GitHub documents it and checks who signed. */
+/**
+ * A GitHub App created from our manifest, with a server that follows GitHub's documentation and verifies
+ * signatures.
+ */
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { takeAppCode } from '@muster/forges';
@@ -23,7 +26,10 @@ const { privateKey: pem, publicKey } = generateKeyPairSync('rsa', {
 const webhookSecret = randomBytes(20).toString('hex');
 const appId = 4711;
 
-/** Whether a request is signed by the app's key, for this app and this time, as GitHub asks. */
+/**
+ * Returns true if the app's key signed the request's JWT for this app and the current time, as GitHub
+ * requires.
+ */
 function isSigned({ headers }: Asked): boolean {
   const [head = '', claims = '', signature = ''] = (headers.authorization ?? '').slice(7).split('.');
   const { iss, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString() || '{}') as {
@@ -39,7 +45,10 @@ function isSigned({ headers }: Asked): boolean {
   return isOurs && iss === appId && (exp ?? 0) * 1_000 > Date.now();
 }
 
-/** GitHub: an app is made of a code once, its installation is found and given a token where the app signs. */
+/**
+ * Simulates GitHub: a code creates an app once; the signing app finds its installation and gets a token for
+ * it.
+ */
 function answerAsGitHub(forge: ForgeServer): void {
   const unused = new Set([code]);
   const madeApp = {

@@ -1,4 +1,4 @@
-/** What the checks of a head come to, from what forges deliver. */
+/** The combined result of a head's checks, computed from the forges' deliveries. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ForgeKind } from '@muster/registry';
@@ -24,7 +24,7 @@ let people: People;
 let connection: Connected;
 let executionId: string;
 
-/** Work that was handed in with a pull request of a forge. */
+/** Creates work that was submitted with a forge's pull request. */
 async function begin(kind: ForgeKind, url: string): Promise<void> {
   people = await world.org({});
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });

@@ -1,4 +1,4 @@
-/** Deliveries for specs: signed as forges sign them, taken in as the API takes them, and read as the worker reads them. */
+/** Signs deliveries as forges do, receives them as the API does, and translates them as the worker does. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { receiveDelivery, replayFacts, translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
@@ -26,7 +26,7 @@ const idHeader: Readonly<Record<ForgeKind, string>> = {
 export const hmac = (secret: string, body: string): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-/** As GitLab signs with its signing token, by the standard. */
+/** Returns the Standard Webhooks headers that GitLab sends with its signing token. */
 export function standardHeaders(secret: string, id: string, body: string): Record<string, string> {
   const at = String(Math.floor(Date.now() / 1_000));
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
@@ -58,7 +58,7 @@ export function signed(
   return { headers: { [eventHeader[kind]]: event, ...signature }, body, deliveryId };
 }
 
-/** Takes a delivery in and reads it; answers what became of it. */
+/** Receives and translates a delivery, and returns its result. */
 export async function deliver(
   world: World,
   people: People,
@@ -76,7 +76,7 @@ export async function deliver(
   return found;
 }
 
-/** Does the jobs that are asked for, in the order in which they were. */
+/** Performs the requested jobs, in order. */
 export async function readAll(world: World, orgId: string): Promise<void> {
   for (;;) {
     const jobs = await world.rows<{ id: string; topic: string; payload: Record<string, string> }>(
@@ -97,7 +97,10 @@ export async function readAll(world: World, orgId: string): Promise<void> {
   }
 }
 
-/** An organization that believes the forge alone, with a project of which GitHub has a repository. */
+/**
+ * Creates an organization whose policy trusts only the forge, with a project that is linked to a GitHub
+ * repository.
+ */
 export async function withGithub(
   world: World,
   link: { readonly url: string } | { readonly externalId: string },

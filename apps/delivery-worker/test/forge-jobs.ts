@@ -1,4 +1,4 @@
-/** For specs: the jobs about forges, done as the worker does them, one row of the outbox after the other. */
+/** Performs the forge jobs as the worker does, one outbox row after the other. */
 import { lookAtHeads, reconcile, replayFacts, sendStatus, translateDelivery } from '@muster/forges';
 import { askForge, createForgeCalls, makeApp } from '@muster/forges';
 import { type OutboxJobName } from '@muster/jobs';
@@ -15,16 +15,16 @@ export interface ForgeRow {
   readonly topic: OutboxJobName;
   readonly payload: Record<string, string>;
   readonly error: string | null;
-  /** Whole seconds. */
+  /** Whole seconds until the row is due. */
   readonly dueIn: number;
 }
 
 export interface ForgeJobs {
-  /** Of the organization, which are not done; the oldest first. */
+  /** Lists the organization's undone rows, oldest first. */
   waiting(orgId: string): Promise<ForgeRow[]>;
-  /** Does one of them; throws what it throws. */
+  /** Performs one of them and throws its error. */
   perform(orgId: string, row: Pick<ForgeRow, 'id' | 'topic'>): Promise<string>;
-  /** Does all that are due, those that they ask for included, or that are due soon. */
+  /** Performs all rows that are due or due soon, including those that they create. */
   settle(orgId: string): Promise<void>;
   reconcile(): Promise<void>;
   close(): void;

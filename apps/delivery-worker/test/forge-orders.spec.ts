@@ -1,4 +1,4 @@
-/** The life of a pull request, delivered in any order and as often as a forge likes: one end. */
+/** A pull request's deliveries in any order and with any repetition lead to the same result. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type Actor } from '@muster/registry';
@@ -15,7 +15,7 @@ beforeEach(async () => {
   ({ people, github } = await withGithub(world, { externalId: String(acmeApi.id) }));
 });
 
-/** What is known of the work at the end, without what each work has of its own. */
+/** Returns the final state of the work, without values that are unique to it. */
 async function endOf(executionId: string, storyId: string): Promise<unknown> {
   const [row] = await world.rows<{ forge: Record<string, { kind: string; at: string; sha: string | null }> }>(
     'select forge from executions where org_id = $1 and id = $2',
@@ -36,9 +36,9 @@ const events = recordedLife(
   '',
 );
 
-/** Hands work in after so many of these were delivered, and delivers the rest. */
+/** Submits work after this many of the deliveries, and then sends the rest. */
 async function live(order: readonly number[], handedInAfter: number): Promise<unknown> {
-  // A pull request of its own: what one work is told is no fact of another.
+  // Each work has its own pull request, because a fact applies to only one.
   works += 1;
   const number = 1_000 + works;
   const life: PullLife = {
@@ -62,7 +62,7 @@ async function live(order: readonly number[], handedInAfter: number): Promise<un
       await deliver(world, people, github, event);
   };
   await send(order.slice(0, handedInAfter));
-  // Of what is merged already its holder has heard, and completes it.
+  // If it is already merged, its holder has been notified and completes it.
   const { git } = (await people.chloe.deliveryExecutions.get({ executionId: execution.id })).execution;
   await people.chloe.deliveryExecutions.complete({
     ...{ ...held, outcome: git?.pullRequest?.state === 'merged' ? 'succeeded' : 'submitted' },

@@ -1,4 +1,4 @@
-/** Pull requests of several repositories, renamed ones and replaced ones, and the heads of work. */
+/** Pull requests of several repositories, renamed and replaced ones, and heads of work. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 
 import { handlers, performable, reactions } from '@muster/operations';

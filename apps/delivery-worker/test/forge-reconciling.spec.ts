@@ -1,4 +1,4 @@
-/** What a forge did not deliver is asked of it, by its API. */
+/** The worker asks the forge's API for facts that the forge did not deliver. */
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, performable, reactions } from '@muster/operations';
@@ -23,7 +23,7 @@ const [a, b] = [shaOf('a'), shaOf('b')];
 const life: PullLife = {
   ...{ repository: acmeApi, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
 };
-/** As GitHub, Gitea and Forgejo answer: the pull request of a delivery, with its repository and its state. */
+/** Returns the API response of GitHub, Gitea and Forgejo for the pull request of a delivery. */
 const told = ({ payload }: ReturnType<typeof pullEvent>, state: 'open' | 'closed') => ({
   ...{ ...payload.pull_request, state },
   base: { ...payload.pull_request.base, repo: acmeApi },
@@ -49,7 +49,7 @@ afterEach(async () => {
 
 type Credentials = Parameters<People['ana']['forges']['connect']>[0]['credentials'];
 
-/** Work that was handed in with a pull request that is open, and of which nothing was heard for an hour. */
+/** Creates work that was submitted with an open pull request, without a delivery for an hour. */
 async function begin(kind: ForgeKind = 'github', credentials: Credentials | null = { token: 't' }) {
   const { connection: made, setup } = await people.ana.forges.connect({
     ...{ kind, baseUrl: forge.url },
@@ -90,13 +90,13 @@ const turn = async () => {
 };
 const isPull = (path: string): boolean => /\/(pulls|merge_requests)\/7$/.test(path);
 const gets = () => forge.asked.filter(({ method }) => method === 'GET');
-/** About the pull request itself. */
+/** Lists the requests for the pull request itself. */
 const asked = () => gets().filter(({ path }) => isPull(path));
 const executionNow = async () =>
   (await people.ana.deliveryExecutions.get({ executionId: held.executionId })).execution;
 const deliveries = async () =>
   (await people.ana.forges.deliveries.list({ connectionId: connection.id })).items;
-/** Answers about the pull request with this; about checks by the end of the path, and that it may not be asked else. */
+/** Answers the pull request with this, checks by the end of the path, and all else with an error. */
 const answers = (
   json: unknown,
   headers: Record<string, string> = {},
@@ -172,7 +172,7 @@ describe('reviews, which Gitea and Forgejo deliver without the right of the revi
 });
 
 describe('a repository that was linked by its address', () => {
-  /** As all forges answer: GitLab has other names for the address. */
+  /** Describes a repository with the fields of all forges; GitLab has different names. */
   const repository = (name: string) => ({
     ...{ id: acmeApi.id, html_url: `${forge.url}/acme/${name}`, full_name: `acme/${name}` },
     ...{ web_url: `${forge.url}/acme/${name}`, path_with_namespace: `acme/${name}`, default_branch: 'main' },
@@ -313,7 +313,7 @@ describe('checks that were not delivered', () => {
     await begin();
     const passed = { context: 'ci/lint', state: 'success', updated_at: second(4) };
     const ours = { context: 'muster', state: 'pending', updated_at: second(4) };
-    // An app that is installed and runs nothing has a suite that waits for ever.
+    // An installed app that runs nothing has a check suite that stays queued.
     const suites = [suite(3, 'success'), suite(9, null, 0)];
     answers(open(), {}, ofGitHub(suites, [run(1, 'success')], [passed, ours]));
     await turn();

@@ -1,4 +1,4 @@
-/** For specs: a forge's API, as a server of the spec's own that knows what it was asked. */
+/** A server that simulates a forge's API and records its requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -7,17 +7,17 @@ export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed; null where there was none. */
+  /** The parsed body; null if there was none. */
   readonly body: unknown;
 }
 
-/** Answers a request, or leaves it to a later moment. */
+/** Answers a request, possibly later. */
 export type Answering = (asked: Asked, response: ServerResponse) => void;
 
 export interface ForgeServer {
   readonly url: string;
   readonly asked: Asked[];
-  /** How it answers from now on: with this status and JSON, or by itself. */
+  /** Sets the response to further requests: a status with JSON, or a function. */
   answer: (how: Answering | { status: number; headers?: Record<string, string>; json?: unknown }) => void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What forges are sent of the work at a head, by their own APIs. */
+/** Statuses that forges receive about the work at a head, through their own APIs. */
 import { generateKeyPairSync } from 'node:crypto';
 import { type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -37,7 +37,7 @@ afterEach(async () => {
 type Credentials = Parameters<People['ana']['forges']['connect']>[0]['credentials'];
 const withToken: Credentials = { token: 'forge-token' };
 
-/** Connects a forge, and has work with an open pull request at the head a. */
+/** Connects a forge and creates work with an open pull request at the head a. */
 async function begin(kind: ForgeKind = 'github', credentials: Credentials | null = withToken): Promise<void> {
   const { connection: made, setup } = await people.ana.forges.connect({
     ...{ kind, baseUrl: forge.url },
@@ -61,7 +61,7 @@ async function begin(kind: ForgeKind = 'github', credentials: Credentials | null
   await people.chloe.deliveryExecutions.update({ ...held, git: { branch: 'topic' } });
   await send(kind === 'gitlab' ? openedMerge : pullEvent(life, 'opened', a, 1));
 }
-/** As GitLab says that a merge request was opened. */
+/** A GitLab delivery about an opened merge request. */
 const openedMerge = {
   event: 'Merge Request Hook',
   payload: {
@@ -172,7 +172,7 @@ describe('the status of a head', () => {
     const sending = jobs.perform(people.orgId, first);
     await until(() => responses.length === 1);
     await approve();
-    // Others do not send meanwhile: who does looks again.
+    // Other jobs do not send in the meantime, because the sender checks again.
     const others = (await jobs.waiting(people.orgId)).filter(({ id }) => id !== first.id);
     expect(others.length).toBeGreaterThan(0);
     for (const other of others) await jobs.perform(people.orgId, other);
@@ -272,7 +272,7 @@ describe('each forge', () => {
     ]);
   });
 
-  /** GitHub, where an app is installed by this token alone; answers what it is called with. */
+  /** Simulates GitHub with an app whose installation accepts only this token, and returns the requests. */
   const answersApp = (token: string) => {
     const expires = new Date(Date.now() + 3_600_000).toISOString();
     forge.answer(({ path, headers }, response) => {

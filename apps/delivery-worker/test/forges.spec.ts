@@ -1,4 +1,4 @@
-/** What forges sign, from the delivery to the execution. */
+/** Signed deliveries from forges and their effect on executions. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { replayFacts, translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
@@ -196,7 +196,7 @@ describe('the execution of a fact', () => {
   it('is that of the branch of its epoch', async () => {
     const found = { result: 'recorded', executionId: held.executionId };
     expect(await named({ branch: 'muster/WEB-1-e1-x' })).toMatchObject(found);
-    // Of an attempt before, or of another project.
+    // Branches of an earlier attempt or of another project.
     for (const branch of ['muster/none-1-e1', 'muster/other-1-e1-x', 'muster/web-2-e1-x'])
       expect(await named({ branch })).toMatchObject({ result: 'parked' });
   });
@@ -250,7 +250,7 @@ describe('the execution of a fact', () => {
     const foreign = { headRepository: 99, branch: life.branch, body, title: 'WEB-1' };
     expect(await named(foreign)).toMatchObject({ result: 'parked', executionId: null });
     await handIn();
-    // Somebody handed it in: it is theirs.
+    // The branch was submitted with this work, so it belongs to it.
     expect(await named(foreign)).toMatchObject({ result: 'repeated', executionId: held.executionId });
   });
 

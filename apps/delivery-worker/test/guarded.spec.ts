@@ -1,4 +1,4 @@
-/** Requests to addresses that strangers chose, against servers of the spec's own. */
+/** Requests to URLs that untrusted callers chose, tested with local servers. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -88,7 +88,7 @@ describe('a name', () => {
   });
 
   it('that says something else the second time is looked up once for a connection, and that counts', async () => {
-    // The trick: an address that may be for the check, another for the connection.
+    // A DNS rebinding attack: an allowed address for the check, a forbidden one for the connection.
     const asked: string[] = [];
     const answers = ['127.0.0.1', '10.0.0.1'];
     const sender = senderWith({
@@ -102,7 +102,7 @@ describe('a name', () => {
     expect(asked).toEqual(['rebound.example']);
     expect(receiver.received).toHaveLength(1);
     expect(receiver.received[0]?.headers.host).toBe(`rebound.example:${new URL(receiver.url).port}`);
-    // Over the same connection, which leads to where it was checked; a new one is checked anew.
+    // A persistent connection leads to the checked address; a new connection is checked again.
     expect(await sender.post({ ...post, url: to('rebound.example') })).toMatchObject({ status: 200 });
     sender.close();
     await expect(sender.post({ ...post, url: to('rebound.example') })).rejects.toThrow(
@@ -119,7 +119,7 @@ describe('a name', () => {
   it('is what a certificate has to be for, and what is asked for, whatever address it leads to', async () => {
     const asked: string[] = [];
     const answered: unknown[] = [];
-    // A certificate for tests, of another name and past its time, which comes with the mail server's package.
+    // An expired test certificate for another name, from the mail server's package.
     const server = createTlsServer(
       {
         ...getTlsOptions(),

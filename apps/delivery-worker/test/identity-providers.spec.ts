@@ -1,4 +1,4 @@
-/** Issuers of OpenID Connect and the DNS as the worker asks them: real ones, of a spec's own. */
+/** The worker checks OpenID Connect issuers and DNS records, using real local servers. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -29,14 +29,14 @@ const world = useWorld({
 let people: People;
 let issuerServer: Server;
 let issuer = '';
-/** What the issuer answers at its well-known address; null: nothing good. */
+/** Returns the issuer's metadata document; null simulates an error. */
 let metadata: ((own: string) => object) | null;
 let dns: Socket;
-/** Records by their name; null: the server fails. */
+/** DNS records by name; null simulates a failing server. */
 let records: Map<string, string> | null;
 let sender: Sender;
 let line: Line;
-/** Where mails go. */
+/** Folder for e-mails. */
 let folder: string;
 let mailer: Mailer;
 
@@ -47,7 +47,7 @@ const usual = (own: string): object => ({
   jwks_uri: `${own}/jwks`,
 });
 
-/** Answers TXT questions by the records; as one text in two pieces, as long ones come. */
+/** Answers TXT queries, with each text split into two strings as long texts are. */
 function answer(message: Buffer, port: number): void {
   const { id, questions = [] } = decode(message);
   const name = questions[0]?.name ?? '';
@@ -105,7 +105,7 @@ beforeEach(async () => {
   records = new Map();
 });
 
-/** The provider as it is once a worker has looked. */
+/** Waits until a worker has checked the provider, and returns it. */
 async function looked(): Promise<IdentityProvider> {
   let found: IdentityProvider | undefined;
   await until(async () => {
@@ -125,7 +125,7 @@ const testAgain = async (): Promise<IdentityProvider> => {
   await people.ana.identityProviders.test({ providerId: id });
   return looked();
 };
-/** The mails that came since they were read last, by who they are to. */
+/** Returns the e-mails that arrived since the last call, sorted by recipient. */
 async function mails(): Promise<Email[]> {
   await line.relay();
   await until(async () => (await line.rows(people.orgId)).every(({ done }) => done));
@@ -213,7 +213,7 @@ describe('a domain', () => {
     expect(provenOf(await testAgain())).toEqual(['acme.example']);
   });
 
-  /** How long ago its record was missed for the first time. */
+  /** Sets how long the provider's record has been missing. */
   const missedFor = (days: number) =>
     world.rows(
       `update identity_provider_domains set missing_since = now() - make_interval(secs => $2) where org_id = $1`,

@@ -1,4 +1,4 @@
-/** Redis is killed, and a worker in the middle of a sweep: each expiry is noted once all the same. */
+/** Redis is killed, and a worker in the middle of a sweep. Each expiry is still recorded exactly once. */
 import { tmpdir } from 'node:os';
 import { expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
@@ -37,7 +37,7 @@ it('notes each expiry once while Redis goes away and a worker dies', async () =>
     await timePasses(orgId);
     await until(async () => (await expiries(orgId)).length === 2);
 
-    // A sweep waits for this row with its job in hand when its connections end.
+    // A sweep waits for this row lock during its job when its connections end.
     await acquire(robo, 3);
     const inTheWay = await world.database.owner.connect();
     try {

@@ -1,4 +1,4 @@
-/** Leases are noted by the queue `leases`; the loop of the worker does it only while Redis is away. */
+/** The queue `leases` records expired leases; the worker's loop does so only while Redis is unavailable. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { expect, it } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** A line of work of a spec's own, on real Redis and Postgres: outbox, relay, queues and workers, taken step by step. */
+/** Outbox, relay, queues and workers on real Redis and Postgres, controlled step by step. */
 import { randomBytes } from 'node:crypto';
 import { newId, type Pool } from '@muster/driver';
 import { type JobName, type OutboxJobName, type PayloadOf, type QueueName, queueNames } from '@muster/jobs';
@@ -13,7 +13,7 @@ const notHere = async (): Promise<never> => {
   throw new Error('this spec has no worker for it');
 };
 
-/** Workers of which only the given ones can do anything. */
+/** Creates workers of which only the given ones are implemented. */
 export const workersWith = (given: Partial<Workers>): Workers => ({
   event: notHere,
   'gamification.sync': notHere,
@@ -56,21 +56,21 @@ export interface Line {
   readonly queues: Queues;
   readonly dead: DeadRow[];
   readonly ends: { readonly name: JobName; readonly outcome: Outcome }[];
-  /** Writes a row as an operation would, and answers its id. */
+  /** Writes an outbox row as an operation does, and returns its id. */
   ask<Name extends OutboxJobName>(orgId: string, topic: Name, payload: PayloadOf<Name>): Promise<string>;
-  /** Many at once. */
+  /** Writes many rows in one statement. */
   askAll<Name extends OutboxJobName>(
     orgId: string,
     topic: Name,
     rows: readonly { readonly id: string; readonly payload: PayloadOf<Name> }[],
   ): Promise<void>;
   rows(orgId: string): Promise<OutboxRow[]>;
-  /** Whatever waits for its time is due now. */
+  /** Makes all postponed rows due. */
   timePasses(): Promise<void>;
   relay(): Promise<'more' | 'rest'>;
-  /** One more process's worth of workers. */
+  /** Starts another set of workers, as a further process would. */
   hire(workers: Partial<Workers>, setUp?: { pool?: Pool; url?: string }): Working[];
-  /** Everything that is in these queues is gone, as after FLUSHALL. */
+  /** Deletes all keys of these queues, as FLUSHALL does. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

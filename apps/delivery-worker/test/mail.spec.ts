@@ -1,4 +1,4 @@
-/** A mail arrives as it was rendered, by SMTP or in the folder. */
+/** E-mails arrive as they were rendered, by SMTP or in the folder. */
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ const mail: Mail = {
   html: '<p>Accept the <a href="https://muster.example/?a=1&amp;b=2">invitation</a></p>\n',
 };
 
-/** The reader takes the line break before the next part as one of the text's. */
+/** The parser adds the line break before the next part to the text. */
 const bodies = { text: `${mail.text}\n`, html: `${mail.html ?? ''}\n` };
 
 it('has no marks of direction, which would turn around what stands beside a name', async () => {
@@ -105,13 +105,13 @@ it('takes an invitation from the outbox to the mailbox, with a link that is good
   const ways = { mailer, pusher: undefined, baseUrl: 'https://muster.example' };
   line.hire({ 'invitation.mail': deliverInvitation(ways) });
   const count = arrived.length;
-  // The first attempt fails at the server: nothing of it may be good later.
+  // The first attempt fails at the server, so nothing of it may take effect later.
   refusal = new Error('try again');
   const rowId = await line.ask(orgId, 'invitation.mail', { invitationId });
   await line.relay();
   await until(async () => (await line.rows(orgId))[0]?.error != null);
   refusal = undefined;
-  // As soon as the queue has let go of the first attempt, and not before.
+  // The second attempt must not start before the queue has released the first one.
   await until(async () => (await line.queues.counts()).deliver.active === 0);
   await line.timePasses();
   await line.relay();

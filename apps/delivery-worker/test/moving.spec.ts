@@ -1,4 +1,4 @@
-/** What the worker does for all organizations leaves out those that are on the way to another server, and goes on behind them. */
+/** Tasks for all organizations skip those that are moving to another server, and continue with the others. */
 import { expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
@@ -9,7 +9,7 @@ import { openLine } from './line.ts';
 
 const world = useWorld({ ...deliveryHandlers });
 
-/** Meanwhile the organization is on the way. */
+/** Runs the work while the organization is marked as moving. */
 async function onTheWay<Result>(orgId: string, work: () => Promise<Result>): Promise<Result> {
   await world.rows('insert into app.closed_orgs (org_id) values ($1)', orgId);
   try {
@@ -29,7 +29,7 @@ it('dispatches nothing of an organization that is moved, and what waits behind t
         'notification.mail',
         Array.from({ length: count }, () => ({ id: newId(), payload: { notificationId: newId() } })),
       );
-    // More than are claimed in one turn.
+    // More than one turn claims.
     await ask(leaving.orgId, 600);
     await world.rows(`update outbox set dispatch_after = now() - interval '1 hour'`);
     await ask(staying.orgId, 1);

@@ -1,4 +1,4 @@
-/** A portion takes as long with a million rows due as with ten thousand. */
+/** The time of a portion does not depend on the number of due rows. */
 import { expect, it } from '@jest/globals';
 import { sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';
@@ -13,7 +13,7 @@ it('a purge finds what is due along an index, however much that is, but in table
   for (const table of purgedTables.filter((name) => !small.includes(name)))
     for (const find of findsOf(table)) {
       const plan = await acrossOrganizations(world.database.app, async (db) => {
-        // The tables of a spec are small, and read faster as a whole.
+        // Without these settings the planner would scan the small tables of a spec as a whole.
         await db.all(
           sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
                 set_config('enable_sort', 'off', true)`,
@@ -23,7 +23,7 @@ it('a purge finds what is due along an index, however much that is, but in table
       const steps = plan.map((line) => line['QUERY PLAN']).join('\n');
       if (/Sort(?! Key)|Seq Scan/.test(steps)) reads[table] = steps;
     }
-  // Runs that never ended are few.
+  // Few runs never end, so sorting them is acceptable.
   expect(Object.keys(reads)).toEqual(['agent_runs']);
   expect(reads['agent_runs']).not.toContain('Seq Scan');
 });

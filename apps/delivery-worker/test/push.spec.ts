@@ -1,4 +1,4 @@
-/** Web push, against a push service of the spec's own. */
+/** Web push with a local push service. */
 import { createECDH, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, createServer, type Server } from 'node:https';
@@ -22,7 +22,7 @@ let status = 201;
 let requests: { path: string | undefined; headers: Record<string, unknown>; bytes: number }[] = [];
 
 beforeAll(async () => {
-  // A certificate for tests, which comes with the mail server's package.
+  // A test certificate from the mail server's package.
   server = createServer(getTlsOptions(), (request, response) => {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -50,7 +50,7 @@ const newPoint = (): string => {
   return keys.getPublicKey('base64url');
 };
 
-/** As a browser makes one. */
+/** Creates a subscription as a browser does. */
 function subscribe(name: string, at = endpoint, point = newPoint()): string {
   return JSON.stringify({
     endpoint: `${at}/${name}`,
@@ -97,7 +97,7 @@ describe('a push', () => {
     '{}',
     subscribe('x', 'http://127.0.0.1:1'),
     subscribe('x', 'https://127.0.0.1', 'x'),
-    // As long as one, and none of the curve's.
+    // A key of the right length that is not a point on the curve.
     subscribe(
       'x',
       'https://127.0.0.1',
@@ -163,7 +163,7 @@ it('reaches each device of a member once, and forgets the token of one that went
   await settled(4);
   expect(mails).toMatchObject([{ to: 'chloe@example.com' }]);
   expect(requests.map(({ path }) => path).sort()).toEqual(['/laptop', '/phone']);
-  // What lies in the outbox names no address and no key of a device.
+  // The outbox contains neither URLs nor keys of devices.
   const payloads = await world.rows<{ payload: object }>(
     'select payload from outbox where org_id = $1',
     orgId,

@@ -1,4 +1,4 @@
-/** For specs: a receiver of webhooks, which verifies what it gets as any receiver would. */
+/** A webhook receiver that verifies signatures with the standard library. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -21,9 +21,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** How many requests were under way at once, at the most. */
+  /** Returns the highest number of concurrent requests. */
   readonly most: () => number;
-  /** Answers from now on: a status, or whatever is done with the response. */
+  /** Sets the response to further requests: a status, or a function that writes the response. */
   answer: (with_: number | ((response: ServerResponse, received: Received) => void)) => void;
   readonly close: () => Promise<void>;
 }
@@ -74,6 +74,6 @@ export async function openReceiver(): Promise<Receiver> {
   };
 }
 
-/** What a receiver who has this secret makes of it; throws where the signature is not right. */
+/** Verifies the signature and returns the message; throws if the signature is invalid. */
 export const verify = (secret: string, { text, headers }: Received): unknown =>
   new Webhook(secret).verify(text, headers as Record<string, string>);

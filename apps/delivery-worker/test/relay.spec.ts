@@ -1,4 +1,4 @@
-/** Nothing lost and nothing doubled, whatever dies between a write and the work that follows from it. */
+/** No job is lost or done twice, wherever a process dies between a write and its job. */
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
 import { type DeadJob, listDeadJobs, replayJobs } from '@muster/organizations';
@@ -17,7 +17,7 @@ const open = (url?: string): Line => {
 };
 
 beforeAll(async () => {
-  // What the work of these specs does: a line per time that it was done.
+  // The work of these specs inserts one row each time it is done.
   await world.rows('create table effects (org_id uuid, row_id uuid)');
   await world.rows('grant select, insert on effects to muster_app');
 });
@@ -117,7 +117,7 @@ describe('the relay', () => {
     await expect(line.relay()).rejects.toThrow();
     expect(await line.rows(orgId)).toMatchObject([{ attempts: 0 }]);
 
-    // And where it goes away between the look and the dispatch.
+    // Redis becomes unavailable between the check of the queues and the dispatch.
     const lateCut = {
       ...line.queues,
       waiting: async () => ({ deliver: 0, sync: 0, upkeep: 0, leases: 0, billing: 0 }),
@@ -151,7 +151,7 @@ describe('a job', () => {
     const ids = await askMany(line, orgId, 60);
     line.hire({ [topic]: leaveEffect });
     line.hire({ [topic]: leaveEffect });
-    // Redis forgets what it has handed out: the same rows come again while workers are at them.
+    // Redis loses queued jobs, so the same rows are dispatched again while workers process them.
     await line.relay();
     await line.flush();
     await line.timePasses();
@@ -207,7 +207,7 @@ describe('a job', () => {
           await leaveEffect(work);
           const { pid } = await work.db.one(sql<{ pid: number }>`select pg_backend_pid() as pid`);
           reached.resolve(pid);
-          // Killed here: nothing it would still say is heard.
+          // The worker is killed here, so it reports nothing.
           await work.db.all(sql`select pg_sleep(30)`);
           return undefined;
         },
@@ -299,7 +299,7 @@ describe('what leaves the house', () => {
     line.hire({ [topic]: send });
     await line.relay();
     await begun.promise;
-    // Redis forgets that somebody is at it.
+    // Redis loses the information that a worker has the job.
     await line.flush();
     const [held] = await world.rows<{ seconds: number }>(
       'select extract(epoch from dispatch_after - now())::float as seconds from outbox where org_id = $1',

@@ -1,4 +1,4 @@
-/** What is past its day goes, and nothing else. */
+/** Only rows past their retention are deleted. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';

@@ -1,4 +1,4 @@
-/** The worker's count of seats: after each change, and every night. */
+/** The worker counts seats after each change and every night. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { billingHandlers, defaultSeatPrices, seatReactions } from '@muster/billing';
 import { notify, notificationsHandlers } from '@muster/notifications';

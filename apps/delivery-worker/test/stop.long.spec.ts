@@ -1,4 +1,4 @@
-/** A worker that is told to stop ends by itself, also where Redis does not answer any more. */
+/** A worker stops on SIGTERM, even if Redis no longer responds. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -41,7 +41,7 @@ it.each(conditions)('when Redis %s', async (_word, begin, end) => {
   });
   const exited = once(worker, 'exit');
   try {
-    // It works once its queues have their schedule.
+    // The worker is ready when its queues have their schedule.
     await until(async () => (await redis.say('KEYS {muster}:*:repeat*')).includes('canary'));
     await begin();
     worker.kill('SIGTERM');

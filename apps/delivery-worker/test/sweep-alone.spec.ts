@@ -1,4 +1,4 @@
-/** The worker where there is no Redis: leases are swept all the same, and by the clock of Postgres alone. */
+/** Without Redis, the worker still sweeps leases, using only Postgres and its clock. */
 import { tmpdir } from 'node:os';
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
@@ -34,7 +34,7 @@ it('notes a lease that ends while it runs', async () => {
   );
   const environment = {
     DATABASE_URL: world.database.url,
-    // Nobody is there.
+    // No Redis listens here.
     REDIS_URL: 'redis://127.0.0.1:1',
     BASE_URL: 'https://muster.example',
     MAIL_FOLDER: tmpdir(),

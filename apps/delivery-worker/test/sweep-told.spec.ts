@@ -1,4 +1,4 @@
-/** Whom a sweep tells of the end of a lease. */
+/** Members who are notified of an expired lease. */
 import { describe, expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { notify, notificationsHandlers } from '@muster/notifications';

@@ -1,4 +1,7 @@
-/** Every expiry of a lease is made known, once, whoever sweeps and whoever dies; and it takes nothing from its holder. */
+/**
+ * Every expired lease is recorded once, with any number of sweeps and interruptions; the holder loses nothing
+ * by it.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
@@ -91,7 +94,7 @@ describe('an expiry', () => {
         `update leases set expires_at = now() + interval '1 hour' where org_id = $1 and unit_id = $2`,
         [people.orgId, storyIds[0]],
       );
-      // The other is noted: nobody waits for the one whose holder is at it.
+      // The other lease is recorded without waiting for the one whose row is locked.
       await sweepOnce();
       await holder.query('commit');
     } finally {
@@ -112,7 +115,7 @@ describe('an expiry', () => {
     await acquire(first.people.robo);
     const held = await acquire(second.people.chloe);
     for (const { people } of [first, second]) await timePasses(people.orgId);
-    // The sweep takes what ended first, first.
+    // The sweep processes the earliest expiry first.
     await world.rows(
       `update leases set expires_at = expires_at - interval '1 second' where org_id = $1`,
       first.people.orgId,
@@ -121,7 +124,7 @@ describe('an expiry', () => {
     try {
       await inTheWay.query('begin');
       await inTheWay.query('select from streams where org_id = $1 for update', [first.people.orgId]);
-      // It has found both, and waits with the first in its hands.
+      // The sweep has found both leases and waits for the first one's lock.
       const sweeping = sweepOnce();
       await world.waiting(1);
       await second.people.chloe.deliveryExecutions.renew(held);
@@ -212,7 +215,7 @@ describe('sweeps', () => {
   it('share the work: each expiry is noted by one of them', async () => {
     const boards = await arrangeMany();
     await Promise.all([sweepOnce(), sweepOnce(), sweepOnce(), sweepOnce()]);
-    // One that found everything in the hands of others is done for now; whatever was left is not.
+    // A sweep that found all leases locked stops, so another one processes what is left.
     await sweepOnce();
     for (const { people } of boards) {
       const noted = await expiries(people.orgId);
@@ -238,7 +241,7 @@ describe('sweeps', () => {
         `select unit_id from leases where org_id = $1 and not expiry_noted and expires_at <= now()`,
         people.orgId,
       );
-    // Two that have both looked before either writes.
+    // Both sweeps read before either writes.
     for (const due of await Promise.all([look(), look()])) {
       for (const { unit_id } of due) {
         await world.rows(

@@ -1,4 +1,4 @@
-/** Members are told by e-mail a week before a token of theirs ends: once, and of no token that has ended. */
+/** Members get one e-mail a week before a token expires, and none for tokens that have already ended. */
 import { once } from 'node:events';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
@@ -61,7 +61,7 @@ beforeEach(async () => {
   arrived.length = 0;
 });
 
-/** A token that was made `age` days ago and ends in `left` days; its id. */
+/** Creates a token of this age that expires in `left` days, and returns its id. */
 async function token(
   name: string,
   { age = 60, left = 6, agentId = null as string | null } = {},

@@ -1,4 +1,4 @@
-/** Webhooks whose organization goes on without them, or faster than they do. */
+/** Webhooks that fall behind: paused ones, and ones that are slower than their organization's activity. */
 import { describe, expect, it } from '@jest/globals';
 import { until } from '@muster/testing';
 import { upTo, useWebhooks } from './webhook-world.ts';
@@ -25,7 +25,7 @@ const keepsUp = async (webhookId: string): Promise<boolean> => {
   return cursor === stands;
 };
 
-/** So many events at once, as transactions would have written them. */
+/** Inserts this many events at once, as transactions would have written them. */
 const happen = (count: number): Promise<unknown> =>
   hooks.world.rows(
     `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
@@ -59,7 +59,7 @@ describe('what a webhook is not to hear of', () => {
 });
 
 describe('more than can be sent', () => {
-  /** What waits, and whether some of it is due. */
+  /** Counts the waiting deliveries, and returns whether any is due. */
   const waiting = async (webhookId: string) => {
     const [found] = await hooks.world.rows<{ count: number; due: boolean; full: boolean }>(
       `select count(*)::int as count, coalesce(bool_or(d.next_at <= now()), false) as due,
@@ -70,7 +70,7 @@ describe('more than can be sent', () => {
     return found;
   };
 
-  /** As if the time of those that were tried had come. */
+  /** Makes the next attempts of tried deliveries due. */
   const bringForward = (webhookId: string): Promise<unknown> =>
     hooks.world.rows(
       `with d as (update webhook_deliveries set next_at = now()
@@ -80,14 +80,14 @@ describe('more than can be sent', () => {
     );
 
   it.each([
-    // In strict order nothing is taken up while what is there could be sent but for the first.
+    // In strict order, no further events are taken while only the first delivery blocks the waiting ones.
     ['strict', 500],
     ['parallel', 1_000],
   ] as const)('waits in the activity (%s), and comes whole later', async (order, most) => {
     const { webhook } = await hooks.createWebhook({ order, kinds: ['story.updated'] });
     hooks.receiver.answer(503);
     hooks.startWorker();
-    // Past that it was made.
+    // Wait until the position is after the webhook's own creation.
     await until(() => keepsUp(webhook.id));
     await happen(1_200);
     await until(async () => {

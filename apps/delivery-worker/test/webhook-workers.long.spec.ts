@@ -1,4 +1,4 @@
-/** Webhooks over time: several workers, new secrets, pauses, replays. */
+/** Webhooks with several workers, new secrets, pauses and replays. */
 import { type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
@@ -28,7 +28,7 @@ describe('several workers', () => {
     const first = hooks.startWorker();
     await hooks.createStories(1);
     await hooks.arrived(1);
-    // As when it has said nothing for as long as it may hold an endpoint.
+    // Simulates a worker whose ownership of the endpoint has timed out.
     await hooks.world.rows(
       `update webhooks set worker_until = now() - interval '1 s' where id = $1`,
       webhook.id,

@@ -1,4 +1,4 @@
-/** For specs of webhooks: a world in which they can be made, workers that send them, and a receiver. */
+/** Setup for specs of webhooks: webhooks, workers that send them, and a receiver. */
 import { startLoop } from '@muster/http';
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { createPool } from '@muster/driver';
@@ -30,27 +30,27 @@ export interface WebhookWorld {
   readonly world: World;
   readonly people: People;
   readonly receiver: Receiver;
-  /** A worker that looks for what is due, until it is stopped or the spec ends. */
+  /** Starts a worker that sends due messages until it is stopped or the spec ends. */
   startWorker(): { readonly stop: () => Promise<void> };
-  /** Has one taken, as a worker has it; each call is a turn that says what was sent. */
+  /** Takes ownership of a webhook as a worker does. Each call of `turn` reports what was sent. */
   withTurns(
     webhookId: string,
     work: (turn: (sent: readonly SentMessage[]) => Promise<TurnAnswer | undefined>) => Promise<void>,
   ): Promise<void>;
   createWebhook(draft?: Draft, who?: Person): ReturnType<Person['webhooks']['create']>;
   createStories(count: number, projectId?: string, from?: number): Promise<void>;
-  /** The numbers of what was received, in that order. */
+  /** Returns the sequence numbers of the received messages, in order. */
   seqs(): number[];
   arrived(count: number): Promise<void>;
   stateOf(webhookId: string): Promise<Awaited<ReturnType<Person['webhooks']['get']>>['webhook']>;
-  /** As if the time of what waits had come. */
+  /** Makes all waiting deliveries due. */
   makeDue(webhookId: string): Promise<unknown>;
-  /** Until some delivery of it has so many tries. */
+  /** Waits until a delivery has this many attempts. */
   tried(webhookId: string, count: number): Promise<void>;
   delivered(webhookId: string, count: number): Promise<void>;
 }
 
-/** 1, 2, 3 … */
+/** Lists 1, 2, 3 … up to `count`. */
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
 
 export function useWebhooks(): WebhookWorld {

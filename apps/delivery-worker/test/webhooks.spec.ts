@@ -1,4 +1,4 @@
-/** Webhooks as receivers get them: real events, real workers, a real receiver. */
+/** Webhooks from a receiver's point of view, with real events, workers and a real receiver. */
 import { describe, expect, it } from '@jest/globals';
 import { until } from '@muster/testing';
 import { type Received, verify } from './receiver.ts';

@@ -1,6 +1,7 @@
 /**
- * One endpoint while this worker has it: takes turns in the database, and sends between them, at most 8 at once, or one
- * after the other in strict order. It gives the endpoint back when nothing is to be sent, or when its time is over.
+ * Sends the messages of one endpoint while this worker owns it. It takes turns in the database and sends
+ * between them: at most 8 messages at once, or one at a time in strict order. It releases the endpoint when
+ * nothing is left to send or its time slice ends.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -13,30 +14,36 @@ import {
 } from '@muster/notifications';
 
 const mostInFlight = 8;
-/** Ready ones that are fetched ahead, and how few of them are left when more are. */
+/** Number of ready messages that are fetched ahead, and the number left at which more are fetched. */
 const fetched = 128;
 const fewLeft = 32;
-/** Longer than a try may take: none is begun that could still be under way when another worker takes the endpoint. */
+/**
+ * Longer than one attempt. No attempt starts that could still be running when another worker takes the
+ * endpoint.
+ */
 const tryMillis = 11_000;
-/** At least so often what came back is kept, and the endpoint is held anew. */
+/** Maximum intervals between turns that save results, and between turns that renew the ownership. */
 const keepMillis = 200;
 const holdAnewMillis = 3_000;
-/** What was fetched is fetched again after so long: by then its maker may have lost the right to see it. */
+/**
+ * Fetched messages are fetched again after this time, because the webhook's creator may have lost access to
+ * them.
+ */
 const freshMillis = 3_000;
 const afterFaultMillis = 500;
 
 export interface Drive {
-  /** A turn in the database; undefined where the endpoint is another worker's. */
+  /** Runs a turn in the database; returns undefined if another worker owns the endpoint. */
   readonly turn: (
     asked: Pick<TurnAsked, 'sent' | 'withWorker' | 'most' | 'leaves'>,
   ) => Promise<TurnAnswer | undefined>;
   readonly send: (endpoint: TurnAnswer, message: ReadyMessage) => Promise<SentMessage>;
-  /** It is to be given back: the worker stops, or others want their turn. */
+  /** Returns true if the endpoint must be released: the worker stops, or other endpoints are waiting. */
   readonly isOver: () => boolean;
   readonly onFault: (error: unknown) => void;
 }
 
-/** Resolves when the endpoint is given back, or is another worker's. */
+/** Drives the endpoint. Resolves when it was released or another worker owns it. */
 export async function drive({ turn, send, isOver, onFault }: Drive): Promise<void> {
   let queue: ReadyMessage[] = [];
   let sent: SentMessage[] = [];
@@ -56,7 +63,7 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
     void send(to, message).then((one) => {
       underWay.delete(message.deliveryId);
       sent.push(one);
-      // What comes after it waits for it.
+      // In strict order, later messages wait for a failed one.
       if (to.isStrict && message.seq !== null && !isDelivered(one.tried)) dropEvents();
       pump();
       woken.resolve(undefined);
@@ -90,14 +97,14 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
     }
     const settling = [...sent];
     const withWorker = [...underWay.keys(), ...queue.map(({ deliveryId }) => deliveryId)];
-    // In strict order what is ready comes in one piece, after all of the last piece is settled.
+    // In strict order, the next messages are fetched only after all fetched ones are settled.
     const isStrictAndBusy = endpoint?.isStrict === true && withWorker.length > 0;
     const most = leaving || isStrictAndBusy ? 0 : Math.max(0, fetched - queue.length);
     const leaves = leaving && underWay.size === 0;
     try {
       endpoint = await turn({ sent: settling, withWorker, most, leaves });
     } catch (error) {
-      // Whether it was kept is not known: what was settled before is not settled again.
+      // The turn may have committed; settling the same results again has no effect.
       onFault(error);
       if (performance.now() > heldUntil && underWay.size === 0) return;
       await pause(afterFaultMillis);

@@ -1,4 +1,4 @@
-/** The endpoints that this worker has: looks for those that are due and that no worker has, and drives each. */
+/** Finds due endpoints that no worker owns, and drives them. */
 import { type Pool } from '@muster/driver';
 import { type After } from '@muster/http';
 import {
@@ -16,11 +16,11 @@ import { type Sender } from '@muster/outbound/sender';
 import { acrossOrganizations, inOrganizationAsSystem } from '@muster/tenancy';
 import { send } from './send.ts';
 
-/** Endpoints at once: each has up to 8 requests under way. */
+/** Maximum number of endpoints at once. Each has up to 8 concurrent requests. */
 const mostEndpoints = 64;
-/** Turns in the database at once, so that jobs find connections beside them. */
+/** Maximum number of concurrent turns in the database, so that jobs still get connections. */
 const mostTurns = 2;
-/** An endpoint that has more to send than it can in so long is given back, for others that wait. */
+/** Time slice after which an endpoint with more messages is released for others. */
 const sliceMillis = 60_000;
 
 export interface RunnerOptions {
@@ -32,13 +32,13 @@ export interface RunnerOptions {
 }
 
 export interface Runner {
-  /** Takes what is due at a server. */
+  /** Takes ownership of the due endpoints of a server. */
   look(at: Pool): Promise<After>;
-  /** Begins nothing more, waits for what is under way, and gives every endpoint back. */
+  /** Starts nothing more, waits for running requests, and releases every endpoint. */
   stop(): Promise<void>;
 }
 
-/** Lets so many work at once; the others wait their turn. */
+/** Limits concurrent work; further calls wait in order. */
 function takingTurns(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let free = most;
   const waiting: (() => void)[] = [];
@@ -112,6 +112,6 @@ export function createRunner({ pool, sender, setUp, onTried, onFault }: RunnerOp
   };
 }
 
-/** Of a delivery that was tried, for figures. */
+/** Classifies an attempt for metrics. */
 export const outcomeOf = ({ tried }: SentMessage): 'delivered' | 'failed' =>
   isDelivered(tried) ? 'delivered' : 'failed';

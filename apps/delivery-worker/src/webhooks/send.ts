@@ -1,4 +1,4 @@
-/** One try of a message: what came back, beside the message that it is settled by. */
+/** Makes one attempt to send a message, and returns the message with the result. */
 import { type ReadyMessage, type SentMessage } from '@muster/notifications';
 import { type Sender } from '@muster/outbound/sender';
 import { sendWebhook, type WebhookEndpoint } from '@muster/outbound/webhook';

@@ -1,4 +1,4 @@
-/** The webhooks of this process: each message that is tried is counted and logged. */
+/** Creates the webhook runner of this process. Each attempt is counted and logged. */
 import { type Pool } from '@muster/driver';
 import { type WebhooksSetUp } from '@muster/notifications';
 import { reactions } from '@muster/operations';
