@@ -1,4 +1,4 @@
-/** sign-in, put together from its configuration; nothing listens yet. */
+/** Assembles sign-in from its configuration, without listening on a port yet. */
 import { type Pool } from '@muster/driver';
 import { createService, type Service, takeForms } from '@muster/http';
 import { createSeals } from '@muster/outbound';
@@ -27,14 +27,14 @@ import { relyingPartyOf } from './relying-party.ts';
 export interface SignIn {
   readonly service: Service;
   readonly pool: Pool;
-  /** After the service stopped: the connections. */
+  /** Closes the connections. Call it after the service has stopped. */
   readonly close: () => Promise<void>;
 }
 
 const mostInFlight = 200;
 const purgeMillis = 3_600_000;
 
-/** How documents of clients are fetched: quickly, and from public addresses alone. */
+/** Limits for fetching client metadata documents: a short timeout, and only public addresses. */
 const guarded: SenderOptions = { networks: [], seconds: 3 };
 
 export async function createSignIn(
@@ -69,7 +69,7 @@ export async function createSignIn(
     ways: { demo: config.DEMO_ACCOUNT ?? null, passkeys: relyingPartyOf(config.BASE_URL) !== undefined },
   };
   const sender = createSender(outbound);
-  // Issuers may be in networks of the operator's, too.
+  // Identity providers may also be in the operator's own networks.
   const issuerSender = createSender({ ...outbound, networks: config.WEBHOOK_NETWORKS });
   const issuers = createIssuers({ sender: issuerSender, seals: createSeals(config.SECRETS_KEY) });
   const calls = createOwnCalls({

@@ -1,4 +1,4 @@
-/** What sign-in takes from its environment. */
+/** The environment variables of sign-in. */
 import {
   commonEnvironment,
   ConfigError,
@@ -16,60 +16,78 @@ import { z } from 'zod';
 
 export const environment = {
   ...commonEnvironment,
-  /** The port it listens on. */
+  /** The port that the service listens on. */
   PORT: commonEnvironment.PORT.default(4105),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4115),
-  /** A login that may become muster_sign_in. */
+  /** URL of the primary database. Its login must be a member of the role muster_sign_in. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /**
-   * Further servers that organizations are at, as `eu=postgres://…,us=postgres://…`, with the same login; DATABASE_URL names the
-   * one that knows where each of them is. The API, the worker, sign-in and the operators' commands need the same.
+   * Further database servers that hold organizations, as `eu=postgres://…,us=postgres://…`, with the same
+   * login. The server in DATABASE_URL knows where each organization is. The API, the worker, sign-in and the
+   * operators' commands need the same value.
    */
   DATABASE_NODES: parsedVariable(parseNodes),
-  /** Connections to Postgres at most, per process. */
+  /** Maximum number of connections to Postgres, per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(5),
-  /** Where people reach Muster: https, or this machine alone. The API needs the same. */
+  /** Public URL of Muster: https, or the loopback interface. The API needs the same value. */
   BASE_URL: z.url({ protocol: /^https?$/ }),
-  /** Where coordination-api is, which does what a person consents to: as their session, by its operations. BASE_URL unless told. */
+  /**
+   * URL of coordination-api. Sign-in calls its operations with a person's session to carry out what they
+   * consented to. BASE_URL by default.
+   */
   COORDINATION_API_URL: z.url({ protocol: /^https?$/ }).optional(),
   /**
-   * `on`: clients of MCP may register themselves, under whatever name they say. Those that have an address of their own, a client id
-   * metadata document, need it not.
+   * `on` lets MCP clients register themselves, under any name. Clients with a client id metadata document do
+   * not need it.
    */
   OAUTH_DYNAMIC_REGISTRATION: z.enum(['on', 'off']).default('off'),
-  /** Where people go who have signed in, unless they were on their way to somewhere: a path of BASE_URL. */
+  /**
+   * The path of BASE_URL to which people are redirected after signing in, unless they came from another page.
+   */
   HOME_PATH: z
     .string()
     .regex(/^\/(?![/\\])/)
     .default('/sign-in'),
   /**
-   * Who may sign in besides members: `open`, any person who proves an address; `invited`, who is invited; `closed`, none, so
-   * invitations are accepted without an account.
+   * People who may sign in besides members: `open` allows anyone with a confirmed address; `invited` allows
+   * invited people; `closed` allows no one else, so invitations are accepted without an account.
    */
   SIGN_UP: z.enum(['open', 'invited', 'closed']).default('invited'),
-  /** `smtp://user:password@host:587`, or smtps; without it mails go to the folder. */
+  /**
+   * Mail server, as `smtp://user:password@host:587` or smtps; without it, e-mails are written to MAIL_FOLDER.
+   */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-  /** Where mails are written as .eml while there is no SMTP_URL. */
+  /** Folder for e-mails as .eml files, if SMTP_URL is not set. */
   MAIL_FOLDER: z.string().optional(),
-  /** The sender of mails. */
+  /** Sender of e-mails. */
   MAIL_FROM: z.string().min(3).default('Muster <muster@localhost>'),
-  /** Whose X-Forwarded-For is believed: a list of addresses or networks, that of the API among them, or a
-   * number of hops. */
+  /**
+   * Proxies whose X-Forwarded-For is trusted: a list of addresses or networks that includes the API's, or a
+   * number of hops.
+   */
   TRUST_PROXY: TrustProxy.optional(),
-  /** Links that are asked for, and secrets and codes that are tried, per address (of IPv6 per network); of connections that
-   * are asked for ten times as many. */
+  /**
+   * Rate limit per IPv4 address or IPv6 network for requested links and for attempts with secrets and codes.
+   * Ten times as many requests for connections are allowed.
+   */
   LIMIT_SIGN_IN: rateVariable('30/10'),
-  /** Networks besides the public ones in which identity providers may be, as the API has it. */
+  /** Non-public networks in which identity providers may be called; the same value as for the API. */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
-  /** What the secrets of identity providers are sealed with, as the API has it. */
+  /** Key that encrypts the secrets of identity providers; the same value as for the API. */
   SECRETS_KEY: parsedVariable(parseKeys),
-  /** The address of a demo's member, as whom one click signs in; on this machine alone. */
+  /**
+   * E-mail address of a demo member, as whom one click signs in. It is only allowed on the loopback
+   * interface.
+   */
   DEMO_ACCOUNT: z.email().optional(),
 };
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws where mails go nowhere, where no session is safe, and where a demo could be reached from another machine. */
+/**
+ * Reads the configuration. Throws if e-mails have no destination, if sessions would be unsafe, or if other
+ * machines could reach a demo.
+ */
 export function readConfig(from: Record<string, string | undefined> = process.env) {
   const config = parseEnvironment(environment, from);
   const mailTo = mailToOf(config);

@@ -1,4 +1,4 @@
-/** Keeps the copies of accounts at nodes as they are at home, and home as nodes changed them. */
+/** Synchronizes accounts between the primary server and the other database servers, in both directions. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/driver';
 import { exchangeCopies, hasNodes } from '@muster/placement';
@@ -10,7 +10,7 @@ export interface Exchange {
   readonly stop: () => Promise<void>;
 }
 
-/** Of faults in a row only the first is told. */
+/** Starts the synchronization. Only the first of consecutive failures is logged. */
 export function startExchange(pool: Pool, logger: Logger): Exchange {
   const stopping = new AbortController();
   const run = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Signing in at an organization's issuer, whose secret is opened for it. */
+/** Signs people in at an organization's issuer, with the decrypted client secret. */
 import { type Seals } from '@muster/outbound';
 import { createIssuerSignIn, type IssuerAnswer, type IssuerQuestion } from '@muster/outbound/issuer-sign-in';
 import { type Issuer } from '@muster/outbound/issuers';
@@ -7,37 +7,43 @@ import { providerSecretOwner } from '@muster/organizations';
 import { EmailAddress, isCleanText, MemberName, proofMinutes } from '@muster/registry';
 import { type Provider } from './data/providers.ts';
 
-/** What is kept while a person is at an issuer. */
+/** Data that is stored while a person is at the issuer. */
 export interface IssuerFlow extends IssuerQuestion {
   readonly providerId: string;
   readonly orgId: string;
-  /** Where the person was going. */
+  /** The path to which the person is redirected afterwards. */
   readonly to: string;
   readonly isAnew: boolean;
 }
 
-/** What an issuer says of a person; an address or a name that is none is null. */
+/** Claims of an issuer about a person. An invalid address or name is null. */
 export type Claimed = Omit<IssuerAnswer, 'claims'>;
 
-/** As long as OpenID Connect lets it be. */
+/** Maximum length of a subject in OpenID Connect. */
 const mostOfSubject = 255;
 
-/** When an issuer had a new proof that was asked of it, and of which it says no time: it may have asked the person nothing. */
+/**
+ * The assumed time of authentication if the issuer did not return one although it was requested. It may not
+ * have authenticated the person again.
+ */
 const longAgo = new Date(0).toISOString();
 
 export interface Issuers {
-  /** Where to send a person, and what to keep meanwhile. Throws where the issuer cannot be used. */
+  /** Returns the URL to send a person to, and the data to store. Throws if the issuer cannot be used. */
   begin(provider: Provider, ask: Ask): Promise<{ readonly address: string; readonly flow: IssuerFlow }>;
-  /** What the issuer's answer says, which `at` has. Throws where any of it does not fit what was asked. */
+  /**
+   * Validates the issuer's response in the URL `at` and returns its claims. Throws if anything does not match
+   * the request.
+   */
   end(provider: Provider, flow: IssuerFlow, at: URL): Promise<Claimed>;
 }
 
 export interface Ask {
-  /** Where the issuer sends the person back to. */
+  /** The URL to which the issuer redirects the person. */
   readonly redirectUrl: string;
   readonly to: string;
   readonly email: string | null;
-  /** Whether the person has to prove anew who they are: they are signed in, and something asks for it. */
+  /** True if a signed-in person must authenticate again. */
   readonly isAnew: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How the mail with a link reads. */
+/** The e-mail with a sign-in link. */
 import { type Mail } from '@muster/outbound/mail';
 import { type AskedLink, linkMinutes } from './data/links.ts';
 import { shownCode } from './data/typed-codes.ts';

@@ -1,7 +1,7 @@
-/** For which name passkeys are. */
+/** The relying-party ID of passkeys, which is a host name. */
 import { isIP } from 'node:net';
 
-/** The host of BASE_URL; undefined where that is an address of numbers, for which no browser makes passkeys. */
+/** Returns the host of BASE_URL; undefined for an IP address, for which browsers create no passkeys. */
 export function relyingPartyOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
   return isIP(hostname.replaceAll(/[[\]]/g, '')) === 0 ? hostname : undefined;

@@ -1,4 +1,4 @@
-/** Of servers that specs alone trust. The key is no secret, and opens nothing. */
+/** A certificate and key that only specs trust. The key protects nothing. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBvzCCAWagAwIBAgIUe+1szi1+J0aStQRpCVkEZVySiLAwCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPY2xpZW50cy5leGFtcGxlMCAXDTI2MTEyMzEyNTA1OVoYDzIx

@@ -1,14 +1,17 @@
-/** The machine's Chromium with a device in it that has passkeys. `npm test` installs Debian's where it is missing. */
+/**
+ * The machine's Chromium with a virtual passkey authenticator. `npm test` installs Debian's Chromium if it is
+ * missing.
+ */
 import { it } from '@jest/globals';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 
 const program = findBrowser();
 
-/** What needs a browser; without one it is skipped, and counted so. */
+/** Declares a test that needs a browser; it is reported as skipped without one. */
 export const inBrowser = program === undefined ? it.skip : it;
 
-/** Undefined where there is none. */
+/** Launches the browser; undefined if there is none. */
 export async function launch(): Promise<Browser | undefined> {
   if (program === undefined) return undefined;
   return chromium.launch({ executablePath: program, args: browserFlags() });
@@ -18,11 +21,11 @@ export interface Device {
   readonly page: Page;
   readonly cdp: CDPSession;
   readonly authenticatorId: string;
-  /** Whether its person shows themselves when they are asked. */
+  /** Sets whether user verification succeeds. */
   readonly verify: (does: boolean) => Promise<void>;
 }
 
-/** A page whose browser has a virtual authenticator that keeps passkeys. */
+/** Opens a page with a virtual authenticator that stores passkeys. */
 export async function deviceIn(context: BrowserContext): Promise<Device> {
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);

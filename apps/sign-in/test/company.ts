@@ -1,16 +1,16 @@
-/** An organization whose people sign in at a company's issuer. */
+/** An organization whose members sign in at a company's identity provider. */
 import { newId } from '@muster/driver';
 import { type Company, type Employee } from '@muster/testing/company';
 import { type Browser, type Installation } from './installation.ts';
 
-/** An organization whose people sign in at a company, by addresses of a domain of its own. */
+/** An organization with an identity provider and a domain of its own. */
 export interface Named {
   readonly orgId: string;
   readonly domain: string;
   readonly providerId: string;
-  /** Of the organization's owner, who is signed in. */
+  /** The browser of the organization's owner, who is signed in. */
   readonly owner: Browser;
-  /** A member whose address has the domain; and what the company says of them besides. */
+  /** Creates a member with an address in the domain, and the issuer's claims about them. */
   employee(claims?: Employee): Promise<{ email: string; subject: string; memberId: string }>;
 }
 
@@ -28,7 +28,7 @@ export async function nameCompany(installation: Installation, company: Company):
   if (status !== 200) throw new Error(JSON.stringify(body));
   const { id: providerId, redirectUrl } = body['provider'] as { id: string; redirectUrl: string };
   company.allow(redirectUrl);
-  // What a worker finds in the DNS.
+  // Simulates the worker's DNS check.
   await world.rows(
     'update identity_provider_domains set proven_at = now() where provider_id = $1',
     providerId,

@@ -1,4 +1,7 @@
-/** What the protocol's own conformance suite asks of an authorization server. Where it asks for a person, one consents. */
+/**
+ * The protocol's official conformance suite for authorization servers. Where it needs a person, the spec
+ * consents.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -53,7 +56,7 @@ it.each(['2025-06-18', '2025-11-25', '2026-07-28'])('passes in %s', async (versi
   const { pathname, search } = new URL(address ?? '');
   await (await request(await consentedAddress(browser, pathname + search, form))).body.text();
   const [code] = (await ended) as [number];
-  // The whole output, so that a failure says what failed.
+  // Compare the whole output, so that the failure shows which check failed.
   if (code !== 0) expect(output).toBe('without failures');
   expect(output).toMatch(/authorization-code-grant/);
 });

@@ -1,4 +1,4 @@
-/** In a real browser, by clicks: a person signs in at their company, and lets a program in. */
+/** In a real browser: a person signs in at their company and consents to a program. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -21,7 +21,7 @@ const company = useCompany();
 
 let chromium: Chromium | undefined;
 let axe = '';
-/** Where the program waits for the person to come back. */
+/** The program's server, to which the browser is redirected. */
 let program: Server;
 let redirectUri = '';
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
   program.closeAllConnections();
 });
 
-/** Holds a page to what all pages are held to, at each width. */
+/** Checks the requirements for all pages, at each width. */
 async function lookAt(page: Page, what: string, scheme: string): Promise<void> {
   for (const width of [1440, 390, 320]) {
     await page.setViewportSize({ width, height: 900 });

@@ -1,4 +1,4 @@
-/** The one click by which a demo's member is signed in: on its own machine alone. */
+/** Signing in as a demo member with one click, only on the same machine. */
 import { expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { readConfig } from '../src/config.ts';

@@ -1,6 +1,6 @@
 /**
- * sign-in behind a coordination-api that runs as a process of its own, as people reach it: by one address. What they send is
- * what browsers send, cookies and Fetch Metadata with it.
+ * Starts sign-in behind a coordination-api in a separate process, at one public address. Requests are like
+ * those of browsers, with cookies and Fetch Metadata headers.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,11 +22,11 @@ import { readConfig } from '../src/config.ts';
 export type Answer = VisitorAnswer;
 export type Headers = VisitorHeaders;
 
-/** One browser, with its cookies. */
+/** A browser with its own cookies. */
 export interface Browser extends Omit<Visitor, 'post'> {
-  /** Calls the API as a script of a page of the same origin does. */
+  /** Calls the API as a script of the same origin does. */
   call(orgId: string, operation: string, params?: object, headers?: Headers): Promise<Answer>;
-  /** The cookie of the session; throws where there is none. */
+  /** Returns the session cookie; throws if there is none. */
   session(): string;
 }
 
@@ -38,16 +38,16 @@ export interface MailedLink {
 
 export interface Installation {
   readonly world: World;
-  /** Where people reach it. */
+  /** Returns the public URL. */
   url(): string;
-  /** Where sign-in listens by itself. */
+  /** Returns the URL of sign-in itself. */
   signInUrl(): string;
   browser(): Browser;
-  /** How many mails there are to an address. */
+  /** Returns the e-mails to an address. */
   mailsTo(email: string): Promise<readonly string[]>;
-  /** The newest link that was mailed to an address, once there are so many. */
+  /** Waits for the nth e-mail to an address and returns its link. */
   link(email: string, nth?: number): Promise<MailedLink>;
-  /** Signs in by a link, in a browser. */
+  /** Signs in by a link in a browser. */
   signIn(email: string, browser?: Browser): Promise<Browser>;
 }
 
@@ -55,14 +55,14 @@ export interface InstallationOptions {
   readonly host?: string;
   readonly hasGateway?: boolean;
   readonly outbound?: SenderOptions;
-  /** Besides the public ones, in which issuers are asked. */
+  /** Non-public networks in which issuers may be called. */
   readonly networks?: string;
 }
 
 /** Proves to the API that a call comes through the gateway. */
 export const gatewayKey = 'g'.repeat(32);
 
-/** Starts it for the spec file that calls it. */
+/** Starts the installation for the spec file that calls it. */
 export function useInstallation(
   environment: Record<string, string> = {},
   { host = '127.0.0.1', hasGateway = false, outbound, networks = '' }: InstallationOptions = {},
@@ -93,7 +93,7 @@ export function useInstallation(
     api = await startApp('apps/coordination-api/src/main.ts', {
       ...{ PORT: String(port), BASE_URL: base, SIGN_IN_URL: address, DATABASE_URL: world.database.url },
       ...(gateway !== undefined && { MCP_GATEWAY_URL: gateway.url }),
-      // The second key is the one of the gateway, as in the middle of a rotation.
+      // The gateway's key is the second one, as during a key rotation.
       MCP_GATEWAY_KEY: `${'n'.repeat(32)},${gatewayKey}`,
       ...{ LOG_LEVEL: 'info', WEBHOOK_NETWORKS: networks, DATABASE_NODES: nodes },
     });
@@ -129,10 +129,10 @@ export function useInstallation(
   };
   const link = async (email: string, nth = 1): Promise<MailedLink> => {
     let text = '';
-    // A file is there before all of it is.
+    // A file may exist before it is complete.
     await until(async () => {
       const mails = await mailsTo(email);
-      // Long lines are folded, and `=` is written out.
+      // Undo the quoted-printable encoding: folded lines and escaped `=`.
       text = (mails.at(-1) ?? '').replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
       return mails.length >= nth && text.includes('</html>');
     });

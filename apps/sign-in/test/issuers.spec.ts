@@ -1,4 +1,4 @@
-/** Signing in at a company's issuer, and what must not be got by it. */
+/** Signing in at a company's identity provider, and attacks against it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useCompany } from '@muster/testing/company';
@@ -14,7 +14,7 @@ beforeEach(async () => {
   named = await nameCompany(installation, company);
 });
 
-/** Asks to sign in at a provider; answers where the browser is led. */
+/** Starts to sign in at a provider and returns the URL that the browser is sent to. */
 async function begin(browser: Browser, form: Record<string, string> = {}): Promise<string> {
   const answer = await browser.submit('/auth/issuer', {
     provider: named.providerId,
@@ -25,7 +25,7 @@ async function begin(browser: Browser, form: Record<string, string> = {}): Promi
   if (!refresh.startsWith('0;url=')) throw new Error(answer.text);
   return refresh.slice('0;url='.length);
 }
-/** Comes back from the company, as its redirect brings a browser. */
+/** Returns from the issuer as its redirect does. */
 const comeBack = (browser: Browser, at: string): Promise<Answer> => {
   const { pathname, search } = new URL(at);
   const headers: Headers = { 'sec-fetch-site': 'cross-site' };
@@ -177,7 +177,8 @@ describe('an attack', () => {
          (select account_id from sign_in.identities where subject = $1)`,
       subject,
     );
-    // Taken out of the address, what asks for a proof is not asked, and the answer has no time of one.
+    // Without these parameters the issuer does not authenticate again, and its response has no time of
+    // authentication.
     const asked = altered(altered(await begin(browser), 'prompt', null), 'max_age', null);
     expect((await comeBack(browser, await company.signIn(asked, subject))).status).toBe(303);
     const deletes = () => browser.call(named.orgId, 'passkeys.delete', { passkeyId: newId() });
@@ -203,7 +204,7 @@ describe('an attack', () => {
     await refused(await signInAt(subject, browser), browser);
     await world.rows('update identity_providers set trusts_addresses = true where id = $1', named.providerId);
     expect((await signInAt(subject, browser)).status).toBe(303);
-    // Said to be unverified, it is.
+    // The issuer states that the address is not verified.
     const { subject: other } = await named.employee({ email_verified: false });
     const second = installation.browser();
     await refused(await signInAt(other, second), second);
@@ -313,7 +314,7 @@ describe('an attack', () => {
     const browser = installation.browser();
     const at = await company.signIn(await begin(browser), subject);
     const { orgId } = await world.org();
-    // It is not even shown to the issuer: a code of one is no other one's business.
+    // The code is not sent to another organization's issuer.
     expect((await comeBack(browser, at.replace(named.orgId, orgId))).status).toBe(410);
     expect(await isIn(browser)).toBe(false);
   });
@@ -370,7 +371,7 @@ describe('an organization that lets in only who came by its issuer', () => {
     expect((await browser.open(at)).text).toContain('Continue with Acme Login');
     await signInAt(subject, browser);
     expect((await call()).status).toBe(200);
-    // The owner is let in as they are.
+    // The owner may enter without further proof.
     expect((await named.owner.call(named.orgId, 'session.identity')).status).toBe(200);
   });
 

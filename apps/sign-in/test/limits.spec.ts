@@ -1,4 +1,4 @@
-/** How often an address may try to sign in: secrets, codes, and mails that are asked for. */
+/** Rate limits per address for sign-in: secrets, codes and requested e-mails. */
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { request } from 'undici';
@@ -7,7 +7,7 @@ import { useInstallation } from './installation.ts';
 const most = 12;
 const installation = useInstallation({ LIMIT_SIGN_IN: `${most}/600` }, { host: 'localhost' });
 
-/** Each from a network of its own, which the API passes on. */
+/** Gives each test its own network, which the API passes on. */
 let networks = 0;
 const json = { 'content-type': 'application/json' };
 

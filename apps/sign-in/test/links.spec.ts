@@ -1,4 +1,7 @@
-/** Links by mail: who gets one, where it is good, and that neither says who is known. */
+/**
+ * Sign-in links: their recipients and the browsers in which they work. Responses do not reveal which
+ * addresses are known.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { createVisitor } from '@muster/testing/visitor';
 import { useInstallation } from './installation.ts';
@@ -7,7 +10,7 @@ const installation = useInstallation();
 const { world } = installation;
 
 let count = 0;
-/** A member whose address is of this test alone. */
+/** Creates a member with an address that only this test uses. */
 async function someone(): Promise<{ email: string; orgId: string; memberId: string }> {
   const { orgId, chloe } = await world.org();
   const email = `chloe-${(count += 1)}@acme.example`;
@@ -16,7 +19,7 @@ async function someone(): Promise<{ email: string; orgId: string; memberId: stri
   return { email, orgId, memberId };
 }
 
-/** Links that were asked for in the name of a person, each from a network of its own. */
+/** Requests links in a person's name, each from a different network. */
 const askElsewhere = (email: string, times: number) =>
   world.rows(
     `insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
@@ -60,7 +63,7 @@ describe('a link', () => {
     expect([page.status, page.text]).toEqual([403, expect.stringContaining('Another browser asked')]);
     expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
     expect((await other.submit('/auth/code', { code })).status).toBe(422);
-    // Nor with a link of its own, for another address.
+    // A browser with a pending link for another address cannot redeem it either.
     await other.submit('/auth/link', { email: (await someone()).email });
     expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
     expect((await other.submit('/auth/code', { code })).status).toBe(422);

@@ -1,4 +1,7 @@
-/** People of organizations that are at a server of their own sign in as all others do; their accounts are at home. */
+/**
+ * People in organizations on other database servers sign in like everyone else; their accounts are on the
+ * primary server.
+ */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, newId } from '@muster/driver';
 import { joinNodes, moveOrganization, startCopies } from '@muster/placement';
@@ -35,7 +38,7 @@ async function moveEast({ orgId }: People): Promise<void> {
   }
 }
 
-/** Until no server has anything for another: a person waits for that no longer than a second. */
+/** Waits until all servers are synchronized, which a person experiences as a delay of at most a second. */
 const settled = () =>
   until(async () => {
     const left = await Promise.all([home, east].map((world) => world.rows('select from sign_in.unsent')));
@@ -78,10 +81,10 @@ describe('a session', () => {
     const browser = await signIn(email);
     const moved = await home.org();
     await home.rows('update members set email = $2 where id = $1', moved.dan.me.memberId, email);
-    // The API learns that it is at home.
+    // The API caches that the organization is on the primary server.
     expect(await status(browser, moved)).toBe(200);
     await moveEast(moved);
-    // Another session of the person, of which it remembers nothing.
+    // Another session of the person, which the API has not cached.
     expect(await status(await signIn(email), moved)).toBe(200);
   });
 
@@ -145,7 +148,7 @@ describe('an account', () => {
     const id = newId();
     await invite(home, moved, { id, email: invited });
     const browser = await signIn(invited);
-    // The API learns that it is at home.
+    // The API caches that the organization is on the primary server.
     await home.rows('update members set email = $2 where id = $1', moved.dan.me.memberId, email);
     expect(await status(await signIn(email), moved)).toBe(200);
     await moveEast(moved);

@@ -1,4 +1,7 @@
-/** What is tried against the authorization server, and fails. Each of its guards was taken out once to see a test here turn red. */
+/**
+ * Attacks against the authorization server. Each guard was removed once to verify that a test here fails
+ * without it.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useInstallation } from './installation.ts';
 import {
@@ -247,7 +250,7 @@ describe('consent', () => {
     const attacker = await installation.signIn(email);
     expect((await attacker.open(at)).status).toBe(410);
     expect((await attacker.submit(at, form)).status).toBe(410);
-    // A link to a request that another person began leads nowhere either.
+    // A link to a request that another browser started does not work either.
     const begun = await openRequest(attacker, client.authorizeUrl());
     expect((await browser.submit(begun.at, form)).status).toBe(410);
     expect(await connections()).toEqual([]);
@@ -316,7 +319,8 @@ describe('consent', () => {
     const agent = made.body['agent'] as { id: string };
     const { at } = await openRequest(browser, client.authorizeUrl());
     expect((await browser.submit(at, { ...form, agent: agent.id })).status).toBe(422);
-    // Nor is the one that they are in meant: it may be the other that they were shown, and are not in any more.
+    // The form must not apply to the person's remaining organization, because they were shown a different
+    // one.
     const foreign = await browser.submit(at, { ...connecting, org: other.orgId });
     expect(foreign.text).toContain('In which organization?');
     const unseen = { ...form, agentName: 'C', in: 'some', [`project-${other.orgId}`]: 'on' };

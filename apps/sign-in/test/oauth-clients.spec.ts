@@ -1,4 +1,4 @@
-/** Clients that come with nothing but the address: that of the SDK, those with a document of their own, and devices. */
+/** Clients that know only the URL: the SDK's client, clients with a metadata document, and devices. */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ import {
   register,
 } from './oauth.ts';
 
-/** What the document says, and what is asked of its server; a redirect where it leads. */
+/** The response of the document's server, the recorded requests, and the target of its redirect. */
 let [document, leadsTo]: [unknown, string] = [{}, ''];
 const asked: string[] = [];
 const server = createServer({ cert: certificate, key }, ({ url = '' }, response) => {
@@ -34,7 +34,9 @@ const server = createServer({ cert: certificate, key }, ({ url = '' }, response)
   if (leadsTo !== '') response.writeHead(302, { location: leadsTo }).end();
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
 });
-/** Where each name leads. The server answers at each of this machine's addresses, and may be asked at the first alone. */
+/**
+ * IP address of each name. The server listens on all loopback addresses, and only the first may be called.
+ */
 const addresses: Readonly<Record<string, string>> = {
   'clients.example': '127.0.0.1',
   'private.example': '127.0.0.2',
@@ -238,7 +240,7 @@ describe('a client with a document of its own', () => {
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200);
     const { body } = await browser.call(form['org'] ?? '', 'connections.list');
     expect(body['items']).toMatchObject([{ client: { name: 'Code Helper', host: new URL(id).host } }]);
-    // Asked once for all of this.
+    // The document was fetched only once.
     expect(asked).toHaveLength(1);
   });
 
@@ -320,7 +322,7 @@ describe('a device', () => {
     expect([status, body['scope']]).toEqual([200, 'read']);
     const { body: identity } = await callWith(installation, String(body['access_token']), 'session.identity');
     expect(identity).toMatchObject({ agent: { name: 'Claude' }, token: { scopes: ['read'] } });
-    // Once.
+    // A code works only once.
     expect((await poll(code)).body['error']).toBe('invalid_grant');
     expect((await browser.submit('/oauth/device', { ...form, user_code: shown })).status).toBe(422);
   });

@@ -1,4 +1,4 @@
-/** What an address may try: codes of devices, and clients that register. */
+/** Rate limits per address for device codes and client registrations. */
 import { expect, it } from '@jest/globals';
 import { arrangeConsent, clientOf, register } from './oauth.ts';
 import { useInstallation } from './installation.ts';
@@ -14,7 +14,7 @@ it('lets no address try codes of devices, or register clients, without end', asy
   for (let index = 0; index < 25; index += 1)
     statuses.push((await browser.submit('/oauth/device', { user_code: 'BBBBBBBB' })).status);
   expect([statuses[0], statuses.at(-1)]).toEqual([422, 429]);
-  // Nor by sending the form at once.
+  // Sending the form directly does not bypass the limit.
   const code = String(body['user_code']);
   expect((await browser.submit('/oauth/device', { user_code: code, answer: 'refuse' })).status).toBe(429);
   await expect(register(installation)).rejects.toThrow(/too_many_attempts/);

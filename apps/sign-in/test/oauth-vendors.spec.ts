@@ -1,6 +1,7 @@
 /**
- * Clients that cannot be run here, by the requests that they send: VS Code (its sources, extHostMcp.ts and oauth.ts), Cursor
- * (its registrations, as servers report them) and Claude Code (its client id metadata document).
+ * Clients that cannot run here, simulated by their requests: VS Code (its sources, extHostMcp.ts and
+ * oauth.ts), Cursor (its registrations, as servers report them) and Claude Code (its client id metadata
+ * document).
  */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -21,7 +22,7 @@ import {
   register,
 } from './oauth.ts';
 
-/** What each address of the documents' server answers. */
+/** Documents of the server by path. */
 const documents = new Map<string, object>();
 const server = createServer({ cert: certificate, key }, ({ url = '' }, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(documents.get(url)));
@@ -50,14 +51,16 @@ beforeEach(async () => {
   ({ browser, form } = await arrangeConsent(installation));
 });
 
-/** Publishes the document of a client, and answers its id. */
+/** Publishes a client's document and returns its id. */
 function publish(path: string, document: object): string {
   const id = `https://clients.example:${(server.address() as AddressInfo).port}${path}`;
   documents.set(path, { client_id: id, ...document });
   return id;
 }
 
-/** The whole way of a client that asks in this shape: consent, exchange, a call as an agent, and a refresh. */
+/**
+ * Runs the complete flow with requests of this form: consent, exchange, a call as an agent, and a refresh.
+ */
 async function connects(
   client: Client,
   { redirectUri, resource, ...asked }: { redirectUri: string; resource: string; [more: string]: string },
@@ -81,7 +84,7 @@ describe('VS Code', () => {
     ...['http://127.0.0.1/', 'http://127.0.0.1:33418/'],
   ];
 
-  /** It holds the resource of the metadata to the address that it was given, letter by letter. */
+  /** The client compares the metadata's resource with the URL that it was given, character by character. */
   it.each([
     '/api/mcp',
     '/api/mcp?mode=core',

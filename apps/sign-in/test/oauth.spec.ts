@@ -1,4 +1,4 @@
-/** Connecting a client by OAuth: from the first 401 to a call of the API. */
+/** Connecting a client by OAuth, from the first 401 to an API call. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { useInstallation } from './installation.ts';
@@ -80,7 +80,7 @@ describe('a client that a person consents to', () => {
         token: expect.objectContaining({ scopes: ['read', 'write'], projectIds: null, mayReadInbox: false }),
       }),
     ]);
-    // Never the person: what is theirs alone is refused.
+    // The token acts as an agent, so operations reserved for people are refused.
     expect((await call(tokens.access_token, 'tokens.create', { name: 'x', scopes: ['read'] })).status).toBe(
       403,
     );
@@ -136,7 +136,7 @@ describe('a client that a person consents to', () => {
         ...{ operation: 'connections.consent', target: connection?.id, outcome: 'allowed' },
         actor: expect.objectContaining({ kind: 'member', memberId: people.chloe.me.memberId, agentId: null }),
         ...{ ip: '127.0.0.1', userAgent: 'Spec 1.0', requestId: expect.any(String) },
-        // Whole, since the connection is purged one day, and the agent renamed.
+        // The entry contains names, because the connection may be purged and the agent renamed.
         details: {
           client: connection?.client,
           agent: { id: connection?.agent.id, name: connection?.agent.name },
@@ -187,7 +187,7 @@ describe('a client that a person consents to', () => {
     expect((await call(tokens.access_token, 'session.identity')).status).toBe(200);
     expect((await browser.call(people.orgId, 'connections.revoke', { connectionId })).status).toBe(200);
     expect((await call(tokens.access_token, 'session.identity')).status).toBe(401);
-    // Nothing of a connection that is over is used up, or made.
+    // A request for an ended connection neither consumes nor creates records.
     const records = () =>
       world.rows(
         'select model, consumed_at from sign_in.oauth_records where grant_id = $1 order by 1',
@@ -200,7 +200,8 @@ describe('a client that a person consents to', () => {
 
   it('lives on through a thousand refreshes that come many at a time', async () => {
     let { refresh_token: token } = await connect(browser, client, form);
-    // More than are let in at once: none keeps its place. They take seven seconds, and much longer where a machine is busy.
+    // More concurrent requests than the limit: none keeps its place. This takes seven seconds, and much
+    // longer on a busy machine.
     for (let round = 0; round < 200; round += 1) {
       const replies = await Promise.all(Array.from({ length: 5 }, () => client.refresh(token)));
       expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));

@@ -1,4 +1,4 @@
-/** A client of the authorization server, as programs are, and the person who consents in a browser. */
+/** An OAuth client, and a person who consents in a browser. */
 import { createHash, randomBytes } from 'node:crypto';
 import { newId } from '@muster/driver';
 import { gatewayKeyHeader } from '@muster/http';
@@ -25,9 +25,9 @@ export interface Client {
   readonly id: string;
   readonly verifier: string;
   readonly challenge: string;
-  /** The address of a request, with what is said otherwise; undefined leaves a parameter out. */
+  /** Returns the authorization URL with changed parameters; undefined omits one. */
   authorizeUrl(over?: Record<string, string | undefined>): string;
-  /** Asks the server, as a program does. */
+  /** Sends a request as a program does. */
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Reply>;
   exchange(code: string, over?: Record<string, string>): Promise<Reply>;
   refresh(token: string, over?: Record<string, string>): Promise<Reply>;
@@ -75,7 +75,7 @@ export function clientOf(installation: Installation, id: string): Client {
   };
 }
 
-/** Registers a client, as programs without an address of their own do; answers its id. */
+/** Registers a client dynamically and returns its id. */
 export async function register(
   installation: Installation,
   metadata: Record<string, unknown> = {},
@@ -94,12 +94,12 @@ export const connecting = {
   ...{ answer: 'connect', agent: 'new', agentName: 'Claude', in: 'all', scope: 'write', days: '90' },
 };
 
-/** Who lets a client in: Chloé of an organization of their own, signed in. */
+/** A signed-in member, Chloé, in a new organization, who consents. */
 export interface Consenting {
   readonly people: People;
   readonly email: string;
   readonly browser: Browser;
-  /** What they answer to a client: let it in as a new agent, everywhere, to write, for as long as may be. */
+  /** The submitted consent: a new agent, all projects, write access, and the longest lifetime. */
   readonly form: Readonly<Record<string, string>>;
 }
 
@@ -116,14 +116,14 @@ export async function arrangeConsent(installation: Installation): Promise<Consen
   };
 }
 
-/** Opens a request in a browser; answers the page of consent, or what came in its place. */
+/** Opens an authorization request in a browser, and returns the consent page or the response in its place. */
 export async function openRequest(browser: Browser, address: string): Promise<Answer & { at: string }> {
   const begun = await browser.open(address);
   if (begun.status !== 303 || !begun.location.startsWith('/oauth/consent/')) return { ...begun, at: '' };
   return { ...(await browser.open(begun.location)), at: begun.location };
 }
 
-/** Consents in a browser that is signed in; answers where it is led. */
+/** Consents in a signed-in browser, and returns the URL that it is redirected to. */
 export async function consentedAddress(
   browser: Browser,
   address: string,
@@ -138,7 +138,7 @@ export async function consentedAddress(
   return (await browser.open(refresh.replace('0;url=', ''))).location;
 }
 
-/** The same, to the client that most specs have; answers what its own address is called with. */
+/** Consents for the usual test client, and returns the query of its redirect. */
 export async function consentTo(
   browser: Browser,
   address: string,
@@ -149,7 +149,7 @@ export async function consentTo(
   return new URL(back).searchParams;
 }
 
-/** The whole way: consent and exchange. */
+/** Runs the complete flow: consent and token exchange. */
 export async function connect(
   browser: Browser,
   client: Client,
@@ -161,7 +161,7 @@ export async function connect(
   return body as unknown as Tokens;
 }
 
-/** A call of the API with a token, as the MCP gateway sends it, or with other headers. */
+/** Calls the API with a token, with the gateway's headers or others. */
 export async function callWith(
   installation: Installation,
   token: string,

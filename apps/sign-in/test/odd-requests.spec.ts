@@ -1,4 +1,4 @@
-/** What no page of ours sends, and a program may: none of it ends as a fault of ours. */
+/** Requests that none of our pages sends but a program may. None of them causes a 5xx. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { type Browser, useInstallation } from './installation.ts';
@@ -13,7 +13,7 @@ beforeEach(async () => {
   ({ browser } = await arrangeConsent(installation));
 });
 
-/** Sends a form as JSON, with that value in each field. */
+/** Sends a form as JSON with the same value in each field. */
 async function send(path: string, value: unknown): Promise<number> {
   const names = ['email', 'to', 'by', 'token', 'code', 'provider', 'name', 'passkey', 'user_code', 'org'];
   const fields = [...names, 'agent', 'agentName', 'scope', 'days', 'in', 'organization', 'invitation'];

@@ -1,4 +1,4 @@
-/** One account over several organizations: choosing, being invited, and beginning one. */
+/** One account in several organizations: choosing one, accepting invitations, and creating one. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People } from '@muster/testing';
@@ -22,7 +22,7 @@ const membersOf = (orgId: string) =>
     `select email, role, name from members where org_id = $1 and email like 'noor-%' and status = 'active'`,
     orgId,
   );
-/** An invitation of its own row, as members.invite writes it. */
+/** Inserts an invitation as members.invite does. */
 async function invite(to = email, role = 'member', orgId = people.orgId): Promise<string> {
   const id = newId();
   await world.rows(
@@ -51,7 +51,7 @@ describe('an invitation', () => {
     expect((await browser.open(joined.location)).text).toContain(
       'You have joined. Open the organization here.',
     );
-    // No token is handed out: the session lets its person in.
+    // No token is issued, because the person uses their session.
     const { body } = await browser.call(people.orgId, 'session.identity');
     expect(body['member']).toMatchObject({ email, role: 'member', name: email.split('@')[0] });
     const tokens = await world.rows<{ kind: string }>(

@@ -1,4 +1,4 @@
-/** The pages in a real browser: for everybody who reads them, by keyboard alone, and without script. */
+/** The pages in a real browser: accessibility, keyboard use, and use without scripts. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
@@ -37,7 +37,7 @@ async function openWith<Result>(
   }
 }
 
-/** Someone in an organization, invited to another with a long name. */
+/** Creates a member of an organization who is invited to another one with a long name. */
 async function someone(name: string): Promise<{ email: string; cookie: string }> {
   const email = `${name}@example.com`;
   const people = await world.org();
@@ -90,7 +90,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
             await page.screenshot({ path: file, fullPage: true });
           }
         }
-        // Playwright's own world: the page's policy lets no other script run.
+        // Run axe in Playwright's isolated world, because the page's policy blocks other scripts.
         await page.evaluate(axe);
         const { violations } = (await page.evaluate(
           `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
@@ -108,7 +108,7 @@ describe('a person', () => {
   const byKeys = async (page: Page): Promise<void> => {
     const email = `keys-${newId()}@example.com`;
     await page.goto(at('/sign-in'));
-    // The address has the focus, once the page is drawn.
+    // The address field gets the focus after the page is rendered.
     await page.locator('#email:focus').waitFor();
     await page.keyboard.type(email);
     await page.keyboard.press('Enter');
@@ -119,7 +119,7 @@ describe('a person', () => {
     await page.keyboard.type(code);
     await page.keyboard.press('Enter');
     await page.waitForURL(at('/sign-in'));
-    // Past the link to the passkeys and the button to sign out, to the name.
+    // Skip the link to the passkeys and the sign-out button, to reach the name.
     for (const _ of ['passkeys', 'sign out', 'name']) await page.keyboard.press('Tab');
     await page.locator('#organization:focus').waitFor();
     await page.keyboard.type(email.slice(0, 40));

@@ -1,4 +1,4 @@
-/** Passkeys in a real browser, with a virtual authenticator; and what a server refuses that a browser would not send. */
+/** Passkeys in a real browser with a virtual authenticator, and requests that a browser would not send. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Browser as Chromium, type BrowserContext, type Page } from 'playwright-core';
@@ -23,7 +23,7 @@ beforeEach(async () => {
   if (chromium !== undefined) context = await chromium.newContext();
 });
 
-/** Carries a session over into the real browser. */
+/** Copies a session into the real browser. */
 const carry = async (browser: Browser): Promise<void> => {
   const url = installation.url();
   await context.clearCookies();
@@ -119,7 +119,7 @@ describe('a passkey', () => {
   inBrowser('is neither made nor proven by what was asked for another account', async () => {
     await carry(await installation.signIn(email));
     const { page } = await deviceIn(context);
-    // What the browser is asked for becomes another account's, before it answers.
+    // Assign the browser's challenge to another account before the browser responds.
     const ofAnother = async (path: string): Promise<void> => {
       await page.route(`**${path}`, async (route) => {
         await world.rows(
@@ -169,7 +169,7 @@ describe('a passkey', () => {
     const rename = (one: Browser, name: string, headers = {}) =>
       one.submit('/auth/passkeys/rename', { passkey, name }, headers);
     const names = async () => (await passkeys()).map(({ name }) => name);
-    // The name asks for no fresh proof, as the operation by that name does not.
+    // Renaming requires no recent authentication; the operation of that name does not either.
     await old();
     expect(await rename(browser, '  Desk ')).toMatchObject({ status: 303, location: '/sign-in/passkeys' });
     expect((await browser.open('/sign-in/passkeys')).text).toContain('Rename Desk');
@@ -225,9 +225,9 @@ describe('a passkey', () => {
     };
     const send = (headers: Record<string, string>) =>
       fetch(at('/auth/passkey'), { method: 'POST', headers, body });
-    // No copy is looked for here: the counter says nothing.
+    // Reset the counter, because this test is not about copied passkeys.
     await world.rows('update sign_in.passkeys set counter = 0 where id = $1', (await passkeys())[0]?.id);
-    // The same again; in a browser that was asked for something else; in one that was not asked; from another site.
+    // The same response again; in a browser with another challenge; in one without; and from another site.
     expect((await send({ ...json, cookie })).status).toBe(401);
     const asked = await fetch(at('/auth/passkey/options'), { method: 'POST', headers: json, body: '{}' });
     const [other = ''] = asked.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');

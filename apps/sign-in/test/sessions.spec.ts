@@ -1,4 +1,4 @@
-/** Sessions: how they act in organizations, for which requests they count, and how they end. */
+/** Sessions: access to organizations, accepted requests, and how they end. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { type Browser, useInstallation } from './installation.ts';
@@ -305,7 +305,7 @@ describe('a form counts for nothing', () => {
     { 'sec-fetch-site': undefined, origin: undefined },
   ];
   it.each(foreign)('of another origin: %j', async (headers) => {
-    // Login CSRF: a page of another site signs a person in as somebody else.
+    // Login CSRF: a page of another site tries to sign a person in as someone else.
     const attacker = installation.browser();
     await attacker.submit('/auth/link', { email });
     const { token } = await installation.link(email, 2);

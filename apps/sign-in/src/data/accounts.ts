@@ -1,4 +1,4 @@
-/** Accounts: people whose address was proven, whatever organizations they are in. */
+/** Accounts of people with a confirmed e-mail address, independent of organizations. */
 import { type Db, newId, sql } from '@muster/driver';
 import { type SignInDb } from '@muster/placement';
 
@@ -13,9 +13,9 @@ export const columns = sql.part`a.id, a.email, a.name`;
 export const findAccount = (db: Db, email: string): Promise<Account | undefined> =>
   db.find(sql<Account>`select ${columns} from sign_in.accounts a where lower(a.email) = lower(${email})`);
 
-/** What is known of an address that no account has yet. */
+/** Facts about an address without an account. */
 export interface KnownAddress {
-  /** How a member with this address is called; null where there is none. */
+  /** Name of the member with this address; null if there is none. */
   readonly memberName: string | null;
   readonly isInvited: boolean;
 }
@@ -32,7 +32,10 @@ export async function findAddress(db: SignInDb, email: string): Promise<KnownAdd
   };
 }
 
-/** The account of an address that was just proven; a new one where it has none, called as a member of it is, or as `said`. */
+/**
+ * Returns the account of an address that was just confirmed. Creates it if necessary, with the name of the
+ * member with this address, or `said`.
+ */
 export async function provideAccount(
   db: SignInDb,
   email: string,
@@ -42,14 +45,14 @@ export async function provideAccount(
   if (known !== undefined) return known;
   const { memberName } = await findAddress(db, email);
   const name = memberName ?? said ?? email.slice(0, email.lastIndexOf('@')).slice(0, 120);
-  // Of two who prove it at once, both have the one account.
+  // Concurrent confirmations of the same address get the same account.
   return db.one(
     sql<Account>`insert into sign_in.accounts as a (id, email, name) values (${newId()}, ${email}, ${name})
        on conflict (lower(email)) do update set email = a.email returning ${columns}`,
   );
 }
 
-/** An organization as its member sees it who chooses one. */
+/** An organization in the list from which its member chooses. */
 export interface OwnOrganization {
   readonly id: string;
   readonly slug: string;
@@ -58,7 +61,7 @@ export interface OwnOrganization {
   readonly role: 'owner' | 'admin' | 'member' | 'viewer';
 }
 
-/** The organizations that an account is in, by name. */
+/** Lists the organizations of an account by name. */
 export async function listOrganizations(db: SignInDb, accountId: string): Promise<OwnOrganization[]> {
   const all = await db.everywhere(
     sql<OwnOrganization>`select o.org_id as id, o.slug, o.name, o.member_id as "memberId", o.role from app.organizations_of(${accountId}::uuid) o`,
@@ -67,7 +70,7 @@ export async function listOrganizations(db: SignInDb, accountId: string): Promis
   return all.sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** A pending invitation of an account's address. */
+/** A pending invitation to an account's address. */
 export interface OwnInvitation {
   readonly id: string;
   readonly orgId: string;
@@ -76,7 +79,7 @@ export interface OwnInvitation {
   readonly invitedBy: string;
 }
 
-/** Who invites an account, newest first, fifty at most. */
+/** Lists the invitations to an account, newest first, at most fifty. */
 export async function listInvitations(db: SignInDb, accountId: string): Promise<OwnInvitation[]> {
   const all = await db.everywhere(
     sql<OwnInvitation>`select i.id, i.org_id as "orgId", i.org_name as "orgName", i.role, i.invited_by as "invitedBy"

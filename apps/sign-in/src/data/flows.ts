@@ -1,12 +1,15 @@
-/** What browsers are in the middle of: kept here under the hash of what a browser keeps in a cookie, and good once. */
+/**
+ * Pending browser flows. A flow can be used once. It is stored under the hash of a secret in the browser's
+ * cookie.
+ */
 import { randomBytes } from 'node:crypto';
 import { type Db, sql } from '@muster/driver';
 import { hashToken } from '@muster/runtime';
 
-/** The challenge of a passkey, or the way to an issuer and back. */
+/** The kind of flow: a passkey challenge, or a redirect to an identity provider. */
 export type FlowKind = 'passkey' | 'issuer';
 
-/** Begins one; answers what the browser keeps. */
+/** Starts a flow and returns the secret for the browser's cookie. */
 export async function beginFlow(
   db: Db,
   { kind, payload, minutes }: { readonly kind: FlowKind; readonly payload: object; readonly minutes: number },
@@ -19,7 +22,7 @@ export async function beginFlow(
   return nonce;
 }
 
-/** Ends one, as it was begun; undefined where there is none, or it is over. */
+/** Ends a flow and returns its payload; undefined if it does not exist or has expired. */
 export async function endFlow<Payload>(
   db: Db,
   kind: FlowKind,

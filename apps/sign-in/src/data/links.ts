@@ -1,6 +1,7 @@
 /**
- * Links by mail. Each is good for a quarter of an hour, once, and in the browser alone that asked for it: there by the link, or
- * by the code that the mail has besides, for people who read it on another device. Of all three secrets only hashes are kept.
+ * Sign-in links sent by e-mail. A link works for 15 minutes, once, and only in the browser that requested it.
+ * People who read the e-mail on another device type its code in that browser. Only hashes of the three
+ * secrets are stored.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Db, newId, sql } from '@muster/driver';
@@ -9,29 +10,35 @@ import { hashToken } from '@muster/runtime';
 import { newCode } from './typed-codes.ts';
 
 export const linkMinutes = 15;
-/** Codes that may be tried, for each link. */
+/** Maximum number of wrong codes per link. */
 export const mostMisses = 3;
-/** Mails to one e-mail address from one source: a network, or all browsers in which its person signed in before. */
+/**
+ * Limits of e-mails to an address from one source: a network, or all browsers in which the person has signed
+ * in before.
+ */
 const mostMails = { quarterHour: 5, day: 20 };
-/** Mails to one e-mail address in a day, from all networks in which its person has no session. */
+/** Limit of e-mails to an address per day, from all networks in which the person has no session. */
 const mostByStrangers = 20;
 const knownBrowsers = 'known browsers';
 
 const secretShape = /^[\w-]{43}$/;
 
 export interface AskedLink {
-  /** What the browser keeps in a cookie. */
+  /** The secret in the browser's cookie. */
   readonly nonce: string;
-  /** What the mail has. */
+  /** The secret in the e-mail's link. */
   readonly secret: string;
   readonly code: string;
 }
 
 const randomSecret = (): string => randomBytes(32).toString('base64url');
-/** With the nonce in it, which the database does not have: a code alone could be guessed from its hash. */
+/**
+ * Hashes a code with the nonce as key. The database does not have the nonce; without it, the code could be
+ * guessed from its hash.
+ */
 const hashCode = (nonce: string, code: string): Buffer => createHmac('sha256', nonce).update(code).digest();
 
-/** Fresh secrets of a link that is not asked for yet. */
+/** Creates the secrets of a new link. */
 export const newLink = (): AskedLink => ({
   nonce: randomSecret(),
   secret: randomSecret(),
@@ -46,10 +53,10 @@ interface Asker {
 }
 
 /**
- * The source of a request for a link, by which mails are counted; null where the limit of mails to the e-mail address is
- * reached. Unknown addresses count alike. A stranger who asks in the name of a person keeps that person from signing in neither
- * in a browser in which they signed in before, nor in another network in which they have a session. Concurrent calls for one
- * address take turns.
+ * Returns the source of a request for a link, by which e-mails are counted; null if the address has reached
+ * its limit. Unknown addresses are counted in the same way. Requests by a stranger do not keep a person from
+ * signing in. The person still can in a browser in which they signed in before, or in a network in which they
+ * have a session. An advisory lock serializes calls for an address.
  */
 export async function sourceOf(db: Db, email: string, { ip, known }: Asker): Promise<string | null> {
   const [, sessions, sent] = await Promise.all([
@@ -100,7 +107,7 @@ export interface ProvenAddress {
   readonly returnTo: string;
 }
 
-/** Whether a link can be used, and here. */
+/** The state of a link: usable in this browser, usable in another browser, or unusable. */
 export type LinkState = 'here' | 'elsewhere' | 'over';
 
 export async function lookAtLink(db: Db, secret: string, nonce: string | undefined): Promise<LinkState> {
@@ -113,7 +120,7 @@ export async function lookAtLink(db: Db, secret: string, nonce: string | undefin
   return row.isHere ? 'here' : 'elsewhere';
 }
 
-/** Uses a link up; undefined where it was used, is over, or another browser asked for it. */
+/** Redeems a link; undefined if it was used, has expired, or was requested in another browser. */
 export async function useLink(
   db: Db,
   secret: string,
@@ -128,7 +135,7 @@ export async function useLink(
   );
 }
 
-/** Uses a link up by its code; undefined where the code is wrong, which counts, or the link is over. */
+/** Redeems a link by its code; undefined if the code is wrong, which is counted, or the link has expired. */
 export async function useCode(
   db: Db,
   code: string | undefined,

@@ -1,9 +1,9 @@
-/** Passkeys of accounts, and the ceremonies that browsers are in the middle of. */
+/** Passkeys of accounts, and pending WebAuthn ceremonies. */
 import { type Db, newId, sql } from '@muster/driver';
 import { type Account } from './accounts.ts';
 import { beginFlow, endFlow } from './flows.ts';
 
-/** Of one account: more than a person has devices. */
+/** Limit per account; more than a person has devices. */
 export const mostPasskeys = 20;
 export const ceremonyMinutes = 5;
 
@@ -15,24 +15,24 @@ export interface Passkey {
   readonly lastUsedAt: string | null;
 }
 
-/** What a proof is verified by. */
+/** The stored data that verifies a passkey's signature. */
 export interface StoredPasskey {
   readonly id: string;
   readonly account: Account;
-  /** As browsers name it: base64url. */
+  /** The id in base64url, as browsers write it. */
   readonly credentialId: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
   readonly counter: number;
 }
 
-/** The passkeys of an account, the oldest first. */
+/** Lists the passkeys of an account, oldest first. */
 export const listPasskeys = (db: Db, accountId: string): Promise<Passkey[]> =>
   db.all(
     sql<Passkey>`select k.id, k.name, k.is_synced as "isSynced", k.created_at as "createdAt", k.last_used_at as "lastUsedAt"
        from app.passkeys_of_account(${accountId}::uuid, null, ${mostPasskeys}) k`,
   );
 
-/** The ids of an account's credentials, as browsers name them, with how each is reached. */
+/** Lists the ids of an account's credentials in base64url, with their transports. */
 export async function listCredentials(
   db: Db,
   accountId: string,
@@ -53,7 +53,10 @@ export interface NewPasskey {
   readonly isSynced: boolean;
 }
 
-/** Keeps a passkey; false where it is kept already, or the account has as many as it may. Calls of one account take turns. */
+/**
+ * Stores a passkey. Returns false if it is already stored or the account has reached its limit. A row lock on
+ * the account serializes calls.
+ */
 export async function keepPasskey(db: Db, accountId: string, passkey: NewPasskey): Promise<boolean> {
   await db.all(sql`select a.id from sign_in.accounts a where a.id = ${accountId} for no key update`);
   const { credentialId, publicKey, counter, transports, name, isSynced } = passkey;
@@ -79,7 +82,7 @@ interface StoredRow {
   counter: number;
 }
 
-/** The passkey by the id of its credential, locked until this transaction ends: its counter only grows. */
+/** Finds a passkey by its credential id and locks its row, because its counter must only increase. */
 export async function lockPasskey(db: Db, credentialId: string): Promise<StoredPasskey | undefined> {
   const row = await db.find(
     sql<StoredRow>`select p.id, p.account_id, a.email, a.name as account_name, p.credential_id, p.public_key, p.counter
@@ -103,12 +106,12 @@ export const noteUse = async (db: Db, id: string, counter: number, isSynced: boo
   );
 };
 
-/** Gives a passkey of the account another name; another account's stays as it is. */
+/** Renames a passkey of the account. Passkeys of other accounts are not changed. */
 export const renamePasskey = async (db: Db, accountId: string, id: string, name: string): Promise<void> => {
   await db.all(sql`select app.rename_passkey_of_account(${accountId}::uuid, ${id}::uuid, ${name})`);
 };
 
-/** Removes a passkey of the account, and answers what it was called; undefined where it is another's. */
+/** Deletes a passkey of the account and returns its name; undefined if it belongs to another account. */
 export const deletePasskey = async (db: Db, accountId: string, id: string): Promise<string | undefined> => {
   const row = await db.find(
     sql<{
@@ -118,16 +121,16 @@ export const deletePasskey = async (db: Db, accountId: string, id: string): Prom
   return row?.name;
 };
 
-/** What a browser was asked to sign, and for whom: null for signing in. */
+/** A challenge that a browser must sign. The account is null when signing in. */
 export interface Ceremony {
   readonly challenge: string;
   readonly accountId: string | null;
 }
 
-/** Begins a ceremony; answers what the browser keeps in a cookie. */
+/** Starts a ceremony and returns the secret for the browser's cookie. */
 export const beginCeremony = (db: Db, ceremony: Ceremony): Promise<string> =>
   beginFlow(db, { kind: 'passkey', payload: ceremony, minutes: ceremonyMinutes });
 
-/** Ends a ceremony, which is good once; undefined where there is none, or it is over. */
+/** Ends a ceremony, which can be used once; undefined if it does not exist or has expired. */
 export const endCeremony = (db: Db, nonce: string | undefined): Promise<Ceremony | undefined> =>
   endFlow(db, 'passkey', nonce);

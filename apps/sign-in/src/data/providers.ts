@@ -1,9 +1,11 @@
-/** Issuers of OpenID Connect, as functions of the door show them, and who people are there. */
+/**
+ * OpenID Connect issuers of organizations, read through SQL functions, and the identities of people at them.
+ */
 import { type Db, sql } from '@muster/driver';
 import { type SignInDb } from '@muster/placement';
 import { type Account, columns } from './accounts.ts';
 
-/** An issuer that speaks for an address, as the person sees it who is to sign in there. */
+/** An issuer that is responsible for an address, as shown to the person who signs in. */
 export interface NamedProvider {
   readonly id: string;
   readonly name: string;
@@ -11,7 +13,7 @@ export interface NamedProvider {
   readonly orgName: string;
 }
 
-/** Those that speak for a domain. */
+/** Lists the issuers that are responsible for a domain. */
 export const providersOf = (db: SignInDb, domain: string): Promise<NamedProvider[]> =>
   db.everywhere(
     sql<NamedProvider>`select p.id, p.name, p.org_id as "orgId", p.org_name as "orgName" from app.identity_providers_of(${domain}) p`,
@@ -24,15 +26,15 @@ export interface Provider {
   readonly name: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** Sealed; null for a public client. */
+  /** Encrypted client secret; null for a public client. */
   readonly secret: Buffer | null;
   readonly organizationKey: Buffer;
   readonly trustsAddresses: boolean;
-  /** Those that it speaks for, in small letters. */
+  /** The issuer's e-mail domains, in lower case. */
   readonly domains: readonly string[];
 }
 
-/** Undefined where it speaks for no domain, or is not there. */
+/** Finds an issuer; undefined if it does not exist or has no domain. */
 export async function findProvider(db: SignInDb, id: string): Promise<Provider | undefined> {
   const [found] = await db.everywhere(
     sql<Provider>`select p.id, p.org_id as "orgId", p.name, p.issuer, p.client_id as "clientId", p.secret,
@@ -43,7 +45,10 @@ export async function findProvider(db: SignInDb, id: string): Promise<Provider |
   return found;
 }
 
-/** What an organization asks of an account's sessions; of each issuer that it names a row, and one where it names none. */
+/**
+ * The proof that an organization requires of an account's sessions: one row per accepted issuer, or one row
+ * without an issuer.
+ */
 export interface AskedProof {
   readonly orgName: string;
   readonly requiresPasskey: boolean;
@@ -60,20 +65,22 @@ export const listAskedProofs = (db: SignInDb, accountId: string, orgId: string):
     ),
   );
 
-/** A person at an issuer: the two together are whose account it is, and nothing else. */
+/** A person at an issuer. Only issuer and subject together identify an account. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** The account that an identity was joined to; undefined for one that comes for the first time. */
+/** Finds the account that is linked to an identity; undefined for a new identity. */
 export const findByIdentity = (db: Db, { issuer, subject }: Identity): Promise<Account | undefined> =>
   db.find(
     sql<Account>`select ${columns} from sign_in.identities i join sign_in.accounts a on a.id = i.account_id
        where i.issuer = ${issuer} and i.subject = ${subject}`,
   );
 
-/** Joins an identity to an account, or notes that it was used; `email` is what the issuer says now. */
+/**
+ * Links an identity to an account, or records its use. `email` is the address that the issuer reports now.
+ */
 export async function noteIdentity(
   db: Db,
   accountId: string,

@@ -1,4 +1,4 @@
-/** What is over goes: links and flows after a day, sessions and records of clients once they can be of no more use. */
+/** Deletes links after a day, expired flows, and sessions and OAuth records a day after their end. */
 import { type Db, sql } from '@muster/driver';
 
 export async function purge(db: Db): Promise<void> {

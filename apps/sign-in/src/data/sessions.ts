@@ -1,22 +1,24 @@
-/** Sessions: who has proven who they are, in one browser. */
+/** Sessions of people who have authenticated in a browser. */
 import { type Db, newId, sql } from '@muster/driver';
 import { proofMinutes } from '@muster/registry';
 import { hashToken, isWellFormedSession, newSessionSecret, sessionTokenHash } from '@muster/runtime';
 import { type Account } from './accounts.ts';
 
-/** How a person proves who they are: a link in a mail, a passkey, or an issuer (`provider:<id>`). */
+/**
+ * The way in which a person authenticated: a link in an e-mail, a passkey, or an issuer (`provider:<id>`).
+ */
 export type Proof = 'link' | 'passkey' | `provider:${string}`;
 
 export interface Session {
   readonly id: string;
   readonly account: Account;
   readonly provenAt: string;
-  /** It was proven within the last minutes, by the clock of the database. */
+  /** True if the person authenticated within the last minutes, by the database's clock. */
   readonly isFresh: boolean;
   readonly expiresAt: string;
 }
 
-/** What is kept of the browser that a session is in. */
+/** Facts about the browser that are stored with a session. */
 export interface Browser {
   readonly ip: string;
   readonly userAgent: string | null;
@@ -40,7 +42,7 @@ const sessionOf = (row: Row): Session => ({
   expiresAt: row.expires_at,
 });
 
-/** The session behind a cookie; undefined where it is over, or never was. */
+/** Finds the session of a cookie's secret; undefined if it has ended or never existed. */
 export async function findSession(db: Db, secret: string | undefined): Promise<Session | undefined> {
   if (secret === undefined || !isWellFormedSession(secret)) return undefined;
   const row = await db.find(
@@ -52,7 +54,7 @@ export async function findSession(db: Db, secret: string | undefined): Promise<S
   return row && sessionOf(row);
 }
 
-/** In which browser, with which session before, and when where that was earlier. */
+/** The browser, the secret of its previous session, and the time of authentication if it was earlier. */
 export interface ProofFacts {
   readonly browser: Browser;
   readonly before: string | undefined;
@@ -60,8 +62,8 @@ export interface ProofFacts {
 }
 
 /**
- * What follows from a proof, in one browser: the session that is there goes on under another secret, where it is the same
- * person's; another person's ends. Answers the secret for the cookie.
+ * Creates a session after an authentication and returns its secret for the cookie. If the browser's session
+ * belongs to the same person, it continues with a new secret; another person's session ends.
  */
 export async function proveSession(
   db: Db,
@@ -83,7 +85,9 @@ export async function proveSession(
   return secret;
 }
 
-/** A session goes on under another secret, and with it its tokens; false where it ended meanwhile. */
+/**
+ * Replaces the secret of a session and of its tokens. Returns false if the session has ended in the meantime.
+ */
 async function renewSession(
   db: Db,
   id: string,
@@ -112,7 +116,7 @@ async function renewSession(
   return true;
 }
 
-/** Ends a session: its tokens are refused from the COMMIT on. */
+/** Ends a session. Its tokens are rejected from the commit on. */
 export async function endSession(db: Db, id: string): Promise<void> {
   await db.all(sql`update sign_in.sessions set revoked_at = now() where id = ${id} and revoked_at is null`);
 }

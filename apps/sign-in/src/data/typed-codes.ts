@@ -1,4 +1,7 @@
-/** Codes that people type: of mails, and of devices (RFC 8628). They have no vowels, so that they are no words. */
+/**
+ * Codes that people type, from e-mails and devices (RFC 8628). They contain no vowels, so that they form no
+ * words.
+ */
 import { randomInt } from 'node:crypto';
 
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -7,11 +10,11 @@ const shape = new RegExp(`^[${letters}]{8}$`);
 export const newCode = (): string =>
   Array.from({ length: 8 }, () => letters.charAt(randomInt(letters.length))).join('');
 
-/** A typed code as it was made; undefined where it can be none. */
+/** Normalizes a typed code; undefined if it is malformed. */
 export function readCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replaceAll(/[^A-Z]/g, '');
   return shape.test(code) ? code : undefined;
 }
 
-/** A code as people see it. */
+/** Formats a code for display. */
 export const shownCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;

@@ -1,9 +1,9 @@
-/** Who may have an account here. */
+/** Decides who may have an account. */
 import { type SignInDb } from '@muster/placement';
 import { findAccount, findAddress } from '../data/accounts.ts';
 import { type Config } from '../config.ts';
 
-/** Whether an address may sign in at all: one that has an account, a member's, and as SIGN_UP says others. */
+/** Returns true if an address may sign in: it has an account or belongs to a member, or SIGN_UP allows it. */
 export async function mayEnter(db: SignInDb, signUp: Config['SIGN_UP'], email: string): Promise<boolean> {
   if (signUp === 'open' || (await findAccount(db, email)) !== undefined) return true;
   const { memberName, isInvited } = await findAddress(db, email);

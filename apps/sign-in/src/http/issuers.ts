@@ -1,6 +1,7 @@
 /**
- * Signing in at a company's issuer. An account is the issuer's word of who a person is, and never an address alone: an address
- * joins an identity to an account once, where the issuer says that it is verified, and speaks for its domain.
+ * Signing in at a company's identity provider. The issuer and subject identify the account, not the address.
+ * An address links a new identity to an account only if the issuer confirms it and is responsible for its
+ * domain.
  */
 import { formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { redirectPath } from '@muster/organizations';
@@ -21,7 +22,7 @@ import { browserOf } from './requests.ts';
 
 const flowMinutes = 15;
 
-/** Why an identity is not let in, as its person reads it. */
+/** Reasons why an identity may not sign in, as shown to the person. */
 const refusals = {
   address: (name: string) =>
     `${name} does not say which verified e-mail address of its own you have. Ask the admins of your organization.`,
@@ -31,7 +32,9 @@ type Refusal = keyof typeof refusals;
 
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 
-/** The address of an identity of which the issuer may speak; null where there is none that counts. */
+/**
+ * Returns the verified address of an identity, if the issuer is responsible for its domain; otherwise null.
+ */
 function provenAddress(
   { domains, trustsAddresses }: Provider,
   { email, isVerified }: Claimed,
@@ -40,14 +43,14 @@ function provenAddress(
   return (isVerified ?? trustsAddresses) ? email : null;
 }
 
-/** The account of an identity, which is joined to it where it comes for the first time; or why there is none. */
+/** Returns the account of an identity, and links a new identity to it; or the reason for a refusal. */
 async function accountOf(
   db: SignInDb,
   signUp: Config['SIGN_UP'],
   provider: Provider,
   claimed: Claimed,
 ): Promise<Account | Refusal> {
-  // Each time: at an issuer of many organizations an account may be of any person.
+  // Check this at every sign-in, because an issuer with many customers may have accounts of strangers.
   const email = provenAddress(provider, claimed);
   if (email === null) return 'address';
   const known = await findByIdentity(db, claimed);
@@ -61,7 +64,7 @@ async function accountOf(
   return account;
 }
 
-/** Shows a person that an issuer cannot be used; the log has why. */
+/** Shows that an issuer cannot be used; the log contains the reason. */
 function sayProblem(
   { logger }: Parts,
   reply: FastifyReply,
@@ -79,7 +82,7 @@ export function addIssuers(app: FastifyInstance, around: IssuerParts): void {
   addAnswer(app, around);
 }
 
-/** Sends a person to an issuer. */
+/** Adds the route that sends a person to an issuer. */
 function addQuestion(app: FastifyInstance, around: IssuerParts): void {
   const { pool, config, cookies, throttle, issuers } = around;
   app.post('/auth/issuer', { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
@@ -100,7 +103,8 @@ function addQuestion(app: FastifyInstance, around: IssuerParts): void {
       const { address, flow } = await issuers.begin(provider, ask);
       const payload = { kind: 'issuer', payload: flow, minutes: flowMinutes } as const;
       cookies.set(reply, 'flow', await inSignIn(pool, (db) => beginFlow(db, payload)));
-      // Not by a redirect: browsers let a form lead to the pages alone that it names.
+      // Use a refresh instead of a redirect, because the page's policy restricts the targets of form
+      // submissions.
       void reply.header('refresh', `0;url=${address}`);
       return await sendPage(reply, leadOnPage(provider.name, address));
     } catch (error) {
@@ -109,20 +113,20 @@ function addQuestion(app: FastifyInstance, around: IssuerParts): void {
   });
 }
 
-/** Takes what an issuer says of the person that it sends back. */
+/** Adds the route that receives the issuer's response. */
 function addAnswer(app: FastifyInstance, around: IssuerParts): void {
   const { pool, config, cookies, throttle, issuers } = around;
   app.get(redirectPath(':organization'), async (request, reply) => {
     await throttle(request);
     const { organization } = request.params as { organization: string };
     const [nonce, before] = [cookies.read(request, 'flow'), cookies.read(request, 'session')];
-    // It is used up by a try, whatever comes of that.
+    // A flow can be used once, even if it fails.
     const [flow, provider] = await inSignIn(pool, async (db) => {
       const begun = await endFlow<IssuerFlow>(db, 'issuer', nonce);
       return [begun, begun && (await findProvider(db, begun.providerId))];
     });
     cookies.clear(reply, 'flow');
-    // An answer that another organization's issuer was asked for is none to this question.
+    // Reject a response from the issuer of another organization.
     if (flow === undefined || provider === undefined || flow.orgId !== organization)
       return sendPage(reply, issuerOverPage);
     let claimed: Claimed;

@@ -1,4 +1,4 @@
-/** Signing in by a link: asking for it, and using it or its code. */
+/** Signing in by a link: requesting it, and redeeming it or its code. */
 import { formOf, fromOwnPage, pathWithin, queryOf } from '@muster/http';
 import { inSignIn } from '@muster/placement';
 import { EmailAddress } from '@muster/registry';
@@ -46,7 +46,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
       const source = await sourceOf(db, email, { ip: request.ip, known: cookies.read(request, 'known') });
       return source === null ? null : keepLink(db, link, { email, returnTo: to, source });
     });
-    // Neither what is answered nor when tells whether a mail goes out.
+    // Neither the response nor its timing reveals whether an e-mail is sent.
     if (id !== null) {
       void inSignIn(pool, (db) => mayEnter(db, config.SIGN_UP, email))
         .then(async (may) => {
@@ -62,7 +62,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
 
   app.get('/sign-in/mail', (_request, reply) => sendPage(reply, mailPage(null)));
 
-  // Programs that look into mails open links too: to look uses nothing up.
+  // Mail scanners also open links, so opening one does not redeem it.
   app.get('/auth/link', async (request, reply) => {
     await throttle(request);
     const { token = '' } = queryOf(request);

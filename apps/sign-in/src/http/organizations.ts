@@ -1,4 +1,4 @@
-/** What a person comes to who signed in: the organizations to choose from, who invites them, and one of their own. */
+/** The pages of a signed-in person: organizations, invitations, and creating an organization. */
 import { formOf, fromOwnPage, queryOf } from '@muster/http';
 import { beginOrganization } from '@muster/organizations';
 import { inSignIn } from '@muster/placement';
@@ -14,7 +14,7 @@ import { browserOf } from './requests.ts';
 
 const invitationsPath = '/sign-in/invitations';
 
-/** Answers a signed-in person with their page. */
+/** Sends the home page of a signed-in person. */
 export const sendHome = async (
   { pool, config, ways }: Parts,
   reply: FastifyReply,
@@ -43,7 +43,7 @@ export const sendHome = async (
   );
 };
 
-/** Why an invitation was not accepted, as its person reads it. */
+/** Reasons why an invitation was not accepted, as shown to the person. */
 const refusals: Readonly<Record<string, string>> = {
   seats_exhausted: 'No seat is free there. Ask the person who invited you to have one added.',
   policy: 'The organization does not let addresses of this domain in any more.',
@@ -80,7 +80,7 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
   app.post('/auth/organization', { onRequest }, async (request, reply) => {
     await throttle(request);
     const account = await accountOf(request);
-    // Whatever a page shows: forms can be sent by themselves.
+    // Check again, because a form can be sent without its page.
     if (account === null || config.SIGN_UP !== 'open') return reply.redirect('/sign-in', 303);
     const { name: typed = '' } = formOf(request);
     const name = OrgName.safeParse(typed);

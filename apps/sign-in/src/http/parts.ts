@@ -1,4 +1,4 @@
-/** What all routes need. */
+/** Dependencies that all routes share. */
 import { type Pool } from '@muster/driver';
 import { type Mailer } from '@muster/outbound/mail';
 import { type FastifyRequest } from 'fastify';
@@ -8,14 +8,14 @@ import { type Ways } from '../pages/pages.ts';
 import { type Cookies } from './requests.ts';
 
 export interface Parts {
-  /** Of the role muster_sign_in. */
+  /** The pool with the role muster_sign_in. */
   readonly pool: Pool;
-  /** `baseUrl` has no slash at its end. */
+  /** The configuration; `baseUrl` has no trailing slash. */
   readonly config: Config & { readonly baseUrl: string };
   readonly cookies: Cookies;
   readonly mailer: Mailer;
   readonly logger: Logger;
   readonly ways: Ways;
-  /** Counts what an address tries; throws 429. */
+  /** Counts attempts per address; throws 429 above the limit. */
   readonly throttle: (request: FastifyRequest) => Promise<void>;
 }

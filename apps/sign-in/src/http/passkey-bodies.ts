@@ -1,4 +1,7 @@
-/** What browsers say of passkeys, as `PublicKeyCredential.toJSON` writes it; what it means, the library verifies. */
+/**
+ * Request bodies with passkeys, in the format of `PublicKeyCredential.toJSON`. The library verifies their
+ * contents.
+ */
 import { PasskeyName } from '@muster/registry';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 /**
- * Passkeys: a browser signs what it was asked for here, once and within minutes, for this origin, after its person has shown
- * themselves to it. It proves who they are as a link does.
+ * Passkeys: a browser signs a challenge from this server, after verifying its user. A challenge is valid
+ * once, for a few minutes, and for this origin. A passkey authenticates a person as a link does.
  */
 import { newId } from '@muster/driver';
 import { forbidden, formOf, fromOwnPage, pathWithin } from '@muster/http';
@@ -43,7 +43,7 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(body));
 
-/** The site that browsers sign for. */
+/** The origin and relying-party ID that browsers sign for. */
 interface Site extends Parts {
   readonly rpID: string;
   readonly expected: {
@@ -71,7 +71,7 @@ export function addPasskeys(app: FastifyInstance, around: Parts): void {
 const sessionOf = ({ pool, cookies }: Site, request: FastifyRequest) =>
   inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
 
-/** The account of a session that was proven lately. Throws 401 and 403. */
+/** Returns the account of a recently authenticated session. Throws 401 and 403. */
 async function freshAccount(site: Site, request: FastifyRequest): Promise<Account> {
   const session = await sessionOf(site, request);
   if (session === undefined) throw unauthorized();
@@ -80,7 +80,7 @@ async function freshAccount(site: Site, request: FastifyRequest): Promise<Accoun
   return session.account;
 }
 
-/** The person hears of it at their address: it may not have been them. */
+/** Notifies the person by e-mail, because someone else may have made the change. */
 function tell(
   { config, mailer, logger }: Site,
   request: FastifyRequest,
@@ -94,7 +94,7 @@ function tell(
   });
 }
 
-/** The page of one's own passkeys, and its forms. */
+/** Adds the page of a person's passkeys, and its forms. */
 function addPage(app: FastifyInstance, site: Site): void {
   const { pool, config } = site;
   const onRequest = fromOwnPage(config.cookie);
@@ -109,7 +109,8 @@ function addPage(app: FastifyInstance, site: Site): void {
     );
   });
 
-  // The name says to the person which device it is: it asks for no fresh proof, here as at passkeys.rename.
+  // Renaming requires no recent authentication, because the name is only a label. The operation
+  // passkeys.rename does not either.
   app.post('/auth/passkeys/rename', { onRequest }, async (request, reply) => {
     const session = await sessionOf(site, request);
     if (session === undefined) return reply.redirect('/sign-in', 303);
@@ -141,7 +142,7 @@ function addPage(app: FastifyInstance, site: Site): void {
   });
 }
 
-/** A person with a fresh session adds a passkey. */
+/** Adds the routes with which a recently authenticated person adds a passkey. */
 function addRegistration(app: FastifyInstance, site: Site): void {
   const { pool, config, cookies, throttle, rpID, expected } = site;
   const onRequest = fromOwnPage(config.cookie);
@@ -185,11 +186,11 @@ function addRegistration(app: FastifyInstance, site: Site): void {
   });
 }
 
-/** A passkey proves who its person is. */
+/** Adds the routes that authenticate a person by a passkey. */
 function addProof(app: FastifyInstance, { pool, config, cookies, throttle, rpID, expected }: Site): void {
   const onRequest = fromOwnPage(config.cookie);
 
-  // Of no account, so nothing is said of which there are: the browser knows its passkeys of this origin.
+  // The options name no account, so that they reveal none. Browsers know their passkeys for this origin.
   app.post('/auth/passkey/options', { onRequest }, async (request, reply) => {
     await throttle(request);
     const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' });
@@ -202,14 +203,14 @@ function addProof(app: FastifyInstance, { pool, config, cookies, throttle, rpID,
     await throttle(request);
     const { to, response } = parseWith(ProofOfPasskey, request.body, doesNotFit);
     const [nonce, before] = [cookies.read(request, 'passkey'), cookies.read(request, 'session')];
-    // It is used up by a try, whatever comes of that.
+    // A ceremony can be used once, even if it fails.
     const ceremony = await inSignIn(pool, (db) => endCeremony(db, nonce));
     if (ceremony === undefined || ceremony.accountId !== null) throw unauthorized();
     const secret = await inSignIn(pool, async (db) => {
       const passkey = await lockPasskey(db, response.id);
       if (passkey === undefined) throw unauthorized();
       const { credentialId: id, publicKey, counter } = passkey;
-      // A counter that did not grow, of one that has one, tells of a copy: that is refused as well.
+      // A counter that did not increase indicates a copied passkey. The library rejects it.
       const verified = await verifyAuthenticationResponse({
         ...{ ...expected, response, expectedChallenge: ceremony.challenge },
         credential: { id, publicKey, counter },

@@ -1,4 +1,4 @@
-/** What the pages share: cookies, browsers, and how often an address may ask. */
+/** Helpers that the routes share: cookies, browser facts and rate limits. */
 import {
   type Cookies as CookiesFor,
   cookiesOf,
@@ -12,7 +12,10 @@ import {
 import { type FastifyRequest } from 'fastify';
 import { type Browser } from '../data/sessions.ts';
 
-/** The session, the last session of a browser after it has ended (`known`), and what the browser is in the middle of. */
+/**
+ * The purpose of a cookie: the session, the browser's last session after it has ended (`known`), or a pending
+ * flow.
+ */
 export type CookieUse = 'session' | 'known' | 'link' | 'flow' | 'passkey';
 export type Cookies = CookiesFor<CookieUse>;
 
@@ -27,7 +30,7 @@ export function signInCookies(cookie: SessionCookie): Cookies {
     ...cookies,
     set: (reply, what, value) => {
       cookies.set(reply, what, value);
-      // It stays when its person signs out, and then proves only that this browser was theirs.
+      // This cookie remains after signing out. It then only shows that the person has used this browser.
       if (what === 'session') cookies.set(reply, 'known', value);
     },
   };
@@ -38,7 +41,7 @@ export const browserOf = (request: FastifyRequest): Browser => ({
   userAgent: userAgentOf(request),
 });
 
-/** Counts what an address asks for; throws 429. */
+/** Creates a rate limit per address; it throws 429. */
 export function createThrottle(rate: Rate): (request: FastifyRequest) => Promise<void> {
   const store = createMemoryStore();
   return async ({ ip }) => {

@@ -1,4 +1,4 @@
-/** The page to sign in on, what a page may know of its session, and signing out. */
+/** The sign-in page, the current session for pages, and signing out. */
 import { forbidden, formOf, fromOwnPage, pathWithin, queryOf, requireSameOrigin } from '@muster/http';
 import { inSignIn } from '@muster/placement';
 import { isUuid, unauthorized } from '@muster/registry';
@@ -27,10 +27,10 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
   app.get('/sign-in', async (request, reply) => {
     const { to: named, again, organization } = queryOf(request);
     const to = pathWithin(named, config.HOME_PATH);
-    // `again` is for who is signed in, and is to prove it anew.
+    // `again` asks a signed-in person to authenticate again.
     const found = again === undefined ? await sessionOf(request) : undefined;
     if (found === undefined) {
-      // Who is not signed in sees after that what the organization asks for.
+      // After signing in, the person sees the proof that the organization requires.
       const next = organization !== undefined ? pathWithin(request.url, to) : to;
       return sendPage(reply, signInPage(ways, { to: next }));
     }

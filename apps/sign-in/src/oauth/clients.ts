@@ -1,6 +1,6 @@
 /**
- * Who may ask for a connection: clients whose address is a document that says what they are (client id metadata documents), those that
- * registered themselves, where the operator lets them, and our own command line.
+ * Clients that may request a connection: those with a client id metadata document, those that registered
+ * themselves if the operator allows it, and our own command line.
  */
 import { isCleanText, parseUntrustedJson } from '@muster/registry';
 import { type Sender } from '@muster/outbound/sender';
@@ -8,10 +8,10 @@ import { type ClientMetadata } from 'oidc-provider';
 import { z } from 'zod';
 
 const deviceCode = 'urn:ietf:params:oauth:grant-type:device_code';
-/** What a client may do here; documents name more. */
+/** Supported grant types; documents may name more. */
 export const grantTypes = ['authorization_code', 'refresh_token', deviceCode] as const;
 
-/** Our own command line: it is sent back to at whatever port of loopback it listens on, or shows a code. */
+/** Our own command line. It is redirected to any port on the loopback interface, or shows a code. */
 export const commandLine: ClientMetadata = {
   client_id: 'muster-cli',
   client_name: 'Muster on the command line',
@@ -19,7 +19,10 @@ export const commandLine: ClientMetadata = {
   grant_types: ['authorization_code', 'refresh_token', deviceCode],
 };
 
-/** What is read of a document. Without a name and an address to go back to, a client cannot be consented to. */
+/**
+ * Fields of a client id metadata document. A person can only consent to a client with a name and a redirect
+ * URI.
+ */
 const Document = z.object({
   client_id: z.string(),
   client_name: z.string().trim().min(1).max(120).refine(isCleanText),
@@ -30,7 +33,7 @@ const Document = z.object({
 
 const mostBytes = 5 * 1024;
 
-/** A document as the server takes it: what it does not know left out; undefined for what is none. */
+/** Returns the document without fields that the server does not support; undefined if it is invalid. */
 function tidied(text: string): string | undefined {
   if (Buffer.byteLength(text) > mostBytes) return undefined;
   try {
@@ -38,7 +41,7 @@ function tidied(text: string): string | undefined {
     const known = document.grant_types.filter((type) => grantTypes.some((own) => own === type));
     return JSON.stringify({
       ...{ ...document, grant_types: known, application_type: 'native' },
-      // A method that has a secret is the server's to refuse.
+      // Keep a method that needs a secret, so that the server rejects it.
       token_endpoint_auth_method: method?.startsWith('client_secret') === true ? method : 'none',
     });
   } catch {
@@ -46,19 +49,21 @@ function tidied(text: string): string | undefined {
   }
 }
 
-/** Fields of a registration that the server understands. */
+/** Fields of a registration that the server supports. */
 const registered = ['client_name', 'redirect_uris', 'grant_types', 'response_types'] as const;
 
-/** The values that the server knows; all of them if it knows none, so that the server refuses them. */
+/**
+ * Returns the supported values. If none is supported, returns all of them, so that the server rejects them.
+ */
 function knownOf(value: unknown, own: readonly string[]): unknown {
   const known = Array.isArray(value) ? value.filter((one) => own.includes(one as string)) : [];
   return known.length > 0 ? known : value;
 }
 
 /**
- * A registration as the server takes it (RFC 7591, sections 2 and 3.2.1): fields that it does not understand, nulls and empty
- * texts are left out, and every client is public and native. Scopes are not registered: a person consents to them each time,
- * and a client may ask for more later.
+ * Returns a registration as the server accepts it (RFC 7591, sections 2 and 3.2.1). Unsupported fields, nulls
+ * and empty texts are dropped, and every client is public and native. Scopes are not registered: a person
+ * consents to them each time, and a client may request more later.
  */
 export function registrationOf(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const fields = registered.flatMap((name) => {
@@ -75,8 +80,8 @@ export function registrationOf(metadata: Readonly<Record<string, unknown>>): Rec
 }
 
 /**
- * How the server fetches a document: over connections that are guarded as those of webhooks are, quickly, once, and nothing
- * is followed.
+ * Fetches a client id metadata document for the server, once, with a short timeout and without redirects.
+ * Connections are restricted like those of webhooks.
  */
 export const fetchDocument =
   (sender: Sender) =>
@@ -94,6 +99,6 @@ export const fetchDocument =
     }
   };
 
-/** The host that vouches for a client; null where its name is its own word. */
+/** Returns the host that vouches for a client; null if the client only claims its name. */
 export const hostOf = (clientId: string): string | null =>
   URL.canParse(clientId) ? new URL(clientId).host : null;

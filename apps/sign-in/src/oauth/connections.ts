@@ -1,11 +1,14 @@
-/** Connections, and their tokens, by the functions of the door: this service reads no row of an organization. */
+/**
+ * Connections and their tokens. This service uses SQL functions, because it may not read rows of an
+ * organization.
+ */
 import { type Db, newId, sql } from '@muster/driver';
 import { type BeginningFacts } from '@muster/organizations';
 import { type SignInDb } from '@muster/placement';
 import { type GivenScope, isUuid } from '@muster/registry';
 import { hashToken, tokenPrefixOf } from '@muster/runtime';
 
-/** How long a token of a connection is good. */
+/** Lifetime of a connection's access token in seconds. */
 export const tokenSeconds = 3_600;
 
 export interface NewConnection {
@@ -16,15 +19,21 @@ export interface NewConnection {
   readonly client: { readonly id: string; readonly name: string; readonly host: string | null };
   readonly resource: string;
   readonly scopes: readonly GivenScope[];
-  /** Null: every project that the member may see. */
+  /** The projects of the connection; null for every project that the member may see. */
   readonly projectIds: readonly string[] | null;
   readonly days: number;
 }
 
-/** Why there is no connection: no member, no agent of theirs, a role too low, a project unseen, too many. */
+/**
+ * The reason for a refusal: no member, not their agent, insufficient role, invisible project, or too many
+ * connections.
+ */
 export type Unconnected = 'member' | 'agent' | 'role' | 'projects' | 'limit';
 
-/** Null where it is made, which the audit of its organization says from then on. The last of its transaction. */
+/**
+ * Creates a connection and its audit entry. Returns the reason for a refusal, or null on success. It must be
+ * the last call of its transaction.
+ */
 export async function openConnection(
   db: SignInDb,
   made: NewConnection,
@@ -48,7 +57,10 @@ async function openThere(db: Db, made: NewConnection, request: BeginningFacts): 
   return outcome;
 }
 
-/** Where the organization is that has it; here where there is none, which answers so. */
+/**
+ * Runs `work` on the server of the organization to which the connection or token belongs. If there is none,
+ * runs it here, where it finds nothing.
+ */
 async function atItsOrganization<Result>(
   db: SignInDb,
   named: Parameters<SignInDb['organizationOf']>[0],
@@ -59,7 +71,7 @@ async function atItsOrganization<Result>(
   return orgId === undefined ? work(db) : db.at(orgId, work);
 }
 
-/** Whether it still lets its client in. */
+/** Returns true if the connection is still valid. */
 export async function isConnected(db: SignInDb, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const { isAlive } = await atItsOrganization(db, { connection: id }, (there) =>
@@ -82,7 +94,7 @@ export interface NewConnectionToken {
   readonly seconds: number;
 }
 
-/** False where the connection is over, or does not go so far. */
+/** Stores an access token. Returns false if the connection has ended or does not cover the scopes. */
 export async function giveConnectionToken(
   db: SignInDb,
   { connectionId, secret, scopes, seconds }: NewConnectionToken,

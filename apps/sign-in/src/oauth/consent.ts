@@ -1,4 +1,4 @@
-/** What a person says to a client that asks: the same for one that waits in a browser and for a device. */
+/** Handles a person's consent, for clients in a browser and for devices. */
 import { newId, type Pool } from '@muster/driver';
 import { type Form } from '@muster/http';
 import { inSignIn } from '@muster/placement';
@@ -24,17 +24,17 @@ import { clientScopes } from './provider.ts';
 import { registrationDays } from './records.ts';
 import { keepRegistration } from './rows.ts';
 
-/** A client's request that waits for an answer. */
+/** A client's request that waits for a person's consent. */
 export interface Asked {
   readonly clientId: string;
   readonly client: AskingClient;
-  /** As the client names it. */
+  /** The resource URL that the client sent. */
   readonly resource: string;
-  /** Which of ours that is. */
+  /** The corresponding resource of this server. */
   readonly audience: string;
-  /** The scopes that it asks for; none: what is usual. */
+  /** The requested scopes; empty for the default ones. */
   readonly scopes: readonly string[];
-  /** The address that forms are sent to, and the fields that each of them carries. */
+  /** The URL to which forms are sent, and the hidden fields that each of them contains. */
   readonly action: string;
   readonly hidden: Readonly<Record<string, string>>;
 }
@@ -45,7 +45,7 @@ export interface Granted {
   readonly scope: string;
 }
 
-/** A page to be shown, a page to go to, the person's no, or what was granted. */
+/** The result: a page to show, a URL to redirect to, a refusal by the person, or a grant. */
 export type Answer =
   | { readonly page: Page }
   | { readonly goTo: string }
@@ -62,8 +62,8 @@ export interface ConsentParts {
 const usualScopes: readonly GivenScope[] = ['read', 'write'];
 
 /**
- * The requested scopes that can be granted, the widest last. `admin` needs the role, and is never granted to a device code:
- * anyone can send such a code to an owner.
+ * The requested scopes that can be granted, the widest last. `admin` needs the role, and is never granted to
+ * a device code: anyone can send such a code to an owner.
  */
 function grantable({ scopes, client }: Asked, role: OwnOrganization['role']): GivenScope[] {
   const wanted = clientScopes.filter((scope) => scopes.includes(scope));
@@ -82,11 +82,11 @@ const problems: Readonly<Record<Unconnected, string>> = {
   limit: 'You have 100 connections already. End one that you do not need.',
 };
 
-/** Of a form, the page that it was on. */
+/** Returns the URL of the page, or of the page that contained the submitted form. */
 const wayBack = ({ method, url }: FastifyRequest): string =>
   encodeURIComponent(method === 'GET' ? url : (url.split('?')[0] ?? '/'));
 
-/** Who signed in lately enough to let a program in; else where to go first. */
+/** Returns the session of a recently authenticated person, or the sign-in URL to redirect to. */
 export async function personOf(
   { pool, cookies }: Pick<ConsentParts, 'pool' | 'cookies'>,
   request: FastifyRequest,
@@ -94,19 +94,19 @@ export async function personOf(
   const session = await inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
   const to = wayBack(request);
   if (session === undefined) return { goTo: `/sign-in?to=${to}` };
-  // As for tokens, the proof has to be fresh.
+  // As for tokens, the person must have authenticated recently.
   return session.isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
 }
 
-/** What a person can choose of, in one organization. */
+/** The choices of a person in one organization. */
 type Offer = Pick<ConsentFacts, 'organization' | 'hasOthers' | 'agents' | 'projects' | 'scopes'>;
 
-/** Another page than the one on which a person chooses. */
+/** A response other than the consent page. */
 type Detour = { readonly page: Page } | { readonly goTo: string };
 
 const nothingPage = (text: string): Page => refusedPage('Nothing to connect to', text, 403);
 
-/** The organization that is connected to; or a page, where the person has to name one or is in none. */
+/** Returns the organization to connect to; or a page, if the person must choose one or belongs to none. */
 async function organizationOf(
   pool: Pool,
   accountId: string,
@@ -119,14 +119,14 @@ async function organizationOf(
     return {
       page: nothingPage('You are in no organization yet. An invitation to your address lets you into one.'),
     };
-  // What was consented to for one that the person has left meanwhile holds for no other.
+  // A form for an organization that the person has left since must not apply to another one.
   const wanted = org ?? (organizations.length === 1 ? only.id : undefined);
   const organization = organizations.find(({ id }) => id === wanted);
   if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
   return { organization, hasOthers: organizations.length > 1 };
 }
 
-/** What the person has and sees there; or a page, where the API refuses to say. */
+/** Returns the person's agents and projects in the organization; or a page, if the API refuses. */
 async function findChoices(
   calls: OwnCalls,
   request: FastifyRequest,
@@ -145,7 +145,7 @@ async function findChoices(
   }
 }
 
-/** What the form says that the client may do; or what is missing in it, as its person reads it. */
+/** Returns the submitted terms, or a message about a missing choice. */
 function termsIn(
   form: Form,
   { scopes, projects }: Offer,
@@ -164,7 +164,7 @@ function termsIn(
   };
 }
 
-/** Makes the connection, and the grant by which its client gets tokens; or answers why there is none. */
+/** Creates the connection and the grant for its client, or returns the reason for a refusal. */
 async function connect(
   { pool, provider }: ConsentParts,
   request: FastifyRequest,
@@ -226,7 +226,7 @@ export async function consent(
     });
     return typeof granted === 'string' ? show(problems[granted]) : { granted };
   } catch (error) {
-    // A name that is taken or does not fit, or a role that makes none: the person can do something about it.
+    // The person can correct a name that is taken or invalid, or a role that may not create agents.
     if (error instanceof Refused) return show(error.message);
     throw error;
   }

@@ -1,4 +1,7 @@
-/** Devices that wait for their code to be typed in elsewhere (RFC 8628): their rows are found, and answered, by that code. */
+/**
+ * Device authorization requests (RFC 8628). They are found and answered by the code that a person types in a
+ * browser.
+ */
 import { type Db, sql } from '@muster/driver';
 
 export interface WaitingDevice {
@@ -8,14 +11,14 @@ export interface WaitingDevice {
   readonly origin: DeviceOrigin;
 }
 
-/** Where the request for the code came from. */
+/** The origin of the request for the code. */
 export interface DeviceOrigin {
   readonly ip: string | null;
   /** Self-reported by the program, so it proves nothing. */
   readonly userAgent: string | null;
 }
 
-/** The device that shows this code; undefined where none does, its time is over, or it has its answer. */
+/** Finds the device that shows this code; undefined if there is none, or it has expired or been answered. */
 export async function findDevice(db: Db, code: string): Promise<WaitingDevice | undefined> {
   const row = await db.find(
     sql<{
@@ -35,7 +38,7 @@ export async function findDevice(db: Db, code: string): Promise<WaitingDevice | 
   return { clientId, scopes: scope?.split(' ') ?? [], resource, origin: { ip, userAgent } };
 }
 
-/** Tells a device; false where it has its answer already. */
+/** Stores the answer for a device; returns false if it already has one. */
 export async function answerDevice(
   db: Db,
   code: string,

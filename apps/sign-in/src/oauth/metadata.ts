@@ -1,12 +1,18 @@
-/** What clients read before they ask: where tokens for a resource of ours come from (RFC 9728). */
+/**
+ * Protected resource metadata (RFC 9728): tells clients which authorization server issues tokens for a
+ * resource.
+ */
 import { protectedResourcePath } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { resourcesOf } from './provider.ts';
 
-/** What most clients ask for: all that a document names. Administration is asked for by name alone. */
+/**
+ * The scopes that the document advertises, which most clients request. Clients must request `admin`
+ * explicitly.
+ */
 const usualScopes = ['read', 'write'];
 
-/** Longer addresses than this narrow nothing. */
+/** Longer queries are ignored, because no valid restriction is that long. */
 const mostQuery = 2_000;
 
 export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void {
@@ -14,7 +20,7 @@ export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void
   const send = (reply: FastifyReply, resource: string): FastifyReply =>
     reply
       .header('content-type', 'application/json; charset=utf-8')
-      // Pages read it too; it has no secret.
+      // Web pages may read it too, because it contains no secret.
       .header('access-control-allow-origin', '*')
       .header('cache-control', 'public, max-age=300')
       .send(
@@ -26,7 +32,10 @@ export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void
           }),
         }),
       );
-  /** Names the resource as it was asked for, with what narrows it: clients hold it to the address that they were given. */
+  /**
+   * Names the resource by the requested URL, including restrictions in it, because clients compare it with
+   * the URL that they were given.
+   */
   const named = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { pathname, search } = new URL(request.url.slice(protectedResourcePath.length), baseUrl);
     const query = search.length > mostQuery ? '' : search;
@@ -35,6 +44,6 @@ export function addResourceMetadata(app: FastifyInstance, baseUrl: string): void
   app.get(`${protectedResourcePath}${new URL(mcp).pathname}`, named);
   app.get(`${protectedResourcePath}${new URL(mcp).pathname}/*`, named);
   app.get(`${protectedResourcePath}${new URL(api).pathname}`, (_request, reply) => send(reply, api));
-  // For clients that do not look below.
+  // The root path is for clients that do not append the resource's path.
   app.get(protectedResourcePath, (_request, reply) => send(reply, mcp));
 }

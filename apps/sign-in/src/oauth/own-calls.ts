@@ -1,6 +1,6 @@
 /**
- * What the API says to a person's session. This service reads no row of an organization: what it does there it does as the
- * person, by operations, with all that the API asks of their calls.
+ * Calls API operations with a person's session. This service cannot read rows of an organization, so it acts
+ * as the person, and the API's authorization checks apply.
  */
 import { traceHeaders, unavailable } from '@muster/http';
 import { type ErrorBody, registry } from '@muster/registry';
@@ -8,10 +8,13 @@ import { type FastifyRequest } from 'fastify';
 import { Pool } from 'undici';
 import { type z } from 'zod';
 
-/** The API refused what the person asked for; the message is for them. */
+/** An error: the API refused the person's request. The message can be shown to them. */
 export class Refused extends Error {
   override readonly name = 'Refused';
-  /** The page on which they give the proof that their organization asks for; null where that is not why. */
+  /**
+   * The page on which they can provide the proof that their organization requires; null if another reason
+   * applies.
+   */
   readonly at: string | null;
   constructor({ message, details }: ErrorBody) {
     super(message);
@@ -31,11 +34,13 @@ export interface OwnProject {
 }
 
 export interface OwnCalls {
-  /** The agents of the person there, newest first. */
+  /** Lists the person's agents in the organization, newest first. */
   agents(request: FastifyRequest, orgId: string, memberId: string): Promise<readonly OwnAgent[]>;
-  /** Projects that the person sees there, as many as a page of them has. */
+  /** Lists the projects that the person sees in the organization, up to one page. */
   projects(request: FastifyRequest, orgId: string): Promise<readonly OwnProject[]>;
-  /** Makes an agent of the person. Throws Refused where the name is taken, or the role makes none. */
+  /**
+   * Creates an agent of the person. Throws Refused if the name is taken or the role may not create agents.
+   */
   makeAgent(request: FastifyRequest, orgId: string, name: string): Promise<OwnAgent>;
   close(): Promise<void>;
 }
@@ -44,7 +49,7 @@ const connections = 8;
 const answerMillis = 20_000;
 const mostShown = 200;
 
-/** `origin` is where people reach Muster: as from a page of it, a session counts. */
+/** Creates the client. `origin` is Muster's public origin; the API accepts a session only with it. */
 export function createOwnCalls({ url, origin }: { readonly url: string; readonly origin: string }): OwnCalls {
   const pool = new Pool(new URL(url).origin, {
     connections,

@@ -1,6 +1,7 @@
 /**
- * The authorization server: oidc-provider, as MCP and RFC 9700 want it. Public clients with PKCE (S256), our own resources
- * alone, tokens of our own shape in our own table, consent each time. It signs nothing: there are no ID tokens.
+ * The authorization server: oidc-provider, configured as MCP and RFC 9700 require. It allows only public
+ * clients with PKCE (S256) and our own resources. It asks for consent each time. Tokens have our own format
+ * and table. It signs nothing, because there are no ID tokens.
  */
 import { newId, type Pool } from '@muster/driver';
 import { userAgentOf } from '@muster/http';
@@ -12,23 +13,26 @@ import { commandLine, registrationOf } from './clients.ts';
 import { tokenSeconds } from './connections.ts';
 import { createRecords } from './records.ts';
 
-/** Scopes that a client may ask for; `platform` is the operators' alone. */
+/** Scopes that a client may request; `platform` is reserved for operators. */
 export const clientScopes = ['read', 'write', 'admin'] as const;
 
 export interface ProviderOptions {
   readonly pool: Pool;
-  /** Where people reach Muster, without a slash at the end; the issuer. */
+  /** Muster's public URL without a trailing slash; also the issuer. */
   readonly baseUrl: string;
   readonly isSecure: boolean;
   readonly fetchDocument: (url: URL | string) => Promise<Response>;
   readonly allowsRegistration: boolean;
 }
 
-/** What a connection is for: the tools for models, or the API itself. */
+/** Returns the resources that a connection can be for: the MCP endpoint, or the API. */
 export const resourcesOf = (baseUrl: string) =>
   ({ mcp: `${baseUrl}/api/mcp`, api: `${baseUrl}/api` }) as const;
 
-/** Which of ours a client means: it names the address that it was given, which narrows the tools by a query or below its path. */
+/**
+ * Returns the resource that a client's URL refers to. The URL may restrict tools by a query or by a path
+ * suffix.
+ */
 export function ownResource(baseUrl: string, named: string): string | undefined {
   const { mcp, api } = resourcesOf(baseUrl);
   const url = URL.canParse(named) ? new URL(named) : undefined;
@@ -37,15 +41,15 @@ export function ownResource(baseUrl: string, named: string): string | undefined 
   return bare.startsWith(`${mcp}/`) ? mcp : [mcp, api].find((own) => own === bare);
 }
 
-/** Of a flow in a browser, bound to it by a cookie. */
+/** Lifetime of a browser flow, which a cookie binds to the browser. */
 const flowSeconds = 1_800;
-/** Of a code that is typed in. */
+/** Lifetime of a device code. */
 const deviceSeconds = 600;
 
 const remaining = ({ exp }: { readonly exp?: number | undefined }): number =>
   Math.max(1, (exp ?? 0) - Math.floor(Date.now() / 1_000));
 
-/** The server wants a key, and uses none: no token that it makes is signed. */
+/** Creates a signing key. The server requires one but never uses it, because no token is signed. */
 async function unusedKey(): Promise<JWK> {
   const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
     'sign',
@@ -76,11 +80,11 @@ const routes: Configuration['routes'] = {
   ...{ device_authorization: '/oauth/device/authorize', code_verification: '/oauth/device' },
 };
 
-/** In seconds. */
+/** Lifetimes in seconds. */
 const lifetimes: Configuration['ttl'] = {
   ...{ AuthorizationCode: 60, DeviceCode: deviceSeconds, Interaction: flowSeconds, Session: flowSeconds },
   AccessToken: ({ oidc }) => Math.min(tokenSeconds, remaining(oidc.entities.Grant ?? {})),
-  // Nothing outlives what was consented to.
+  // Tokens expire no later than the grant.
   RefreshToken: ({ oidc }) => remaining(oidc.entities.Grant ?? {}),
 };
 
@@ -89,7 +93,7 @@ function cookiesOf({ isSecure }: ProviderOptions): Configuration['cookies'] {
   return { names: cookieNames, long: cookie, short: cookie, keys: [] };
 }
 
-/** Asks for consent each time, whatever was granted before. */
+/** Requests consent each time, even after earlier grants. */
 const consentEachTime = () =>
   new interactionPolicy.Prompt(
     { name: 'consent', requestable: true },
@@ -108,12 +112,13 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
     ...{ rpInitiatedLogout: { enabled: false }, pushedAuthorizationRequests: { enabled: false } },
     revocation: {
       enabled: true,
-      // A client ends its own connections alone.
+      // A client may revoke only its own connections.
       allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
     },
     registration: {
       ...{ enabled: allowsRegistration, issueRegistrationAccessToken: false },
-      // The server refuses what it does not know; this hook runs between reading the body and checking it.
+      // The server rejects unsupported fields. This hook runs after the body is read and before it is
+      // validated, and removes them.
       idFactory: ({ oidc }) => {
         Object.assign(oidc, { body: registrationOf(oidc.body ?? {}) });
         return newId();
@@ -122,17 +127,17 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
     clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
     deviceFlow: {
       ...{ enabled: true, charset: 'base-20', mask: '****-****' },
-      // Kept with the code, and shown to the person who is asked to approve it.
+      // Stored with the code, and shown to the person who is asked to approve it.
       deviceInfo: (ctx) => ({ ip: ctx.ip, userAgent: userAgentOf(ctx.req) }),
     },
     resourceIndicators: {
       enabled: true,
-      // Clients of the eras before name none.
+      // Clients of older protocol revisions name no resource.
       defaultResource: () => resources.mcp,
       useGrantedResource: () => true,
       getResourceServerInfo: (_ctx, resource) => {
         const audience = ownResource(baseUrl, resource);
-        // No token for anything but ourselves.
+        // Reject resources of other servers.
         if (audience === undefined) throw new errors.InvalidTarget();
         return { scope: clientScopes.join(' '), audience, accessTokenFormat: 'opaque' };
       },
@@ -147,14 +152,17 @@ const renderError: Configuration['renderError'] = (ctx, { error, error_descripti
   ctx.body = body;
 };
 
-/** Access tokens of our own shape: what leaks is found by secret scanners, and the API takes it as any other token. */
+/**
+ * Gives access tokens our own format, so that secret scanners recognize leaked ones and the API accepts them
+ * like other tokens.
+ */
 function shapeAccessTokens(provider: Provider): void {
   const { prototype } = provider.AccessToken as unknown as {
     prototype: { generateTokenId: (this: unknown) => string };
   };
   const { generateTokenId: generate } = prototype;
   prototype.generateTokenId = function generateTokenId(): string {
-    // It also says of what format the token is, so it is called all the same.
+    // Call the original as well, because it also sets the token's format.
     generate.call(this);
     return newTokenSecret();
   };
@@ -169,7 +177,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
     cookies: cookiesOf(options),
     jwks: { keys: [await unusedKey()] },
     responseTypes: ['code'],
-    // No code without PKCE; the server knows S256 alone.
+    // Every code requires PKCE; the server supports only S256.
     pkce: { required: () => true },
     scopes: [...clientScopes, 'offline_access'],
     claims: {},
@@ -177,7 +185,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
     fetch: (address) => options.fetchDocument(address instanceof Request ? address.url : address),
     findAccount: (_ctx, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
     interactions: { policy: [consentEachTime()], url: (_ctx, { uid }) => `/oauth/consent/${uid}` },
-    // A session of ours may end, and what it granted goes on.
+    // A grant remains valid after the person's session has ended.
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,

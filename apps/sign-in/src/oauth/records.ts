@@ -1,6 +1,6 @@
 /**
- * What the authorization server keeps, for oidc-provider. Access tokens are rows of tokens, a grant ends with its connection,
- * and of sessions it keeps none: a person's session is ours.
+ * Storage adapters for oidc-provider. Access tokens are rows of `tokens`, a grant ends with its connection,
+ * and the server's own sessions are not stored, because people have Muster's sessions.
  */
 import { type Pool } from '@muster/driver';
 import { inSignIn, type SignInDb } from '@muster/placement';
@@ -22,12 +22,15 @@ import {
   removeRecord,
 } from './rows.ts';
 
-/** For so long a refresh token that was used answers again: the client may not have got the answer. */
+/**
+ * Seconds for which a used refresh token is accepted again, because the client may not have received the
+ * response.
+ */
 const graceSeconds = 60;
-/** A client that registered itself is kept for so long, and for so long after the last connection of its. */
+/** Days for which a self-registered client is kept: without a connection, and after its last connection. */
 export const registrationDays = { unused: 1, afterwards: 30 } as const;
 
-/** Those whose second use is no mishap. */
+/** Models of which a second use is an error. */
 const once: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode']);
 
 type Run = <Result>(work: (db: SignInDb) => Promise<Result>) => Promise<Result>;
@@ -39,12 +42,15 @@ const noSessions: Adapter = {
   ...{ consume: nothing, destroy: nothing, revokeByGrantId: nothing },
 };
 
-/** A payload as it is kept: without the secret by which it is found. */
+/** Returns the payload to store, without the secret that identifies it. */
 const withoutSecret = ({ jti: _secret, ...payload }: AdapterPayload): AdapterPayload => payload;
 
 const seconds = (at: string): number => Math.floor(Date.parse(at) / 1_000);
 
-/** Reuse of a refresh token shows beyond the grace; within it the client lost an answer. */
+/**
+ * Marks a used refresh token as consumed only after the grace period. Before that, the client may have lost
+ * the response.
+ */
 function seen(model: string, { payload, consumed_at: at }: RecordRow): AdapterPayload {
   if (at === null) return payload;
   const isInGrace = model === 'RefreshToken' && Date.parse(at) > Date.now() - graceSeconds * 1_000;
@@ -65,14 +71,14 @@ const records = (model: string, run: Run): Adapter => ({
   consume: (secret) =>
     run(async (db) => {
       const isFirst = await consumeRecord(db, model, secret);
-      // Of two who use a code at once, one is refused.
+      // Of two concurrent uses of a code, one is refused.
       if (!isFirst && once.has(model)) throw new errors.InvalidGrant('it was used already');
     }),
   destroy: (secret) => run((db) => removeRecord(db, model, secret)),
   revokeByGrantId: (grantId) => run((db) => removeOfGrant(db, model, grantId)),
 });
 
-/** A grant holds as long as its connection does, whose id is its own. */
+/** Stores grants. A grant has the same id as its connection and is valid as long as the connection. */
 const grants = (run: Run): Adapter => ({
   ...records('Grant', run),
   find: (id) =>
@@ -87,7 +93,7 @@ const grants = (run: Run): Adapter => ({
     }),
 });
 
-/** Clients that registered themselves. */
+/** Stores self-registered clients. */
 const clients = (run: Run): Adapter => ({
   ...records('Client', run),
   upsert: (id, payload) =>
@@ -97,7 +103,7 @@ const clients = (run: Run): Adapter => ({
   find: (id) => run(async (db) => (await findRegistration(db, id))?.payload),
 });
 
-/** Access tokens, in our own shape: each is a row of tokens, under its connection. */
+/** Stores access tokens as rows of `tokens` that belong to their connection. */
 const accessTokens = (run: Run): Adapter => ({
   ...noSessions,
   upsert: (secret, { grantId = '', scope = '' }, expiresIn = 0) =>
@@ -119,11 +125,11 @@ const accessTokens = (run: Run): Adapter => ({
       };
     }),
   destroy: (secret) => run((db) => endConnectionToken(db, secret)),
-  // What ends a grant's tokens ends the grant.
+  // Revoking a grant's tokens ends the grant.
   revokeByGrantId: (grantId) => run((db) => endConnection(db, grantId)),
 });
 
-/** Where oidc-provider keeps what. Codes of devices are approved by their rows (devices.ts). */
+/** Returns the adapter for each model. Device codes are approved through their rows (devices.ts). */
 export function createRecords(pool: Pool): AdapterFactory {
   const run: Run = (work) => inSignIn(pool, work);
   const special: Readonly<Record<string, (run: Run) => Adapter>> = {

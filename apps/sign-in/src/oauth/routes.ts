@@ -1,4 +1,4 @@
-/** The addresses of the authorization server: what oidc-provider answers itself, and the pages on which people consent. */
+/** Routes of the authorization server: endpoints that oidc-provider answers, and the consent pages. */
 import { formOf, fromOwnPage, type Service, takeForms } from '@muster/http';
 import { inSignIn } from '@muster/placement';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -23,17 +23,20 @@ export interface OAuthParts extends Parts {
   readonly leave: Service['leave'];
 }
 
-/** What the server answers by itself, byte for byte. */
+/** Paths that oidc-provider answers. */
 const served = [
   ...['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
   ...['/oauth/authorize', '/oauth/authorize/*', '/oauth/token', '/oauth/revoke', '/oauth/register'],
   ...['/oauth/keys', '/oauth/device/authorize'],
 ];
 
-/** Of these each request is kept for a day, before any person has said anything. */
+/** Paths whose requests are stored for a day before a person has consented. */
 const kept: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/authorize']);
 
-/** An office has one address and many agents, and what is kept tries no secret: so many times what LIMIT_SIGN_IN gives. */
+/**
+ * Multiplier of LIMIT_SIGN_IN for these paths. An office may share one address among many agents, and these
+ * requests do not try secrets.
+ */
 const moreOfKept = 10;
 
 const overPage = refusedPage(
@@ -43,8 +46,8 @@ const overPage = refusedPage(
 );
 
 /**
- * The address with the scopes that we know, and those that they imply: to write is to read too, and a person may grant
- * less than was asked for.
+ * Returns the URL with the supported scopes and those that they imply. Writing implies reading, and a person
+ * may grant less than requested.
  */
 export function withKnownScopes(address: string): string {
   const { pathname, searchParams: params } = new URL(address, 'http://localhost');
@@ -65,7 +68,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
 
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // The server reads bodies by itself.
+    // The server parses bodies itself.
     scope.addContentTypeParser('*', (_request, _body, done) => {
       done(null);
     });
@@ -74,7 +77,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
       if (path === '/oauth/register') await throttle(request);
       if (kept.has(path)) await throttleKept(request);
       const { raw } = request;
-      // As the browser sees us, whatever stands between.
+      // Set the URL that browsers use, whatever proxies are in between.
       Object.assign(raw.headers, {
         'x-forwarded-proto': origin.protocol.slice(0, -1),
         'x-forwarded-host': origin.host,
@@ -85,7 +88,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
       try {
         await answer(raw, reply.raw);
       } finally {
-        // Nothing else tells the service that it is answered.
+        // The reply is hijacked, so the service must be notified that it is complete.
         leave(request);
       }
     };
@@ -109,7 +112,7 @@ const askingOf = (
   device: 'device' in from ? from.device : null,
 });
 
-/** Where an address leads, as people know it. */
+/** Describes a redirect URI for a person. */
 function placeOf(redirectUri: string): string {
   const { protocol, hostname, host } = new URL(redirectUri);
   if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)) return 'a program on this computer';
@@ -121,11 +124,11 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
   const path = '/oauth/consent/:uid';
   const { mcp } = resourcesOf(config.baseUrl);
 
-  /** What the flow of this browser asks for; undefined where it has none, or another one. */
+  /** Returns the request of this browser's flow; undefined if it has none or a different one. */
   async function askedIn({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Asked | undefined> {
     const { uid } = params as { uid: string };
     try {
-      // Only the browser that began it.
+      // Fails unless this browser started the flow.
       const flow = await provider.interactionDetails(raw, reply.raw);
       const client = await provider.Client.find(String(flow.params['client_id']));
       if (flow.uid !== uid || client === undefined) return undefined;
@@ -167,7 +170,8 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
     const back = await provider.interactionResult(request.raw, reply.raw, result, {
       mergeWithLastSubmission: false,
     });
-    // Not by a redirect: browsers let a form lead to the pages alone that it names, and the client is none of ours.
+    // Use a refresh instead of a redirect, because the page's policy restricts the targets of form
+    // submissions to our own pages.
     const { pathname } = new URL(back);
     void reply.header('refresh', `0;url=${pathname}`);
     return sendPage(reply, goBackPage(asked.client, pathname, 'granted' in answer));
@@ -197,12 +201,13 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
   app.get(action, async (request, reply) => {
     const person = await personOf(parts, request);
     if ('goTo' in person) return reply.redirect(person.goTo, 303);
-    // A link may carry the code, and an attacker may have sent the link: the person types it from their own device (RFC 8628, 5.4).
+    // A link may contain the code, and an attacker may have sent the link, so the person types it from their
+    // own device (RFC 8628, 5.4).
     return sendPage(reply, devicePage('', null));
   });
 
   app.post(action, { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
-    // Each attempt at a code counts.
+    // Every attempt with a code counts against the rate limit.
     await throttle(request);
     const form = formOf(request);
     const { user_code: typed = '' } = form;

@@ -1,4 +1,4 @@
-/** Rows of oauth_records: what the authorization server keeps, by the hash of the secret that a client or a browser holds. */
+/** Rows of oauth_records, identified by the hash of the secret that a client or browser holds. */
 import { type Db, sql } from '@muster/driver';
 import { isCleanText } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
@@ -12,13 +12,13 @@ export interface RecordRow {
 export interface NewRecord {
   readonly model: string;
   readonly secret: string;
-  /** Without the secret. */
+  /** The payload without the secret. */
   readonly payload: AdapterPayload;
-  /** Null: for good. */
+  /** Lifetime in seconds; null for no expiry. */
   readonly seconds: number | null;
 }
 
-/** As Postgres keeps it. Throws what a client hears that sent a text which it cannot keep. */
+/** Serializes a payload for Postgres. Throws a client error for text that Postgres cannot store. */
 const textOf = (payload: AdapterPayload): string =>
   JSON.stringify(payload, (_key, value: unknown) => {
     if (typeof value === 'string' && !isCleanText(value))
@@ -52,7 +52,7 @@ export const findRecord = (db: Db, model: string, secret: string): Promise<Recor
     }>`select payload, consumed_at from sign_in.oauth_records where model = ${model} and id_hash = ${hashToken(secret)}`,
   );
 
-/** A client that registered itself, while it is kept. */
+/** Finds a self-registered client that has not expired. */
 export const findRegistration = (
   db: Db,
   clientId: string,
@@ -63,7 +63,7 @@ export const findRegistration = (
     }>`select payload from sign_in.oauth_records where model = 'Client' and id_hash = ${hashToken(clientId)} and expires_at > now()`,
   );
 
-/** Keeps a client that registered itself for so many days more, at least. */
+/** Extends the lifetime of a self-registered client to at least this many days. */
 export async function keepRegistration(db: Db, clientId: string, days: number): Promise<void> {
   await db.all(
     sql`update sign_in.oauth_records set expires_at = greatest(expires_at, now() + make_interval(days => ${days}))
@@ -71,7 +71,7 @@ export async function keepRegistration(db: Db, clientId: string, days: number): 
   );
 }
 
-/** Notes its use; false where it was used before. */
+/** Marks a record as consumed; returns false if it already was. */
 export async function consumeRecord(db: Db, model: string, secret: string): Promise<boolean> {
   const row = await db.find(
     sql<{ model: string }>`update sign_in.oauth_records set consumed_at = now()

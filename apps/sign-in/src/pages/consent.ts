@@ -1,19 +1,19 @@
-/** The pages on which people say what a client may do. */
+/** Pages on which people consent to a client's access. */
 import { type OwnOrganization } from '../data/accounts.ts';
 import { type Html, html } from '@muster/http';
 import { type OwnAgent, type OwnProject } from '../oauth/own-calls.ts';
 import { type AskingDevice, deviceOriginPart } from './devices.ts';
 import { type Page } from './layout.ts';
 
-/** Days that a connection can last. */
+/** Possible lifetimes of a connection in days. */
 export const connectionDays = [1, 7, 30, 90] as const;
 
-/** Who asks, as the person is told. */
+/** The requesting client, as shown to the person. */
 export interface AskingClient {
   readonly name: string;
-  /** Null: only its own word says who it is. */
+  /** The host that vouches for the client; null if the client only claims its name. */
   readonly host: string | null;
-  /** Where the answer goes, as people know it; null where a code was typed. */
+  /** A description of the redirect URI; null if a code was typed. */
   readonly backTo: string | null;
   /** Set if the client is a device that shows a code. */
   readonly device: AskingDevice | null;
@@ -21,15 +21,15 @@ export interface AskingClient {
 
 export interface ConsentFacts {
   readonly client: AskingClient;
-  /** Where the form goes. */
+  /** The URL that the form is sent to. */
   readonly action: string;
-  /** Goes with the form. */
+  /** Hidden fields of the form. */
   readonly hidden: Readonly<Record<string, string>>;
   readonly organization: OwnOrganization;
   readonly hasOthers: boolean;
   readonly agents: readonly OwnAgent[];
   readonly projects: readonly OwnProject[];
-  /** What can be granted, the most last. */
+  /** Scopes that can be granted, widest last. */
   readonly scopes: readonly ('read' | 'write' | 'admin')[];
   readonly typed: Readonly<Record<string, string>>;
   readonly problem: string | null;
@@ -105,7 +105,7 @@ function projectsPart({ projects, typed }: ConsentFacts): Html {
 export function consentPage(facts: ConsentFacts): Page {
   const { client, organization, agents, scopes, typed, problem } = facts;
   const agent = typed['agent'] ?? agents[0]?.id ?? 'new';
-  // A code may come from an attacker, so a device starts with the least.
+  // A code may come from an attacker, so a device defaults to the narrowest scope.
   const usual = client.device === null ? scopes.findLast((scope) => scope !== 'admin') : scopes[0];
   const scope = typed['scope'] ?? usual;
   const days = typed['days'] ?? defaultDays;
@@ -157,7 +157,7 @@ export function consentPage(facts: ConsentFacts): Page {
   };
 }
 
-/** Where a person is in several organizations. */
+/** Renders the choice of an organization, for people in several of them. */
 export const organizationPage = (
   client: AskingClient,
   { action, hidden }: Pick<ConsentFacts, 'action' | 'hidden'>,
@@ -184,7 +184,7 @@ export const organizationPage = (
   </section>`,
 });
 
-/** Leads back to the client; where the browser does not go by itself, a person does. */
+/** Renders the page that leads back to the client, with a link in case the browser does not redirect. */
 export const goBackPage = (client: AskingClient, to: string, isConnected: boolean): Page => ({
   title: isConnected ? `${client.name} is connected` : 'Not connected',
   body: html`<section>

@@ -1,10 +1,10 @@
-/** The pages on which a person types the code of a device. */
+/** Pages on which a person types the code of a device. */
 import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
 
 /** A device that waits for its code to be approved. */
 export interface AskingDevice {
-  /** As the device shows it. */
+  /** The code in the format that the device shows. */
   readonly code: string;
   readonly ip: string | null;
   /** Self-reported by the program, so it proves nothing. */

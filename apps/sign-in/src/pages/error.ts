@@ -1,4 +1,4 @@
-/** The page that a browser shows for a request that failed, such as while the service is overloaded. */
+/** The page that a browser shows for a failed request, for example while the service is overloaded. */
 import { acceptsPages, type ErrorPage, errorTitle, html } from '@muster/http';
 import { renderPage } from './layout.ts';
 

@@ -1,4 +1,4 @@
-/** The pages of signing in at a company's issuer. */
+/** Pages for signing in at a company's identity provider. */
 import { type AskedProof, type NamedProvider } from '../data/providers.ts';
 import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
@@ -19,7 +19,7 @@ const issuerForm = ({ to, email }: Going, id: string, label: string): Html =>
     <button>${label}</button>
   </form>`;
 
-/** How a person may sign in whose address an issuer speaks for. */
+/** Renders the sign-in methods for an address with a responsible issuer. */
 export const waysPage = (going: Going, providers: readonly NamedProvider[]): Page => ({
   title: 'Sign in',
   body: html`<section>
@@ -40,7 +40,7 @@ export const waysPage = (going: Going, providers: readonly NamedProvider[]): Pag
   </section>`,
 });
 
-/** On the way to an issuer; browsers go on by themselves. */
+/** Renders the page that leads to an issuer; browsers continue automatically. */
 export const leadOnPage = (name: string, address: string): Page => ({
   title: 'On to your sign-in',
   body: html`<section>
@@ -75,7 +75,7 @@ export const issuerProblemPage = (name: string, text: string = noAnswer): Page =
   </section>`,
 });
 
-/** What an organization asks for besides. */
+/** Renders the additional proof that an organization requires. */
 export function askedProofsPage(asked: readonly AskedProof[], going: Going, { passkeys }: Ways): Page {
   const { orgName = '', requiresPasskey = false } = asked[0] ?? {};
   const named = asked.flatMap(({ providerId: id, providerName: name }) =>

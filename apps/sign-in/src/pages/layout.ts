@@ -1,4 +1,4 @@
-/** What all pages have: a frame, and one look for light and dark. */
+/** The shared frame and styles of all pages, for light and dark mode. */
 import { createNarrowFrame, type Html, type RenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
@@ -13,7 +13,7 @@ legend { margin-bottom: .35rem; padding: 0; font-weight: 600 }
 .choice { display: flex; gap: .6rem; align-items: flex-start; margin: 0; padding: .35rem 0; font-weight: 400; overflow-wrap: anywhere }
 .choice small { display: block; color: var(--muted); font-size: .875rem }
 .choice input { flex: none; width: 1.2rem; min-height: 1.2rem; margin: .15rem 0 0; accent-color: var(--accent) }
-/* What scrolls clips: the ring of what has the focus needs the room. */
+/* A scrolling box clips its content, so it needs padding for focus rings. */
 .within { margin: 0 -5px 0 calc(1.8rem - 5px); padding: 5px; max-height: 15rem; overflow: auto }
 button + button { margin-top: .6rem }
 dl { margin: 0 0 1rem }
@@ -24,7 +24,7 @@ li + li { margin-top: .5rem }
 li > a, li > span, li > div { display: block; padding: .6rem .75rem; border: 1px solid var(--field-line); border-radius: 8px; overflow-wrap: anywhere }
 li form { margin-top: .6rem }
 summary { min-height: 1.75rem; color: var(--accent); cursor: pointer }
-/* A line below a link is of its name alone. */
+/* Keep the underline of a link below its name only. */
 a > .quiet { display: inline-block }
 `,
 });
@@ -33,11 +33,11 @@ export interface Page {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
-  /** What runs on it, and calls nothing but where it comes from; most pages need none. */
+  /** The page's script. It may call only its own origin; most pages have none. */
   readonly script?: string;
 }
 
-/** For an answer by other means than Fastify. */
+/** Renders a page for a response that Fastify does not send. */
 export const renderPage = ({ title, body, script }: Page): RenderedPage => frame({ title, body, script });
 
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {

@@ -1,4 +1,4 @@
-/** The page of a person who signed in. */
+/** The home page of a signed-in person. */
 import { type Account, type OwnInvitation, type OwnOrganization } from '../data/accounts.ts';
 import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
@@ -9,16 +9,16 @@ export interface HomeFacts {
   readonly account: Account;
   readonly organizations: readonly OwnOrganization[];
   readonly invitations: readonly OwnInvitation[];
-  /** Whether the person may begin an organization. */
+  /** True if the person may create an organization. */
   readonly mayBegin: boolean;
-  /** What went wrong, and what else there is to say. */
+  /** An error message, and a note. */
   readonly problem: string | null;
   readonly note: string | null;
-  /** The name that was typed for an organization. */
+  /** The submitted name of an organization. */
   readonly typed: string;
-  /** Whether passkeys are to be had here. */
+  /** True if passkeys are available. */
   readonly passkeys: boolean;
-  /** Where an organization is opened: a path of this origin. */
+  /** The path of this origin that opens an organization. */
   readonly home: string;
 }
 
@@ -32,7 +32,7 @@ function organizationsPart({ organizations, invitations, home }: HomeFacts): Htm
       ? html`<p>${where}</p>`
       : html`<p>${where} An invitation to this address lets you into one.</p>`;
   }
-  // On the page itself there is nowhere to go to.
+  // Without a separate home page there is nothing to link to.
   const entry = (organization: OwnOrganization): Html =>
     home === '/sign-in'
       ? html`<li><span>${line(organization)}</span></li>`

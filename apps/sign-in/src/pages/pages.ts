@@ -1,4 +1,4 @@
-/** The pages of signing in by a link. */
+/** Pages for signing in by a link. */
 import { linkMinutes } from '../data/links.ts';
 import { type Html, html } from '@muster/http';
 import { type Page } from './layout.ts';
@@ -8,20 +8,20 @@ import { passkeyButton } from './passkeys.ts';
 export const problem = (text: string | null): Html | null =>
   text === null ? null : html`<p class="bad" role="alert">${text}</p>`;
 
-/** How people sign in here, beside links by mail. */
+/** The sign-in methods in addition to links by e-mail. */
 export interface Ways {
-  /** As whom one click signs in, on a demo. */
+  /** The demo member as whom one click signs in. */
   readonly demo: string | null;
-  /** Whether passkeys are to be had here. */
+  /** True if passkeys are available. */
   readonly passkeys: boolean;
 }
 
 export interface SignInFacts {
   readonly to: string;
   readonly problem?: string;
-  /** What was typed. */
+  /** The submitted address. */
   readonly email?: string;
-  /** What else there is to say. */
+  /** An additional message. */
   readonly note?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What pages with passkeys run. It shows the button where the browser can; without script the page has the link by mail. Written
- * as browsers run it: nothing builds it.
+ * The script of pages with passkeys. It shows the button if the browser supports passkeys; without scripts,
+ * people use the link by e-mail. No build step processes it, so it is written in plain browser JavaScript.
  */
 export const passkeyScript = `
 'use strict';

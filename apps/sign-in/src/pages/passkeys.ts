@@ -1,4 +1,4 @@
-/** Passkeys: the button to sign in with one, and the page on which a person makes and removes them. */
+/** Passkey pages: the sign-in button, and the page on which a person creates and removes passkeys. */
 import { type Account } from '../data/accounts.ts';
 import { type Passkey } from '../data/passkeys.ts';
 import { type Html, html } from '@muster/http';
@@ -7,7 +7,7 @@ import { passkeyScript } from './passkey-script.ts';
 
 export const passkeysPath = '/sign-in/passkeys';
 
-/** Hidden until the script finds that the browser can. */
+/** Renders the button, which stays hidden until the script finds that the browser supports passkeys. */
 export const passkeyButton = (to: string): Html =>
   html`<form id="passkey" data-does="prove" hidden>
     <input type="hidden" name="to" value="${to}" />
@@ -45,7 +45,10 @@ const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: Passkey, mayChange
     </div>
   </li>`;
 
-/** Whether the session was proven lately enough to make and remove them; what was wrong with a name, or null. */
+/**
+ * The state of the page: whether the person authenticated recently enough to change passkeys, and an error
+ * about a name, or null.
+ */
 export interface PasskeysState {
   readonly mayChange: boolean;
   readonly problem: string | null;
