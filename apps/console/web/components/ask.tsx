@@ -3,14 +3,14 @@ import { t } from '../messages/index.ts';
 import { Dialog } from './dialog.tsx';
 
 interface Question {
-  /** What is done, as a button says it. */
+  /** Label of the button that confirms the action. */
   readonly act: string;
   readonly title: string;
   readonly body: ReactNode;
   readonly run: () => Promise<unknown>;
 }
 
-/** A question to be opened by whatever there is, such as an entry of a menu. */
+/** Returns a confirmation dialog, and a function that opens it, for example from a menu entry. */
 export function useAsk({ act, title, body, run }: Question) {
   const [isOpen, setOpen] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -46,7 +46,7 @@ export function useAsk({ act, title, body, run }: Question) {
   return { open: () => setOpen(true), dialog };
 }
 
-/** An act that cannot be taken back is asked about first. */
+/** Renders a button that asks for confirmation before an irreversible action. */
 export function Ask({
   act,
   about,
@@ -56,10 +56,10 @@ export function Ask({
   kind = 'quiet',
   children,
 }: Omit<Question, 'body'> & {
-  /** What it is about, for those who hear the button alone. */
+  /** The object of the action, for screen readers that announce only the button. */
   readonly about: string;
   readonly why: string;
-  /** How the button looks that asks. */
+  /** Style of the button that opens the dialog. */
   readonly kind?: 'quiet' | 'plain';
   readonly children?: ReactNode;
 }) {

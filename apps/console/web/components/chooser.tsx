@@ -1,4 +1,4 @@
-/** A menu that a key opens at a card or a story: its status, who it is assigned to, its priority, who reviews it. */
+/** A menu that a shortcut opens at a card or story: status, assignee, priority or reviewers. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type StoryCard, type StoryStatus } from '@muster/registry';
 import { priorityNames } from '../board/filter.ts';
@@ -12,7 +12,7 @@ import { MenuList, type MenuItem } from './menu.tsx';
 import { announce, notify, reasonFor } from './notices.tsx';
 import { Avatar } from './people.tsx';
 
-/** Of several at once, null where they differ. */
+/** The story of the menu. If several are selected, fields with different values are null. */
 export type Chosen = Pick<StoryCard, 'id' | 'key' | 'assignees'> & {
   readonly status: StoryStatus | null;
   readonly priority: StoryCard['priority'] | null;
@@ -21,11 +21,11 @@ export type Chosen = Pick<StoryCard, 'id' | 'key' | 'assignees'> & {
 export interface ChooserProps {
   readonly what: Choosing;
   readonly story: Chosen;
-  /** How many stories it is for. */
+  /** Number of stories that the choice applies to. */
   readonly count?: number;
   readonly statuses: readonly StoryStatus[];
   readonly anchor: () => HTMLElement | null;
-  /** What holds already is not asked for. */
+  /** Called with a status that differs from the current one. */
   readonly onStatus: (status: StoryStatus) => void;
   readonly onPriority: (priority: StoryCard['priority']) => void;
   readonly onAssign: (who: Partial<StoryCard['assignees']>) => void;
@@ -143,10 +143,11 @@ function Reviewers(props: ChooserProps) {
     }
     await queries.invalidateQueries({ queryKey: ['story', key] });
   };
-  // What was read before the menu opened may be old; what is read anew while it is open takes nothing from under the hand.
+  // Wait for reviewers that were fetched after the menu opened, because cached ones may be old. Later
+  // refetches do not remove the entries.
   const isThere = members.data !== undefined && reviewers.data !== undefined && reviewers.isFetchedAfterMount;
   const items: readonly MenuItem[] = isThere
-    ? // A verdict that was given stays.
+    ? // A verdict that was given stays, so its reviewer cannot be removed here.
       members.data
         .filter(({ id }) => (asked.get(id) ?? 'pending') === 'pending')
         .map(({ id, name }) => ({

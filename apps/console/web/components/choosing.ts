@@ -1,4 +1,4 @@
-/** Which menu a key opens at a card and at a story. The menu itself is loaded when the page is there. */
+/** Maps shortcuts to the menus of cards and stories. The menu itself is loaded after the page. */
 import { fetchEarly, lazily } from './lazily.ts';
 
 export type Choosing = 'status' | 'assignee' | 'priority' | 'reviewer';

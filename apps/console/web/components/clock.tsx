@@ -1,9 +1,9 @@
-/** What is left of a lease, as a ring that empties and in words. */
+/** Shows the remaining time of a lease, as a ring that empties and as text. */
 import { useSyncExternalStore } from 'react';
 import { timeNow } from '../data/time.ts';
 import { span, t } from '../messages/index.ts';
 
-/** One clock for all that show time: it goes every five seconds, and only while they do. */
+/** One timer for all components that show time. It runs only while any is mounted. */
 const stepMillis = 5_000;
 let now = timeNow();
 const watchers = new Set<() => void>();
@@ -26,7 +26,10 @@ function subscribe(changed: () => void): () => void {
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 const round = 2 * Math.PI * 5;
-/** Leases are mostly of a quarter of an hour; the ring of a longer one stays full until then. */
+/**
+ * The time that a full ring represents. Leases mostly last 15 minutes; the ring of a longer one stays full
+ * until then.
+ */
 const wholeMillis = 15 * 60_000;
 
 export function LeaseClock({ expiresAt }: { readonly expiresAt: string }) {

@@ -1,4 +1,4 @@
-/** Where others are at the same files: a path that both are about, who, and what they do with it. */
+/** Lists files that others are working on too: the common path, the holder, and the kind of work. */
 import { type StoryContext } from '@muster/registry';
 import { Link } from '@tanstack/react-router';
 import { l } from '../messages/locks.ts';

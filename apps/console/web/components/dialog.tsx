@@ -1,6 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 
-/** A modal of the browser's own: it keeps the focus, Escape closes it, and the focus goes back to where it was. */
+/** A native modal dialog. It traps the focus, closes on Escape, and returns the focus afterwards. */
 export function Dialog({
   label,
   place,
@@ -13,7 +13,8 @@ export function Dialog({
   readonly children: ReactNode;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Closed before what comes in its place has the focus: the browser gives it back to where it was, and later would take it away.
+  // Close the dialog before its replacement takes the focus. The browser returns the focus on close; if that
+  // happened later, it would take the focus away from the replacement.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();

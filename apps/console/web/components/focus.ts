@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 
-/** For the button that opens a form in its own place: it has the focus again when the form is closed. */
+/** Returns the focus to the button that opened an inline form when the form closes. */
 export function useFocusBack<Opener extends HTMLElement = HTMLButtonElement>(
   isOpen: boolean,
 ): RefObject<Opener | null> {
@@ -18,12 +18,12 @@ export function useFocusBack<Opener extends HTMLElement = HTMLButtonElement>(
 const fields = 'input:not([readonly], [disabled], [type="hidden"]), textarea, select';
 
 /**
- * For a form that takes the place of the button that opened it: its first field has the focus, and when it is closed the
- * button that is there again, known by its words, in the same section.
+ * Moves the focus to the first field of a form that replaced its button. When the form closes, the focus
+ * returns to the button with the same text in the same section.
  */
 export function useFormFocus(isOpened: boolean): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
-  // While it is drawn for the first time the button is there still.
+  // The button still exists during the first render.
   const [opener] = useState(() => document.activeElement);
   useEffect(() => {
     const element = form.current;

@@ -1,4 +1,4 @@
-/** Drawn for 16 px, one line of 1.5. What a state means is said by its shape, then by its colour. */
+/** Icons, drawn for 16 px with a stroke of 1.5. A state is recognizable by its shape as well as its color. */
 import { type ReactElement, type ReactNode } from 'react';
 import { type Priority, type StoryStatus } from '@muster/registry';
 
@@ -98,7 +98,7 @@ export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly si
   <Line size={size}>{paths[name]}</Line>
 );
 
-/** A circle that fills as the story goes on. */
+/** Status icons: a circle that fills as the story progresses. */
 const statusShapes: Record<StoryStatus, { readonly tone: string; readonly shape: ReactElement }> = {
   backlog: { tone: 'var(--muted)', shape: <circle cx="8" cy="8" r="5.6" strokeDasharray="1.6 1.9" /> },
   ready: { tone: 'var(--muted)', shape: <circle cx="8" cy="8" r="5.6" /> },
@@ -148,7 +148,7 @@ export const StatusIcon = ({ status }: { readonly status: StoryStatus }) => (
 
 const bars: Record<Exclude<Priority, 'none'>, number> = { low: 1, medium: 2, high: 3, urgent: 4 };
 
-/** As many bars as it is pressing; urgent is a filled sign. */
+/** Shows the priority as a number of bars; urgent is a filled sign. */
 export function PriorityIcon({ priority }: { readonly priority: Priority }): ReactElement | null {
   if (priority === 'none') return null;
   if (priority === 'urgent') {

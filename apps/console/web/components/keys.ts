@@ -1,4 +1,7 @@
-/** Keys without a modifier, which can be switched off: speech input and stray hands type letters, too. */
+/**
+ * Single-key shortcuts, which can be switched off because speech input and accidental key presses also
+ * produce letters.
+ */
 import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 
 const place = 'muster.keys';
@@ -19,15 +22,18 @@ export const useKeysOn = (): boolean =>
     return () => watchers.delete(changed);
   }, areKeysOn);
 
-/** Whether a key is being typed into something. */
+/** Returns true if the key press goes to a text field. */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Where a key really went: an editor in a shadow root shows itself to the page as a plain element. */
+/**
+ * Returns the element that received a key press. An editor in a shadow root appears to the page as a plain
+ * element.
+ */
 export const targetOf = (event: Event): EventTarget | null => event.composedPath()[0] ?? event.target;
 
-/** The first of two keys that belong together, until the second has come. */
+/** The first key of a two-key shortcut, until the second one is pressed. */
 let first = '';
 let forget: ReturnType<typeof setTimeout> | undefined;
 const begin = (key: string): void => {
@@ -45,17 +51,17 @@ interface Pressed {
 const isPlain = ({ metaKey, ctrlKey, altKey, target }: Pressed): boolean =>
   isOn && !metaKey && !ctrlKey && !altKey && !isTyping(target);
 
-/** Whether the key is one by itself that may act here: not the second of two. */
+/** Returns true if the key is a shortcut by itself, rather than the second key of another one. */
 export const isSingle = (event: Pressed): boolean => isPlain(event) && first === '';
 
 type Acts = Readonly<Record<string, () => void>>;
-/** Of the frame and of the page in it. */
+/** Shortcuts of the frame, followed by those of the page in it. */
 const heard: { readonly current: Acts }[] = [];
 
 function hear(event: KeyboardEvent): void {
   if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
   const { metaKey, ctrlKey, altKey, key } = event;
-  // Keys that are held beside others are none of their own.
+  // Ignore modifier keys.
   if (['Shift', 'Control', 'Alt', 'Meta'].includes(key)) return;
   const isMeant = isPlain({ metaKey, ctrlKey, altKey, target: targetOf(event) });
   const wanted = first === '' ? key : `${first} ${key}`;
@@ -66,11 +72,14 @@ function hear(event: KeyboardEvent): void {
   act();
 }
 
-/** Keys of the whole page: `g i` is one after the other. What a dialog or a menu is open for, it gets. */
+/**
+ * Registers shortcuts of the page; `g i` means one key after the other. They are inactive while a dialog is
+ * open.
+ */
 export function usePageKeys(acts: Acts): void {
   const latest = useRef(acts);
   latest.current = acts;
-  // Before it is painted: a key that is pressed at what is seen is heard.
+  // Register before the first paint, so that a key pressed on the visible page always works.
   useLayoutEffect(() => {
     if (heard.length === 0) document.addEventListener('keydown', hear);
     heard.push(latest);

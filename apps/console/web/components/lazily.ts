@@ -1,4 +1,4 @@
-/** What is loaded when it is first shown. A script that the network lost on its way is asked for again. */
+/** Loads components when they are first shown, and retries if the network loses a script. */
 import { type ComponentType, lazy } from 'react';
 
 const pausesMillis = [300, 1_500, 4_000];
@@ -14,7 +14,7 @@ export async function fetched<Module>(load: () => Promise<Module>): Promise<Modu
   return load();
 }
 
-/** Before it is shown, so that it is there then. What is lost on the way is asked for again when it is shown. */
+/** Preloads a component. If it fails, it is loaded again when it is shown. */
 export const fetchEarly = (load: () => Promise<unknown>): void => void fetched(load).catch(() => undefined);
 
 export const lazily = <Props>(load: () => Promise<{ readonly default: ComponentType<Props> }>) =>

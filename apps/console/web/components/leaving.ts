@@ -1,4 +1,4 @@
-/** The question before unsaved text is left or discarded. */
+/** Asks for confirmation before unsaved text is left or discarded. */
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ask } from '../data/questions.ts';

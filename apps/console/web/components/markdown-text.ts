@@ -44,7 +44,7 @@ referring.use({
         const href = addressOf(projectKey, handle, raw);
         return href === undefined ? undefined : { type: 'reference', raw, href };
       },
-      // Keys, handles and ids have no character that means something in HTML.
+      // Keys, handles and ids contain no characters that are special in HTML.
       renderer: ({ raw, ['href']: href }) => `<a href="${String(href)}">${raw}</a>`,
     },
   ],
@@ -54,7 +54,7 @@ referring.use({
   },
 });
 
-/** Headings of a text are below those of the page that it is on, and keep their steps. */
+/** Moves headings below the heading level of the page, and keeps their relative levels. */
 const demote = (tokens: TokensList, by: number): TokensList => {
   void referring.walkTokens(tokens, (token) => {
     if (token.type === 'heading') token['depth'] = Math.min(6, (token as Tokens.Heading).depth + by);
@@ -80,13 +80,13 @@ export function tasksOf(text: string): boolean[] {
 
 const marker = /^([\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\[)([ xX])(?=\][ \t])/gm;
 
-/** The text with one task box changed and nothing else; undefined where there is no such box. */
+/** Returns the text with one task box changed; undefined if there is no such box. */
 export function withTask(text: string, index: number, isChecked: boolean): string | undefined {
   const tasks = tasksOf(text);
   if (tasks[index] === undefined) return undefined;
   const wanted = tasks.with(index, isChecked).join();
   const markers = [...text.matchAll(marker)];
-  // Lines in code look like boxes too: the right one is the one that changes this box alone.
+  // Lines in code blocks can look like boxes too, so find the line whose change affects only this box.
   for (const { index: start, 1: before = '' } of [...markers.slice(index), ...markers.slice(0, index)]) {
     const at = start + before.length;
     const changed = `${text.slice(0, at)}${isChecked ? 'x' : ' '}${text.slice(at + 1)}`;

@@ -1,4 +1,7 @@
-/** What others wrote, as elements: marked makes the text, DOMPurify takes out what could act, Trusted Types hold both to it. */
+/**
+ * Renders text by other authors: marked creates HTML, DOMPurify removes active content, and Trusted Types
+ * enforce that.
+ */
 import DOMPurify from 'dompurify';
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
@@ -8,14 +11,15 @@ import { membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { htmlOf, type Linkable } from './markdown-text.ts';
 
-/** Texts cannot know it, so that no box of theirs counts as a task box. */
+/** A random prefix, so that an author's own checkbox never counts as a task box. */
 const taskPrefix = `${crypto.getRandomValues(new Uint32Array(4)).join('.')}.`;
 const purify = DOMPurify(globalThis.window);
 
 purify.addHook('afterSanitizeAttributes', (element) => {
   if (element.tagName === 'A') {
     const href = element.getAttribute('href') ?? '';
-    // A link that leads nowhere is text: to a place in the text, whose id is taken out, and to any page but the console's.
+    // Replace links without a target by their text: anchors within the text, whose ids are removed, and paths
+    // outside the console.
     if (!/^(?:[a-z][a-z\d+.-]*:|\/console\/)/i.test(href)) element.replaceWith(...element.childNodes);
     else if (!href.startsWith('/console/')) {
       element.setAttribute('rel', 'noopener noreferrer nofollow');
@@ -28,7 +32,7 @@ purify.addHook('afterSanitizeAttributes', (element) => {
     element.setAttribute('aria-label', label.slice(0, 200));
     element.setAttribute('disabled', '');
   }
-  // A picture would tell another server who reads: it is a link until one asks for it.
+  // Loading an image would reveal the reader to another server, so show a link instead.
   if (element.tagName === 'IMG') {
     const source = element.getAttribute('src') ?? '';
     const link = document.createElement('a');
@@ -50,7 +54,7 @@ const settings = {
 
 interface MarkdownProps {
   readonly text: string;
-  /** The level of the heading under which it is; its own begin with the next. */
+  /** Level of the heading above the text; headings in the text start at the next level. */
   readonly below?: number;
   /** Saves a ticked or cleared task box; false where that failed. Without it the boxes cannot be changed. */
   readonly onTask?: ((index: number, isChecked: boolean) => Promise<boolean>) | undefined;

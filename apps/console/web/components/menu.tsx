@@ -1,6 +1,6 @@
 /**
- * A menu of acts or choices: opened by a button, walked by arrows, closed by Escape and by whatever else is done. It stays
- * while what it opened at is scrolled, which cards that others change do as well.
+ * A menu of actions or choices. A button opens it, arrow keys move in it, and Escape or an action elsewhere
+ * closes it. It stays open while its anchor scrolls, because changes by others also move cards.
  */
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Icon } from './icons.tsx';
@@ -9,18 +9,18 @@ export interface MenuItem {
   readonly id: string;
   readonly name: string;
   readonly icon?: ReactNode;
-  /** For a choice; an act has none. */
+  /** The state of a choice; undefined for an action. */
   readonly isChosen?: boolean;
   readonly run: () => void;
 }
 
 interface MenuProps {
   readonly label: string;
-  /** A function is asked when the menu opens. */
+  /** A function is called when the menu opens. */
   readonly items: readonly MenuItem[] | (() => readonly MenuItem[]);
   readonly children: ReactNode;
   readonly className?: string;
-  /** Choices stay open, so that several can be made. */
+  /** Keeps the menu open after a choice, so that several can be made. */
   readonly staysOpen?: boolean;
   readonly tabIndex?: number;
 }
@@ -30,22 +30,24 @@ const edge = 8;
 interface MenuListProps {
   readonly label: string;
   readonly items: readonly MenuItem[];
-  /** What it opens at. */
+  /** Returns the element at which the menu opens. */
   readonly anchor: () => HTMLElement | null;
   readonly staysOpen?: boolean;
-  /** One of the choices holds: it begins at that one, so that Enter alone changes nothing. */
+  /**
+   * True if exactly one choice applies. The focus starts on the current one, so that Enter changes nothing.
+   */
   readonly isOneOf?: boolean;
-  /** Whether the focus goes back to where it was. */
+  /** Called on close. `isBack` is true if the focus should return to the anchor. */
   readonly onClose: (isBack: boolean) => void;
 }
 
 function startAt(menu: HTMLElement, isOneOf: boolean): void {
   const chosen = isOneOf ? menu.querySelector<HTMLElement>('[aria-checked="true"]') : null;
-  // Where none of them holds, Enter alone takes none of them.
+  // Without a current choice, focus the menu itself, so that Enter chooses nothing.
   (chosen ?? (isOneOf ? menu : menu.querySelector<HTMLElement>('button')))?.focus();
 }
 
-/** Under what it opens at, or above it where there is no room. */
+/** Places the menu below its anchor, or above it if there is no room. */
 function place(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
   const { offsetWidth: width, offsetHeight: height } = menu;
   const below = bottom + 4;
@@ -54,7 +56,7 @@ function place(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
   menu.style.left = `${Math.max(edge, Math.min(left, innerWidth - width - edge))}px`;
 }
 
-/** Arrows and letters lead from entry to entry. Whether the key is one of them. */
+/** Moves the focus between entries by arrow keys and letters. Returns false for other keys. */
 function walk(menu: HTMLElement, key: string): boolean {
   const entries = [...menu.querySelectorAll<HTMLElement>('button')];
   const at = entries.findIndex((entry) => entry === document.activeElement);
@@ -100,7 +102,7 @@ const MenuEntry = ({ item: { icon, name, isChosen }, role, onChoose }: MenuEntry
   </button>
 );
 
-/** The list of a menu, open as long as it is there. */
+/** The list of a menu, which is open while it is mounted. */
 export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onClose }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null);
   const latest = useRef({ anchor, onClose });
@@ -109,7 +111,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
   useLayoutEffect(() => {
     const menu = list.current;
     if (menu === null) return undefined;
-    // On top of everything, also of what it is in.
+    // The popover is above everything else, including a dialog that contains it.
     menu.showPopover();
     startAt(menu, isOneOf);
     const leave = ({ target }: Event): void => {
@@ -132,7 +134,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
       document.removeEventListener('scroll', follow, true);
     };
   }, [isOneOf]);
-  // An entry that had the focus may be gone, such as the one that says that others are on their way.
+  // The focused entry may have disappeared, such as the loading entry.
   useLayoutEffect(() => {
     if (list.current !== null && document.activeElement === document.body) startAt(list.current, isOneOf);
   });
@@ -153,7 +155,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
 
   const role = isOneOf ? 'menuitemradio' : 'menuitemcheckbox';
   return (
-    // Keys go to the entry that has the focus; the list only hands them on.
+    // Key presses bubble up from the focused entry to the list.
     <div
       ref={list}
       popover="manual"

@@ -1,4 +1,4 @@
-/** What another wrote beside what one wrote oneself, until one has chosen. */
+/** Shows an edit conflict: the other person's value and one's own, until one of them is chosen. */
 import { type ReactNode } from 'react';
 import { t } from '../messages/index.ts';
 
@@ -9,7 +9,7 @@ export const Met = ({
   onTheirs,
   onMine,
 }: {
-  /** Which field it is. */
+  /** Label of the field. */
   readonly name: string;
   readonly theirs: ReactNode;
   readonly mine: ReactNode;

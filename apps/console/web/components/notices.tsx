@@ -1,4 +1,4 @@
-/** What the console has to say: to the eye as a notice, to a screen reader by one live region. */
+/** Notices of the console, shown on the page and announced in one live region. */
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { MusterError, UnauthorizedError } from '@muster/client';
 import { t } from '../messages/index.ts';
@@ -8,9 +8,9 @@ export interface Notice {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly title: string;
   readonly body?: string;
-  /** Of several that tell of one thing, the last is shown. */
+  /** Notices about the same subject replace each other. */
   readonly about?: string;
-  /** Where it asks for a decision it stays until there is one. */
+  /** Actions of the notice. A notice with actions stays until one is chosen. */
   readonly acts?: readonly { readonly name: string; readonly run: () => void; readonly isMain?: boolean }[];
 }
 interface Shown extends Notice {
@@ -35,7 +35,7 @@ export function dismiss(id: number): void {
   tell();
 }
 
-/** Another page begins: notices about the last one go, except failures and those that ask for a decision. */
+/** Removes notices when another page opens, except for failures and notices with actions. */
 export function dismissSeen(): void {
   shown = shown.filter(({ tone, acts }) => tone === 'bad' || acts !== undefined);
   tell();
@@ -50,13 +50,13 @@ export function notify(notice: Notice): void {
   if (notice.acts === undefined) setTimeout(() => dismiss(id), shownMillis);
 }
 
-/** Said once, and said again where it is the same as before. */
+/** Announces a text once. A repeated text is announced again. */
 export function announce(text: string): void {
   spoken = text === spoken ? `${text}\u00A0` : text;
   tell();
 }
 
-/** What others do is said at most so often. */
+/** Minimum interval between announcements of other people's changes. */
 const quietMillis = 5_000;
 let quietUntil = 0;
 export function announceQuietly(text: string): void {
@@ -65,7 +65,7 @@ export function announceQuietly(text: string): void {
   announce(text);
 }
 
-/** Why a call did not succeed, for people. */
+/** Returns the reason of a failed call for display. */
 export function reasonFor(error: unknown): string {
   if (error instanceof UnauthorizedError) return t.failed.signedOut;
   return error instanceof MusterError ? error.body.message : t.failed.noAnswer;

@@ -1,4 +1,7 @@
-/** Work that its holder offered to somebody: to whom, for how long, and that it is accepted, or taken by a lead. */
+/**
+ * Work that its holder has offered: its addressee, its expiry, and buttons to accept it or to take it as a
+ * lead.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution, type Offer } from '@muster/registry';
@@ -14,7 +17,7 @@ import { useWorkWrite } from './work-write.ts';
 
 type Offered = Pick<Execution, 'state' | 'offer' | 'projectId' | 'targetType' | 'targetId'>;
 
-/** Undefined while it is not known. */
+/** Returns the addressee's name; undefined while it is loading. */
 function useAddressee({ toMemberId, toAgentId }: Offer): string | undefined {
   const client = useClient();
   const members = useQuery({ ...membersQuery(client), enabled: toMemberId !== null });

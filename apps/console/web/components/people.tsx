@@ -10,7 +10,7 @@ const initials = (name: string): string => {
   return `${firstOf(words[0])}${firstOf(last)}`.toLocaleUpperCase();
 };
 
-/** People are round, agents are square. */
+/** Shows members as circles and agents as squares. */
 export const Avatar = ({
   name,
   kind,
@@ -23,6 +23,6 @@ export const Avatar = ({
   </span>
 );
 
-/** Members and agents that are gone keep the name they had. */
+/** Returns an actor's name. Members and agents that were removed keep theirs. */
 export const nameOf = (actor: Pick<Actor, 'kind' | 'name'> | null): string =>
   actor === null ? t.people.unassigned : actor.kind === 'system' ? t.people.system : actor.name;

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
 
-/** A line of a list: what it is about, what is to be said of it, and what can be done. */
+/** A row of a list: the subject, facts about it, and actions. */
 export const Row = ({
   id,
   lead,
@@ -38,7 +38,7 @@ export const Row = ({
   </li>
 );
 
-/** Lines under their title; nothing where there is none. */
+/** Rows with a heading; renders nothing if there are none. */
 export const Group = <Item,>({
   id,
   title,

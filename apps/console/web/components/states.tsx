@@ -1,4 +1,4 @@
-/** What a page shows where it has nothing to show: still loading, failed, not there, empty. */
+/** Replacements for missing content: empty, failed, absent or loading. */
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { ForbiddenError, NotFoundError } from '@muster/client';
@@ -13,7 +13,7 @@ export const Empty = ({
   children,
 }: {
   readonly title: string;
-  /** True where nothing else on the page has a heading. */
+  /** True if this is the only heading of the page. */
   readonly isPage?: boolean;
   readonly children?: ReactNode;
 }) => (
@@ -29,7 +29,7 @@ export function Failed({
   again,
 }: {
   readonly error: unknown;
-  /** True where it stands in place of a whole page. */
+  /** True if this replaces a whole page. */
   readonly isPage?: boolean;
   readonly again?: () => void;
 }) {
@@ -54,7 +54,7 @@ export function Failed({
   );
 }
 
-/** Says, while the connection is lost, that something waits for it. */
+/** Shows the text while the connection is lost. */
 export function Waits({
   children,
   otherwise = null,

@@ -1,6 +1,6 @@
 import { useCallback, useInsertionEffect, useRef } from 'react';
 
-/** A function that stays the same from one drawing to the next and does what the last one drawn says. Not for while it is drawn. */
+/** Returns a stable callback that always calls the latest function. Do not call it during render. */
 export function useSteady<Args extends readonly unknown[], Result>(
   act: (...args: Args) => Result,
 ): (...args: Args) => Result {

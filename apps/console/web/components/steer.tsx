@@ -1,4 +1,4 @@
-/** What a person does about work that another holds: take it over, hand it to somebody, let go of it. */
+/** Actions on work that someone holds: take over, hand off, release. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution } from '@muster/registry';
@@ -105,7 +105,7 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
   );
 }
 
-/** For whoever may: a live lease is taken from another by leads alone. */
+/** Renders the actions that the viewer may use. Only leads may take over work with a live lease. */
 export function Steer({ execution, storyKey }: SteerProps) {
   const { deliveryExecutions } = useClient();
   const { member, agent } = useIdentity();
@@ -130,7 +130,7 @@ export function Steer({ execution, storyKey }: SteerProps) {
   const target = { targetType: 'story', targetId: storyKey } as const;
   const takeOver = (): Promise<boolean> =>
     run(() => deliveryExecutions.acquire({ ...target, takeOver: true }), w.takenOver(storyKey));
-  // Whoever holds it gets a fresh token of the same lease, which is what lets go of it.
+  // The holder acquires again to get a fresh token for the same lease, which is needed to release it.
   const letGo = (): Promise<boolean> =>
     run(async () => {
       const { execution: held, leaseToken } = await deliveryExecutions.acquire(target);

@@ -15,7 +15,7 @@ interface StopProps {
   readonly name: string;
 }
 
-/** Lets the holder of the stopped work take it again. Agents cannot lift a stop. */
+/** Renders the button that lifts a stop request, so that the work can continue. Agents cannot lift one. */
 export function LiftStopButton({ execution, name }: StopProps) {
   const client = useClient();
   const { agent } = useIdentity();

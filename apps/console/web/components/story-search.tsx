@@ -1,4 +1,4 @@
-/** Stories of a project that fit what is being typed, offered below the field it is typed in. */
+/** Suggests stories of a project that match the text in a field. */
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { type ResultOf, type Registry } from '@muster/registry';

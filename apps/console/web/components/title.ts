@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { t } from '../messages/index.ts';
 
-/** What the window and a screen reader call the page. */
+/** Sets the title of the window, which screen readers announce. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · ${t.product}`;

@@ -1,4 +1,4 @@
-/** Locks, as the folders of a repository. */
+/** Shows locks as the folder tree of a repository. */
 import { type ReactNode } from 'react';
 import { type Lock } from '@muster/registry';
 
@@ -28,7 +28,7 @@ function treeOf(locks: readonly Lock[]): Node {
 
 type Say = (lock: Lock) => ReactNode;
 
-/** Folders that hold nothing but one another stand on one line. */
+/** A folder or file. Folders that contain only another folder share its line. */
 function Branch({ node, say }: { readonly node: Node; readonly say: Say }) {
   let { name } = node;
   let shown = node;
@@ -53,7 +53,7 @@ function Branch({ node, say }: { readonly node: Node; readonly say: Say }) {
   );
 }
 
-/** `say` is what is to be said of a lock, beside its path; it has a key. */
+/** Renders the tree. `say` renders the details of a lock next to its path, with a key. */
 export const Tree = ({ locks, say }: { readonly locks: readonly Lock[]; readonly say: Say }) => (
   <ul className="tree">
     {[...treeOf(locks).children.values()].map((node) => (

@@ -1,4 +1,4 @@
-/** Text that is kept in this browser, as a draft, until it is saved. */
+/** Keeps unsaved text as a draft in this browser. */
 import { useMemo, useRef, useState } from 'react';
 import { useConsole } from '../data/context.ts';
 import { type Draft, draftsOf } from '../data/drafts.ts';
@@ -6,7 +6,7 @@ import { ago } from '../messages/index.ts';
 import { u } from '../messages/unsaved.ts';
 import { useAskBeforeLeaving } from './leaving.ts';
 
-/** The draft of a place as it was when the part was first shown, and the way to change it. */
+/** Returns the draft as it was when the component was mounted, with functions to change it. */
 export function useDraft(place: string) {
   const { session } = useConsole();
   const drafts = useMemo(() => draftsOf(session.person, localStorage), [session.person]);
@@ -19,11 +19,11 @@ export function useDraft(place: string) {
   };
 }
 
-/** The text that remains in the field after `sent` was saved: what was typed since. */
+/** Returns the text that remains in the field after `sent` was saved. */
 const restOf = (text: string, sent: string): string =>
   text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;
 
-/** Text that is new, such as a comment or a note: a draft until it is saved or discarded. */
+/** State of a new text, such as a comment or note, which is a draft until it is saved or discarded. */
 export function useNewText(place: string) {
   const { found, keep, clear } = useDraft(place);
   const [text, setText] = useState(found?.text ?? '');
@@ -38,7 +38,7 @@ export function useNewText(place: string) {
   };
   return {
     ...{ text, isDirty, askFirst, change },
-    /** After `sent` was saved, only text that was typed since stays. */
+    /** Removes the saved text, and keeps text that was typed since. */
     saved: (sent: string) => change(restOf(latest.current, sent)),
     restored: found !== undefined && text === found.text && (
       <Restored draft={found} onDiscard={() => change('')} />
@@ -46,7 +46,7 @@ export function useNewText(place: string) {
   };
 }
 
-/** Says that a draft was restored. */
+/** Shows that a draft was restored. */
 export const Restored = ({ draft, onDiscard }: { readonly draft: Draft; readonly onDiscard: () => void }) => (
   <p className="draft-note" role="status">
     {u.restored(ago(new Date(draft.at).toISOString()))}

@@ -1,4 +1,4 @@
-/** Who may have done something: members, and agents as far as whoever looks may know them. */
+/** Members and agents that the viewer may pick as an actor filter. */
 import { useQuery } from '@tanstack/react-query';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
@@ -8,7 +8,10 @@ export interface Doer {
   readonly name: string;
 }
 
-/** One who is chosen and is neither, such as who has left, is there by the name that is given. */
+/**
+ * Lists the options by name. A chosen actor who is not among them, such as a former member, is added with the
+ * given name.
+ */
 export function useDoers(chosen: string | undefined, nameOfChosen: string): readonly Doer[] {
   const client = useClient();
   const members = useQuery(membersQuery(client)).data ?? [];
@@ -20,7 +23,7 @@ export function useDoers(chosen: string | undefined, nameOfChosen: string): read
   return isKnown ? all : [{ id: chosen, name: nameOfChosen }, ...all];
 }
 
-/** The member or the agent, by whom trails are narrowed; undefined for the system. */
+/** Returns the id by which activity is filtered: the agent's or the member's; undefined for the system. */
 export const doerId = (actor: {
   readonly memberId: string | null;
   readonly agentId: string | null;

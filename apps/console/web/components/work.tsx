@@ -1,4 +1,4 @@
-/** What an execution is doing, by a shape, a word and a colour. */
+/** Shows the state of an execution by shape, word and color. */
 import { type ExecutionState } from '@muster/registry';
 import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
@@ -13,7 +13,7 @@ const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' |
   completed: 'none',
 };
 
-/** Work that came back needs somebody, until somebody holds it. */
+/** Returns true if work that was sent back is waiting for a holder. */
 const needsSomebody = (state: ExecutionState, needsRework: boolean): boolean =>
   needsRework && state !== 'leased';
 export const toneFor = (state: ExecutionState, needsRework: boolean) =>
@@ -26,7 +26,7 @@ export const WorkState = ({
 }: {
   readonly state: ExecutionState;
   readonly needsRework?: boolean;
-  /** Whether its holder was asked to stop; of work that was let go of, whether it was by that. */
+  /** True if the holder was asked to stop; for released work, true if it was released because of that. */
   readonly isStopAsked?: boolean;
 }) => {
   if (isStopAsked && (state === 'leased' || state === 'waiting_input' || state === 'available'))

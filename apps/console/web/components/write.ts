@@ -2,14 +2,14 @@ import { useQueryClient } from '@tanstack/react-query';
 import { isRefusal } from '@muster/client';
 import { notify, reasonFor } from './notices.tsx';
 
-/** True where it was done; else the reason was said. */
+/** Performs a write. Returns true on success; otherwise it has shown the reason. */
 export type Write = (work: () => Promise<unknown>, done?: string) => Promise<boolean>;
 
 interface WriteOptions {
-  /** What of all that was read is read anew after it, whatever came of it. */
+  /** Keys of the queries that are refetched afterwards, even if the write failed. */
   readonly about: readonly (readonly string[])[];
   readonly failed: string;
-  /** The reason where another changed it meanwhile. */
+  /** The reason to show if someone else has changed the record in the meantime. */
   readonly met?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Loads the cards of one board, and those that are said to have changed. */
+/** Loads the cards of one board, and reloads cards that have changed. */
 import { type Client, ForbiddenError, NotFoundError } from '@muster/client';
 import { type InputOf, type Registry, type StoryCard } from '@muster/registry';
 import { type CardStore } from './card-store.ts';
@@ -14,7 +14,7 @@ const firstPageSize = 200;
 /** Time between reloads during an import or after a failed reload. */
 const reloadDelayMs = 2_000;
 
-/** The answer to someone who may not see the project. */
+/** Returns true if the viewer may not see the project. */
 const isHidden = (failure: unknown): boolean =>
   failure instanceof ForbiddenError || failure instanceof NotFoundError;
 

@@ -29,7 +29,7 @@ describe('a board that is read anew', () => {
   };
   const whole = (...ids: string[]): Answer => ({ items: ids.map(card), nextCursor: null });
   const pass = (millis: number): Promise<void> => jest.advanceTimersByTimeAsync(millis);
-  /** The board of these answers, read once. */
+  /** Opens a board that is loaded once with these responses. */
   async function open(...given: Answer[]): Promise<Board> {
     answers = given;
     asked = 0;
@@ -107,7 +107,7 @@ describe('a write that meets a newer version', () => {
     };
     let reads = 0;
     const list = () => {
-      // The board loads when it is made and when it is told to; the write fetches the card once more.
+      // The board loads when it is created and when it is reloaded; the write fetches the card once more.
       reads += 1;
       const items = [reads > 2 ? current : { ...card('1'), priority: 'none' }];
       return Promise.resolve({ items, nextCursor: null });

@@ -1,14 +1,15 @@
 /**
- * The cards of one board, as the server's answers say. Answers overtake each other, and much of a card has no version: who
- * reviews it, who works on it. So an answer to an earlier question changes nothing that a later one has told.
+ * The cards of a board, merged from the server's responses. Responses may arrive out of order, and parts of a
+ * card have no version, such as its reviewers and holder. Therefore a response to an earlier request never
+ * overrides one to a later request.
  */
 import { type StoryCard } from '@muster/registry';
 
 export class Cards {
   readonly #cards = new Map<string, StoryCard>();
-  /** The latest question whose answer told of the card, or that it is gone. */
+  /** The number of the latest request whose response contained the card, or showed that it is gone. */
   readonly #told = new Map<string, number>();
-  /** Cards that a write made, and the last question that was asked before it was answered. */
+  /** Cards that a write created, and the number of the last request sent before the write's response. */
   readonly #made = new Map<string, number>();
   readonly #onChange: () => void;
   #questions = 0;
@@ -20,13 +21,13 @@ export class Cards {
   readonly get = (id: string): StoryCard | undefined => this.#cards.get(id);
   readonly all = (): ReadonlyMap<string, StoryCard> => this.#cards;
 
-  /** The number of a question that is asked now. */
+  /** Numbers a request that is sent now. */
   ask(): number {
     this.#questions += 1;
     return this.#questions;
   }
 
-  /** What the question was answered with. A higher version is newer whenever it was asked for. */
+  /** Stores the cards of a response. A higher version is always newer, whatever the order of the requests. */
   keep(cards: readonly StoryCard[], question: number): void {
     for (const card of cards) {
       const { id, version } = card;
@@ -38,14 +39,14 @@ export class Cards {
     }
   }
 
-  /** The question was answered without the card. */
+  /** Removes a card that is missing from the response to a request. */
   drop(id: string, question: number): void {
     if (this.#isTold(id, question) || (this.#made.get(id) ?? 0) >= question) return;
     this.#told.set(id, question);
     if (this.#cards.delete(id)) this.#onChange();
   }
 
-  /** What a write answered: it has not all of a card, so that a question of before may tell more. */
+  /** Stores the response of a write. It is not a complete card, so an earlier request may still add to it. */
   adopt(card: StoryCard): void {
     const known = this.#cards.get(card.id);
     if (known === undefined) this.#made.set(card.id, this.#questions);
@@ -53,7 +54,7 @@ export class Cards {
     this.#put(card);
   }
 
-  /** What was asked for, shown before it is answered. */
+  /** Shows a change before its response arrives. */
   patch(id: string, patch: Partial<StoryCard>): void {
     const known = this.#cards.get(id);
     if (known !== undefined) this.#put({ ...known, ...patch });

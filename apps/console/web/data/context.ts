@@ -1,4 +1,4 @@
-/** What every part of the page can ask for: who is looking, the calls, the stream, and where notices go. */
+/** Context of all components: the session with its API client, the event stream and the boards. */
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
 import { type Boards } from './boards.ts';
 import { type Live, type Wire } from './live.ts';
@@ -27,7 +27,7 @@ export function useWire(): Wire {
   const { live } = useConsole();
   const wire = useSyncExternalStore(live.subscribe, live.wire);
   const since = useOfflineSince();
-  // A stream that is cut off goes silent: the browser knows it sooner.
+  // A broken stream only stops sending; the browser detects the lost connection earlier.
   return useMemo(
     () => (since === null || wire.state === 'lost' ? wire : { state: 'lost', since }),
     [wire, since],

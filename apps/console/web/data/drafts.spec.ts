@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { draftsOf } from './drafts.ts';
 
-/** The part of the browser's storage that drafts use, with room for this many characters. */
+/** Simulates the browser storage that drafts use, with room for this many characters. */
 function storageOf(room = Number.POSITIVE_INFINITY): Storage {
   const items = new Map<string, string>();
   return {

@@ -1,10 +1,10 @@
 /**
- * Drafts: unsaved text, kept in this browser until it is saved or discarded. A draft belongs to one person, and all drafts of
- * other people are deleted when a session begins.
+ * Drafts: unsaved text, kept in this browser until it is saved or discarded. A draft belongs to one person,
+ * and all drafts of other people are deleted when a session begins.
  */
 export interface Draft {
   readonly text: string;
-  /** When it was last changed, in milliseconds since 1970. */
+  /** The time of the last change in milliseconds since 1970. */
   readonly at: number;
   /** The saved text that the draft changes; absent for text that is new, such as a comment. */
   readonly base?: { readonly version: number; readonly content: string };
@@ -12,7 +12,7 @@ export interface Draft {
 
 export interface Drafts {
   readonly read: (place: string) => Draft | undefined;
-  /** Without a draft the place is cleared. */
+  /** Stores a draft; undefined deletes it. */
   readonly keep: (place: string, draft: Draft | undefined) => void;
   readonly deleteOthers: () => void;
 }
@@ -30,7 +30,7 @@ function parse(stored: string | null): Draft | undefined {
 
 export function draftsOf(person: string, storage: Storage): Drafts {
   const own = `${prefix}${person}.`;
-  /** Drafts for which the storage has no room. They last as long as the page. */
+  /** Drafts that do not fit into the storage. They last until the page is closed. */
   const unstored = new Map<string, Draft>();
   return {
     read: (place) => unstored.get(place) ?? parse(storage.getItem(own + place)),

@@ -1,39 +1,46 @@
-/** Changes of the fields of one record: shown before they are answered, and never over what another wrote meanwhile. */
+/**
+ * Edits fields of one record. Changes are shown before the response arrives, and never overwrite a change by
+ * someone else unseen.
+ */
 import { useEffect, useRef, useState } from 'react';
 import { isRefusal } from '@muster/client';
 
-/** What one wrote, and the record as another left it, where both changed the same field. */
+/**
+ * An edit conflict: one's own change, and the record as someone else saved it, where both changed the same
+ * field.
+ */
 export interface Meeting<Shown> {
   readonly mine: Partial<Shown>;
   readonly theirs: Shown;
 }
 
 export interface Edits<Shown> {
-  /** The record with what is on its way. */
+  /** The record with pending changes applied. */
   readonly shown: Shown;
   readonly meetings: Readonly<Partial<Record<keyof Shown, Meeting<Shown>>>>;
   /**
-   * True where it was saved. `base` is the record that one began from, by default the one that is shown. After a meeting it is
-   * theirs, so that to save again writes over what one has seen.
+   * Saves a change and returns true on success. `base` is the record that the edit started from, by default
+   * the one that is shown. After a conflict it is their version, so that saving again overwrites only what
+   * was seen.
    */
   readonly save: (patch: Partial<Shown>, base?: Shown) => Promise<boolean>;
-  /** Leaves their version of these fields as it is. */
+  /** Discards one's own change of these fields. */
   readonly keepTheirs: (...fields: readonly (keyof Shown)[]) => void;
 }
 
 interface Calls<Shown> {
   readonly read: () => Promise<Shown>;
   readonly write: (patch: Partial<Shown>, expectedVersion: number) => Promise<unknown>;
-  /** After each write that was tried: whatever shows the record is read anew. */
+  /** Called after each attempted write, to refetch everything that shows the record. */
   readonly after: () => Promise<unknown>;
   readonly onFailure: (error: unknown) => void;
-  /** The page was left before a meeting could be shown on it. */
+  /** Called for a conflict that cannot be shown because the page was left. */
   readonly onUnseen: (meeting: Meeting<Shown>, saveMine: () => void) => void;
 }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether one of the fields is as none of ours is: not as it was, and not as it was written from here. */
+/** Returns true if any of the fields has a value that neither the base nor our own writes contain. */
 const isMet = <Shown>(
   theirs: Shown,
   fields: readonly (keyof Shown)[],
@@ -51,7 +58,7 @@ export function useEdits<Shown extends { readonly version: number }>(
   const [pending, setPending] = useState<Partial<Shown>>({});
   type Meetings = Partial<Record<Field, Meeting<Shown>>>;
   const [meetings, setMeetings] = useState<Meetings>({} as Meetings);
-  /** What was saved from here: to find it on the server is no change by another. */
+  /** Values saved here. Finding them on the server is not a conflict. */
   const own = useRef<Partial<Shown>>({});
   const before = useRef<Promise<unknown>>(Promise.resolve());
   const isGone = useRef(false);
@@ -89,7 +96,7 @@ export function useEdits<Shown extends { readonly version: number }>(
             }));
             break;
           }
-          // What they changed is another field: both changes have room.
+          // They changed another field, so both changes are kept.
           expected = theirs.version;
         }
       }
@@ -97,7 +104,7 @@ export function useEdits<Shown extends { readonly version: number }>(
       onFailure(error);
     }
     await after();
-    // What was typed since is on its way still.
+    // Keep changes that were typed since, because they are still pending.
     setPending((last) => without(last, (field) => last[field] === patch[field]));
     return isSaved;
   };
@@ -111,7 +118,7 @@ export function useEdits<Shown extends { readonly version: number }>(
       const seen = fields.map((field) => meetings[field]?.theirs).find((theirs) => theirs !== undefined);
       drop(fields);
       setPending((last) => ({ ...last, ...patch }));
-      // One after the other: the next begins from what the last one left.
+      // Saves run one after the other, so that each starts from the previous result.
       const saved = before.current.then(() => write(patch, seen ?? base));
       before.current = saved;
       return saved;

@@ -1,4 +1,4 @@
-/** Keeps the inbox in step with what its reader does on other pages. */
+/** Marks notifications as read when the reader acts on other pages. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { type Notification } from '@muster/registry';
@@ -42,8 +42,8 @@ const watchVisibility = (changed: () => void): (() => void) => {
 };
 
 /**
- * Marks the unread notifications about a story as read while its page is visible. Those of the pending kinds stay unread:
- * they ask for a decision that was not made yet.
+ * Marks the unread notifications about a story as read while its page is visible. Those of the pending kinds
+ * stay unread, because their decision has not been made yet.
  */
 export function useReadInbox(storyKey: string, pending: readonly Notification['kind'][]): void {
   const client = useClient();

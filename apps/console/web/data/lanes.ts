@@ -1,7 +1,7 @@
-/** Which card stands where: what the server said, and over it the moves that are still on their way. */
+/** Computes the columns of the board with their cards: the server's order, with pending moves applied. */
 import { type BoardColumn, type StoryCard } from '@muster/registry';
 
-/** Right before a card, or at the end of a column. */
+/** A position before a card, or at the end of a column if `beforeId` is null. */
 export interface Place {
   readonly columnId: string;
   readonly beforeId: string | null;
@@ -15,7 +15,7 @@ export interface Lane {
 const byRank = (one: StoryCard, other: StoryCard): number =>
   one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : one.id < other.id ? -1 : 1;
 
-/** As it was where it is the same list of the same cards: what is drawn from it need not be drawn again. */
+/** Returns the previous object if the column still has the same cards, so that it is not rendered again. */
 function kept(column: BoardColumn, cards: readonly StoryCard[], before: readonly Lane[]): Lane {
   const last = before.find((lane) => lane.column.id === column.id);
   const isSame =
@@ -25,7 +25,7 @@ function kept(column: BoardColumn, cards: readonly StoryCard[], before: readonly
   return isSame ? last : { column, cards };
 }
 
-/** The columns with their cards in order, as the server has them. Columns in which nothing changed keep their list. */
+/** Sorts the cards into their columns in the server's order. Unchanged columns keep their object. */
 export function standingLanes(
   columns: readonly BoardColumn[],
   cards: ReadonlyMap<string, StoryCard>,
@@ -36,7 +36,7 @@ export function standingLanes(
   return columns.map((column) => kept(column, (byColumn.get(column.id) ?? []).sort(byRank), before));
 }
 
-/** The same with moves that are on their way. Only columns that they leave or reach are made anew. */
+/** Applies pending moves. Only the columns that a card leaves or enters get a new object. */
 export function movedLanes(
   standing: readonly Lane[],
   cards: ReadonlyMap<string, StoryCard>,
@@ -60,7 +60,7 @@ export function movedLanes(
   });
 }
 
-/** How the move is asked for: by a neighbour, of which one of the two has to be there. */
+/** Returns a move's parameters: the card that follows, or the last card of the column. */
 export function neighbourOf(
   lane: readonly StoryCard[],
   { beforeId }: Place,

@@ -1,7 +1,7 @@
 /**
- * The stream of events, as the console hears it: what it says goes to those who asked, and its state to all. The windows of a
- * browser share one: the window whose turn it is has it and tells the others, since a member has few streams, and a browser few
- * connections.
+ * The event stream of the console. It passes events to their listeners, and publishes the connection state.
+ * The windows of a browser share one stream, because a member may have few streams and a browser few
+ * connections. The window that holds a browser lock reads the stream and forwards it to the others.
  */
 import { isRefusal, type Streamed, UnauthorizedError } from '@muster/client';
 import { type Event } from '@muster/registry';
@@ -12,16 +12,19 @@ import { takeTurns } from './turns.ts';
 export type Wire =
   | { readonly state: 'opening' | 'live' }
   | { readonly state: 'lost'; readonly since: number }
-  /** The member has as many streams as there may be, in other browsers. */
+  /** The member already has the maximum number of streams, in other browsers. */
   | { readonly state: 'crowded' };
 
 export interface Heard {
   readonly event: (event: Event) => void;
-  /** Events were missed that are no longer kept: whatever is on the page is read anew. */
+  /** Called after events were missed that are no longer stored; everything on the page must be refetched. */
   readonly resync: () => void;
   readonly notification: () => void;
   readonly unread: (count: number) => void;
-  /** The API does not know who is looking any more. True where that is so for good, and the stream is over. */
+  /**
+   * Called when the API rejects the credentials. Resolves to true if the session has ended for good, which
+   * stops the stream.
+   */
   readonly signedOut: () => Promise<boolean>;
 }
 
@@ -31,36 +34,39 @@ export interface Live {
   readonly stop: () => void;
 }
 
-/** What windows tell each other. */
+/** Messages between windows. */
 type Told =
   | { readonly type: 'streamed'; readonly streamed: Streamed }
-  /** Of the window that has the stream: how it is. */
+  /** From the window with the stream: its connection state. */
   | { readonly type: 'wire'; readonly wire: Wire }
-  /** Of any other: how is it? */
+  /** From another window: a request for the connection state. */
   | { readonly type: 'asked' }
-  /** The API did not know who is looking: each looks whether that is so for good. */
+  /** The API rejected the credentials: each window checks whether the session has ended. */
   | { readonly type: 'unknown' };
 
-/** Where the stream ends for good, so much later it is begun anew. */
+/** Delay before a stream that ended is opened again. */
 const againMillis = 2_000;
 /** Delay before a window whose stream was replaced takes a place from another window again. */
 const replacedMillis = 60_000;
-/** A window that is looked at asks so often whether the one with the stream is there, and waits so long for its answer. */
+/**
+ * Interval at which a visible window checks that the one with the stream is alive, and the timeout for its
+ * response.
+ */
 const askMillis = 20_000;
 const answerMillis = 8_000;
 
-/** What this window knows and says, whether it has the stream or is told. */
+/** The shared state and functions of this window, whether it reads the stream or gets messages. */
 interface Station {
   readonly session: Session;
   readonly heard: Heard;
   wire: Wire;
-  /** Of the last event that was heard. */
+  /** The cursor of the last received event. */
   cursor: string;
-  /** Whether this window has the stream. */
+  /** True if this window reads the stream. */
   isMine: boolean;
   readonly tell: (told: Told) => void;
   readonly become: (next: Wire) => void;
-  /** Whether nobody knows who is looking, for good: then all of it is stopped. */
+  /** Resolves to true if the session has ended for good; then everything is stopped. */
   readonly isOver: () => Promise<boolean>;
 }
 
@@ -135,11 +141,11 @@ function hear(streamed: Streamed, { event, resync, notification, unread }: Heard
   else unread(streamed.unread);
 }
 
-/** This window has the stream, until the signal. */
+/** Reads the stream in this window until the signal aborts. */
 async function lead(station: Station, signal: AbortSignal): Promise<void> {
   const { tell, become, isOver } = station;
   station.isMine = true;
-  // Windows that wait for an answer have one.
+  // Answer windows that are waiting for the connection state.
   tell({ type: 'wire', wire: station.wire });
   while (!signal.aborted) {
     try {
@@ -176,20 +182,22 @@ async function hearStream(station: Station, signal: AbortSignal): Promise<void> 
 }
 
 interface Follower {
-  /** What another window tells. */
+  /** Handles a message from another window. */
   readonly hear: (message: MessageEvent<Told>) => void;
-  /** Asks the window with the stream how it is. One that does not answer loses its turn. */
+  /**
+   * Asks the window with the stream for its state. If it does not respond, this window takes over the stream.
+   */
   readonly ask: () => void;
-  /** Waits for no answer any more. */
+  /** Stops waiting for a response. */
   readonly rest: () => void;
-  /** Of a window that was put to sleep: it may not have been told all. */
+  /** Called when a suspended window resumes, because it may have missed messages. */
   readonly comeBack: () => void;
 }
 
-/** This window is told, while another has the stream. */
+/** Creates the part of a window that receives messages while another window reads the stream. */
 function createFollower(station: Station, takeTurn: () => void): Follower {
   const { heard, tell, become, isOver } = station;
-  /** Whether it has read what happened before it listened. */
+  /** True if the events from before this window listened have been fetched. */
   let isCaughtUp = false;
   let catching: Promise<void> | undefined;
   let unanswered: ReturnType<typeof setTimeout> | undefined;
@@ -201,7 +209,7 @@ function createFollower(station: Station, takeTurn: () => void): Follower {
     unanswered = setTimeout(takeTurn, answerMillis);
   };
 
-  /** All that comes after what is missed it is told. */
+  /** Fetches missed events; later ones arrive as messages. */
   const catchUp = async (): Promise<void> => {
     const cursor = await hearMissed(station);
     if (station.isMine) return;
@@ -231,7 +239,7 @@ function createFollower(station: Station, takeTurn: () => void): Follower {
       rest();
       if (told.type === 'unknown') void isOver();
       else if (told.type === 'wire')
-        // One that could not catch up tries again when it is told the next time.
+        // If fetching missed events fails, it is repeated at the next message.
         hearWire(told.wire).catch((error: unknown) => {
           if (error instanceof UnauthorizedError) void isOver();
           else become({ state: 'lost', since: timeNow() });
@@ -244,7 +252,7 @@ function createFollower(station: Station, takeTurn: () => void): Follower {
   };
 }
 
-/** Hears what happened after the station's cursor, and answers up to which one. */
+/** Fetches the events after the station's cursor, and returns the last cursor. */
 async function hearMissed({ session, heard, cursor }: Station): Promise<string> {
   const { events } = session.client;
   let after = cursor;

@@ -1,9 +1,9 @@
-/** Which of what one is told needs an answer. */
+/** Classifies notifications by whether they need a response. */
 import { type Notification } from '@muster/registry';
 
 type Kind = Notification['kind'];
 
-/** What nothing but the notification tells of; the rest is also a review, an offer or work that stalled. */
+/** Kinds that appear only as notifications. The others also appear as a review, an offer or stalled work. */
 const toldAlone: ReadonlySet<Kind> = new Set<Kind>([
   'mention',
   'access_requested',

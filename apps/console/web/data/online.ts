@@ -1,4 +1,4 @@
-/** Tells since when the browser is offline. */
+/** Tracks since when the browser has been offline. */
 import { useSyncExternalStore } from 'react';
 import { timeNow } from './time.ts';
 

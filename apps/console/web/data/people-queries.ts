@@ -1,4 +1,4 @@
-/** Who there is. Read anew with all settings. */
+/** Queries for members and agents. They are refetched together with the settings. */
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 

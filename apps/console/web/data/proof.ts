@@ -1,18 +1,18 @@
 /**
- * Calls that need their caller to sign in again, because the organization asks for a fresh proof (403 `proof_needed`) or the
- * session has expired (401). They wait while that is done in another window, and are then made again: the page stays as it is,
- * with all text in it.
+ * Handles calls that need their caller to sign in again. Either the organization requires recent
+ * authentication (403 `proof_needed`), or the session has expired (401). The calls wait while the person
+ * signs in in another window, and are then repeated. The page keeps its state and its text.
  */
 import { isRefusal, type Transport, UnauthorizedError } from '@muster/client';
 import { ask } from './questions.ts';
 import { askSignIn, type SignedIn } from './sign-in.ts';
 import { hasUnsaved } from './unsaved.ts';
 
-/** Where the other window ends. */
+/** The page on which the other window ends. */
 export const provenPath = '/console/proven';
 const channelName = 'muster.proof';
 
-/** Asks until `isDone` is true of the sign-in. Another person than before gets the page reloaded. */
+/** Asks until `isDone` returns true for the current sign-in. Reloads the page if another person signed in. */
 async function askUntil(
   kind: 'proof' | 'expired',
   { account }: SignedIn,
@@ -55,26 +55,26 @@ async function waitForSignIn(before: SignedIn): Promise<boolean> {
   return isBack;
 }
 
-/** Asks the person to sign in again; false where they declined. Calls that wait at the same time ask once. */
+/** Asks the person to sign in again; false if they declined. Calls that wait at the same time ask once. */
 export const signInAgain = (before: SignedIn): Promise<boolean> =>
   (renewing ??= waitForSignIn(before).finally(() => {
     renewing = undefined;
   }));
 
-/** Asks, and after a no waits until another call's question was answered with a yes. */
+/** Asks the person to sign in. If they decline, waits until another call's question was accepted. */
 export async function untilSignedIn(before: SignedIn): Promise<void> {
   if (await signInAgain(before)) return;
   await new Promise<void>((resolve) => waiting.add(resolve));
 }
 
-/** Says in the other window that it is done. */
+/** Notifies the waiting window that the person has signed in. */
 export function sayProven(): void {
   const channel = new BroadcastChannel(channelName);
   channel.postMessage('proven');
   channel.close();
 }
 
-/** Makes a call again once its caller has signed in again. `signedIn` is null for a token, which cannot. */
+/** Repeats a call after its caller has signed in again. `signedIn` is null for a token, which cannot. */
 export const signingIn =
   (transport: Transport, signedIn: SignedIn | null): Transport =>
   async (operation, params, options) => {
@@ -87,7 +87,7 @@ export const signingIn =
           }))
         : signedIn !== null &&
           error instanceof UnauthorizedError &&
-          // A page without unsaved text leaves for the sign-in when it reads.
+          // A read on a page without unsaved text redirects to the sign-in page instead.
           (operation.effect === 'write' || hasUnsaved()) &&
           (await signInAgain(signedIn));
       if (!isAgain) throw error;

@@ -1,10 +1,10 @@
-/** What pages read, each under one key; events of the stream say which keys are old. */
+/** Queries of the pages, by key. Events of the stream invalidate keys. */
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type Execution, type Project } from '@muster/registry';
 import { type Session } from './session.ts';
 
-/** As it was when the session began, until an event says that it changed. */
+/** The organization as it was when the session began, until an event invalidates it. */
 export const orgQuery = ({ client, identity }: Session) =>
   queryOptions({
     queryKey: ['org'],
@@ -22,7 +22,10 @@ export const projectsQuery = (client: Client) =>
     },
   });
 
-/** All that is to be known of a story, in one answer; not the prompts and contracts, which are for those who work on it. */
+/**
+ * Fetches everything about a story in one call, except for prompts and contracts, which are for those who
+ * work on it.
+ */
 export const storyQuery = (client: Client, storyKey: string) =>
   queryOptions({
     queryKey: ['story', storyKey, 'context'],
@@ -58,14 +61,14 @@ export const historyQuery = (client: Client, storyKey: string) =>
     queryFn: () => client.storySpec.history({ storyId: storyKey, limit: 200 }),
   });
 
-/** A version never changes. */
+/** Fetches a version of a spec, which never changes. */
 export const specQuery = (client: Client, storyKey: string, version: number) =>
   queryOptions({
     queryKey: ['spec', storyKey, version],
     queryFn: async () => (await client.storySpec.get({ storyId: storyKey, version })).spec,
   });
 
-/** The newest events; `lastEventSeq` was read a while before them, so there is room for what came since. */
+/** Fetches the newest events. `lastEventSeq` may be outdated, so the limit leaves room for later events. */
 export const timelineQuery = (
   client: Client,
   storyKey: string,
@@ -81,7 +84,10 @@ export const timelineQuery = (
 
 const underWay = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
 
-/** All work that somebody holds, held, or was offered. Renewals are no events, so clocks are asked for again. */
+/**
+ * Fetches work with a holder, an expired lease or an offer. It is polled for lease times, because renewals
+ * emit no events.
+ */
 export const workQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'under-way'],
@@ -89,7 +95,7 @@ export const workQuery = (client: Client) =>
     refetchInterval: 30_000,
   });
 
-/** Work that its holder let go of because a stop was asked for, newest first, and that has no other holder since. */
+/** Fetches work that was released because of a stop request and has no new holder, newest first. */
 export const stoppedQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'stopped'],
@@ -99,7 +105,7 @@ export const stoppedQuery = (client: Client) =>
     },
   });
 
-/** Live locks of a project. They end by themselves, which is no event. */
+/** Fetches the live locks of a project. It is polled, because expiry emits no event. */
 export const locksQuery = (client: Client, projectId: string) =>
   queryOptions({
     queryKey: ['work', 'locks', projectId],
@@ -107,7 +113,10 @@ export const locksQuery = (client: Client, projectId: string) =>
     refetchInterval: 30_000,
   });
 
-/** Where others are at the files of a story's work. Not asked anew by every event of every work, but now and then. */
+/**
+ * Fetches files of a story's work that others are working on too. It is polled instead of refetched on every
+ * event of any work.
+ */
 export const collisionsQuery = (client: Client, storyKey: string) =>
   queryOptions({
     queryKey: ['collisions', storyKey],

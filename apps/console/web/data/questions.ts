@@ -1,9 +1,12 @@
-/** Questions that interrupt the page, one at a time: a dialog of the frame asks them. */
+/** Questions that interrupt the page, one at a time. The frame shows them in a dialog. */
 export type QuestionKind = 'proof' | 'expired' | 'leave' | 'discard';
 
 export interface Question {
   readonly kind: QuestionKind;
-  /** Closes the dialog. A yes to `proof` and `expired` is given by signing in, in another window. */
+  /**
+   * Answers the question and closes the dialog. For `proof` and `expired`, the person says yes by signing in
+   * in another window.
+   */
   readonly answer: (isYes: boolean) => void;
 }
 
@@ -21,7 +24,7 @@ export const subscribe = (changed: () => void): (() => void) => {
 };
 export const currentQuestion = (): Question | null => questions[0] ?? null;
 
-/** `onAsked` gets the question, for answers that come from elsewhere than the dialog. */
+/** Asks a question. `onAsked` receives it, for answers that do not come from the dialog. */
 export const ask = (kind: QuestionKind, onAsked?: (question: Question) => void): Promise<boolean> =>
   new Promise((resolve) => {
     const question: Question = {

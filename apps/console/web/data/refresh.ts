@@ -2,8 +2,8 @@ import { type QueryClient } from '@tanstack/react-query';
 import { type Key } from './stale.ts';
 
 /**
- * Reads anew what stands under a key. A first read that is under way may be older than what is heard, and the cache takes no
- * second one beside it: so it is waited for.
+ * Refetches queries under a key. The cache does not restart a first fetch that is in progress, although its
+ * response may be outdated. So that fetch is awaited first.
  */
 export async function refresh(queries: QueryClient, queryKey: Key): Promise<void> {
   const firstReads = queries

@@ -1,4 +1,7 @@
-/** What whoever looks may do in a project: the API decides, and what it would refuse is not offered. */
+/**
+ * The viewer's permissions in a project. The API enforces them; the console only hides actions that it would
+ * refuse.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { type Project } from '@muster/registry';
 import { widestOf } from '../settings/rights.ts';
@@ -15,7 +18,7 @@ export function useRole(projectId: string): Role {
   return useRoleIn(projects.data?.find(({ id }) => id === projectId));
 }
 
-/** Undefined for a project that is not known yet. */
+/** Returns the role in a project; undefined stands for a project that is not loaded yet. */
 export function useRoleIn(project: Pick<Project, 'archivedAt' | 'myRole'> | null | undefined): Role {
   const { token } = useIdentity();
   const mayWrite =

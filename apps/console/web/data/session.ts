@@ -1,4 +1,4 @@
-/** Who is looking, and how its calls say so: by the cookie of a sign-in, or by a token that lives in memory alone. */
+/** The viewer's identity and credentials: the sign-in cookie, or a token that is kept only in memory. */
 import {
   type Client,
   createClient,
@@ -21,13 +21,15 @@ export interface Session {
   readonly identity: Identity;
   readonly client: Client;
   readonly stream: (options: StreamWish) => AsyncGenerator<Streamed, void, undefined>;
-  /** Just before who is looking was asked: whatever was read since is covered by what follows it. */
+  /**
+   * Cursor from just before the identity was loaded. Events after it cover everything that was fetched since.
+   */
   readonly cursor: string;
-  /** Who is signed in; null for a token. */
+  /** The signed-in account; null for a token. */
   readonly signedIn: SignedIn | null;
-  /** Id of the person, or of the agent, whose drafts are kept. */
+  /** Id of the person or agent who owns the drafts. */
   readonly person: string;
-  /** The same in all windows of this browser that may see the same: they share one stream. */
+  /** Equal for all windows of this browser with the same access; they share one stream. */
   readonly audience: string;
 }
 
@@ -40,18 +42,18 @@ interface StreamWish {
 
 export type Entered =
   | { readonly state: 'inside'; readonly session: Session }
-  /** Nobody is signed in. */
+  /** No one is signed in. */
   | { readonly state: 'outside' }
-  /** There is no sign-in here, so that a token is asked for. */
+  /** The installation has no sign-in, so the console asks for a token. */
   | { readonly state: 'by-token' }
-  /** Somebody is signed in who is a member nowhere. */
+  /** The signed-in person belongs to no organization. */
   | { readonly state: 'homeless'; readonly account: SignedIn['account'] };
 
 const baseUrl = globalThis.location.origin;
-/** A page is patient for so long before it says that no answer comes. */
+/** Seconds for which failed calls are retried before the page reports the failure. */
 const forSeconds = 20;
 
-/** By the session of the browser. Throws where no answer comes. */
+/** Opens a session with the browser's cookie. Throws if no response arrives. */
 export async function enter(): Promise<Entered> {
   const signedIn = await askSignIn();
   if (signedIn === 'absent') return { state: 'by-token' };
@@ -72,7 +74,7 @@ export async function enter(): Promise<Entered> {
   return { state: 'inside', session };
 }
 
-/** Undefined where the token is no good. */
+/** Opens a session with a token; undefined if the token is invalid. */
 export const openByToken = (token: string): Promise<Session | undefined> =>
   openSession({ baseUrl, token, fetch: resendableFetch }, null).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) return undefined;

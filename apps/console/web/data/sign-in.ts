@@ -1,4 +1,7 @@
-/** The sign-in of the installation, which stands under the same origin: who is signed in, and the ways there and out. */
+/**
+ * The installation's sign-in, which has the same origin: the current account, and navigation to sign-in and
+ * sign-out.
+ */
 import { ForbiddenError } from '@muster/client';
 import { resendableFetch } from './unanswered.ts';
 
@@ -9,17 +12,20 @@ export interface Organization {
   readonly role: string;
 }
 
-/** What `GET /auth/session` answers. */
+/** The response of `GET /auth/session`. */
 export interface SignedIn {
   readonly session: { readonly id: string; readonly provenAt: string; readonly expiresAt: string };
   readonly account: { readonly id: string; readonly email: string; readonly name: string };
   readonly organizations: readonly Organization[];
 }
 
-/** A network that changes cuts off what is on its way: it is asked for again. */
+/** Delay before a retry. A network change aborts requests in progress. */
 const againMillis = 300;
 
-/** `absent` where the installation has no sign-in, `outside` where nobody is signed in. Throws where no answer comes. */
+/**
+ * Fetches the current sign-in. Returns `absent` if the installation has no sign-in, and `outside` if no one
+ * is signed in. Throws if no response arrives.
+ */
 export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outside'> {
   const answer = await resendableFetch('/auth/session', { headers: { accept: 'application/json' } }).catch(
     async (error: unknown) => {
@@ -35,8 +41,8 @@ export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outsi
 }
 
 /**
- * Whether the same person is signed in still, and in the organization: a fresh proof changes the cookie under calls that are on
- * their way. Where no answer comes, that is not known to be over.
+ * Returns true if the same person is still signed in and in the organization. Signing in again changes the
+ * cookie while calls are in progress. Without a response it assumes true.
  */
 export async function isStillIn(accountId: string, organizationId: string): Promise<boolean> {
   const now = await askSignIn().catch(() => null);
@@ -48,14 +54,17 @@ export async function isStillIn(accountId: string, organizationId: string): Prom
   );
 }
 
-/** The page on which a session gives the proof that its organization asks for; null where that is not why it was refused. */
+/**
+ * Returns the page on which the session can provide the proof that its organization requires; null if the
+ * error has another reason.
+ */
 export function proofPageOf(error: unknown): string | null {
   if (!(error instanceof ForbiddenError) || error.reason !== 'required_proof') return null;
   const at = error.body.details?.['at'];
   return typeof at === 'string' && at.startsWith('/sign-in?') ? at : null;
 }
 
-/** Leaves for the page to sign in on, or another page of the sign-in, which leads back to where one was. */
+/** Leaves for the sign-in page or another page of it, which returns to the current page. */
 export function leaveToSignIn(page = '/sign-in'): void {
   const { origin, pathname, search, hash } = globalThis.location;
   const leave = new URL(page, origin);
@@ -63,7 +72,7 @@ export function leaveToSignIn(page = '/sign-in'): void {
   globalThis.location.assign(leave);
 }
 
-/** Ends the session, in all windows of this browser. */
+/** Ends the session in all windows of this browser. */
 export function signOut(): void {
   const form = document.createElement('form');
   form.method = 'post';
@@ -72,7 +81,10 @@ export function signOut(): void {
   form.submit();
 }
 
-/** Of this window first, then what was chosen last in any. It is no secret. */
+/**
+ * Storage key of the chosen organization: in this window, then the last one in any window. It is not a
+ * secret.
+ */
 const place = 'muster.organization';
 
 export function rememberOrganization({ slug }: Organization): void {
@@ -80,7 +92,10 @@ export function rememberOrganization({ slug }: Organization): void {
   localStorage.setItem(place, slug);
 }
 
-/** The one that the address names (`?org=`, which is taken out of it), that this window is in, or that was chosen last. */
+/**
+ * Chooses the organization in the URL (`?org=`, which is then removed), that of this window, or the last
+ * chosen one.
+ */
 export function chooseOrganization(organizations: readonly Organization[]): Organization | undefined {
   const url = new URL(globalThis.location.href);
   const named = url.searchParams.get('org');
@@ -97,7 +112,10 @@ export function chooseOrganization(organizations: readonly Organization[]): Orga
   return found;
 }
 
-/** What is on the page belongs to one organization: another is another page. */
+/**
+ * Switches the organization by loading a new page, because everything on the page belongs to one
+ * organization.
+ */
 export function switchOrganization(organization: Organization): void {
   globalThis.location.assign(`/console/?org=${encodeURIComponent(organization.slug)}`);
 }

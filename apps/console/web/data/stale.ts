@@ -1,7 +1,7 @@
-/** Which of what was read an event makes old. */
+/** Maps events to the query keys that they invalidate. */
 import { type Event } from '@muster/registry';
 
-/** What settings show. */
+/** Subjects that the settings show. */
 const settingsAbout: ReadonlySet<string> = new Set([
   ...['org', 'policy', 'member', 'invitation', 'team', 'access', 'seats', 'agent', 'webhook', 'forge'],
   ...['prompt', 'contract', 'column', 'columns', 'project', 'import'],
@@ -9,7 +9,10 @@ const settingsAbout: ReadonlySet<string> = new Set([
 
 export type Key = readonly (string | null)[];
 
-/** What a member or an agent held and was assigned is over with them, and no event says so of each story by itself. */
+/**
+ * Returns true if the event ends a member's or agent's leases and assignments. No separate events are emitted
+ * for each story.
+ */
 export const endsHoldings = ({ kind }: Pick<Event, 'kind'>): boolean =>
   ['member.removed', 'member.departed', 'agent.retired'].includes(kind);
 

@@ -1,4 +1,6 @@
-/** Work that was asked to stop in this window: the member who asked is told when it has. */
+/**
+ * Tracks stop requests of this window, so that the member who made one is notified when the work has stopped.
+ */
 import { type Event } from '@muster/registry';
 
 interface Awaited {
@@ -20,7 +22,7 @@ export const forgetStop = (executionId: string): void => {
   awaited.delete(executionId);
 };
 
-/** What has stopped with the event, once; undefined where none was waited for. */
+/** Returns the awaited work that stopped with this event, once; undefined if none was awaited. */
 export function stoppedBy({ kind, data }: Event): Awaited | undefined {
   const { executionId } = data;
   if (!ends.has(kind) || typeof executionId !== 'string') return undefined;

@@ -1,19 +1,19 @@
-/**
- * The time as the service has it, which is what leases end by and what everything else is dated with. A browser's clock may be
- * minutes off.
- */
+/** The server's time, which determines lease expiry and all dates. A browser's clock may be minutes off. */
 
-/** What a call's way takes, and how clocks that are kept right differ. */
+/** Tolerance for network delay and for the difference between synchronized clocks. */
 const toleratedMillis = 1_000;
 
 let aheadMillis = 0;
 
-/** What the service said its time was, in an answer that was asked for and came at those moments of the browser's clock. */
+/**
+ * Sets the clock offset from the server's time in a response, and from the browser's times of request and
+ * response.
+ */
 export function hearTime(said: string, askedMillis: number, cameMillis: number): void {
   const found = Date.parse(said) - (askedMillis + cameMillis) / 2;
   const uncertain = (cameMillis - askedMillis) / 2 + toleratedMillis;
   aheadMillis = Math.abs(found) > uncertain ? found : 0;
 }
 
-/** Milliseconds since 1970. */
+/** Returns the server's time in milliseconds since 1970. */
 export const timeNow = (): number => Date.now() + aheadMillis;

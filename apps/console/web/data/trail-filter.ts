@@ -1,16 +1,16 @@
-/** What of the activity and of the audit trail is asked for, as addresses say it. */
+/** Filters of the activity and the audit trail, as stored in URLs. */
 
 export const spans = ['day', 'week', 'month'] as const;
 export type Span = (typeof spans)[number];
 
 export interface ActivityFilter {
-  /** Id of a member or an agent. */
+  /** Id of a member or agent. */
   readonly actor?: string;
-  /** A kind of event, or several by the name of their group. */
+  /** A kind of event, or the name of a group of kinds. */
   readonly kind?: string;
   readonly project?: string;
   readonly story?: string;
-  /** Reaches back so far, or to a day. */
+  /** The start, as a span before now or as a day. */
   readonly since?: string;
 }
 
@@ -18,14 +18,14 @@ export interface AuditFilter {
   readonly actor?: string;
   readonly outcome?: 'allowed' | 'denied';
   readonly operation?: string;
-  /** Days, both of them within. */
+  /** The first and last day, both inclusive. */
   readonly from?: string;
   readonly to?: string;
 }
 
 type Search = Readonly<Record<string, unknown>>;
 
-/** The fields that fit, of what an address says, whoever wrote it. */
+/** Returns the valid fields of a URL's query, which anyone may have written. */
 function fitting<Filter>(
   search: Search,
   tests: Readonly<Record<keyof Filter, (text: string) => boolean>>,
@@ -41,7 +41,7 @@ const like = (pattern: RegExp) => (text: string) => pattern.test(text);
 const isId = like(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
 const isSome = like(/\S/);
 
-/** A day that there is, such as no 31st of June. */
+/** Returns true for an existing day; there is no 31st of June, for example. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const millis = Date.parse(`${text}T00:00:00Z`);
@@ -67,7 +67,7 @@ export const auditFilterOf = (search: Search): AuditFilter =>
     to: isDay,
   });
 
-/** A filter with one field set, or without it. */
+/** Returns the filter with one field set or removed. */
 export function narrowed<Filter extends object, Field extends keyof Filter>(
   filter: Filter,
   field: Field,
@@ -77,7 +77,7 @@ export function narrowed<Filter extends object, Field extends keyof Filter>(
   return value === undefined || value === '' ? rest : { ...rest, [field]: value };
 }
 
-/** When a day begins where the reader is; so many days later. */
+/** Returns the start of a day in the viewer's time zone, or of a day this many days later. */
 export function dayStart(day: string, later = 0): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return new Date(year, month - 1, date + later).toISOString();

@@ -1,14 +1,17 @@
 /**
- * One of the windows of a browser has its turn at a time: it holds a lock of the browser's, which goes on to another when it is
- * closed. Without such locks, as in a page without TLS, each window has its own.
+ * Gives one window of the browser its turn at a time. It holds a browser lock (Web Locks), which passes to
+ * another window when it closes. Without Web Locks, as on a page without TLS, every window has its own turn.
  */
 
 export interface Turns {
-  /** Takes the turn from who has it and does not answer. */
+  /** Takes the turn from a window that does not respond. */
   readonly take: () => void;
 }
 
-/** Does the work while it is this window's turn; a turn that another takes is aborted. Ends with the signal. */
+/**
+ * Runs the work during this window's turns. A turn that another window takes is aborted. Stops with the
+ * signal.
+ */
 export function takeTurns(
   name: string,
   stopping: AbortSignal,
@@ -30,7 +33,7 @@ export function takeTurns(
       try {
         await locks.request(name, options, () => work(AbortSignal.any([stopping, turn.signal])));
       } catch {
-        // It was to wait no longer, or another took the turn.
+        // Waiting was aborted, or another window took the turn.
       }
       turn.abort();
     }

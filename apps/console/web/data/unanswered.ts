@@ -1,4 +1,7 @@
-/** Requests without an answer yet. When an API accepts requests and never answers, someone can have them sent again. */
+/**
+ * Tracks requests without a response. If the API accepts requests and never responds, the viewer can send
+ * them again.
+ */
 const unanswered = new Set<AbortController>();
 
 /** Works like `fetch`. The same request is sent again after `resendUnanswered`; writes carry an idempotency key. */

@@ -1,9 +1,9 @@
-/** The parts of the page with text that is not saved yet. */
+/** Tracks the parts of the page that contain unsaved text. */
 const unsaved = new Set<object>();
 
 export const hasUnsaved = (): boolean => unsaved.size > 0;
 
-/** Counts as unsaved until the returned function is called. */
+/** Marks a part as unsaved until the returned function is called. */
 export function markUnsaved(): () => void {
   const part = {};
   unsaved.add(part);

@@ -1,4 +1,4 @@
-/** What the activity is narrowed by: each choice is an address. */
+/** Filters of the activity; each choice changes the URL. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
@@ -17,7 +17,7 @@ export function ActivityBar({
   actorName,
 }: {
   readonly filter: ActivityFilter;
-  /** Of who is chosen, as what happened tells it. */
+  /** Name of the chosen actor, from the listed events. */
   readonly actorName: string | undefined;
 }) {
   const navigate = useNavigate({ from: '/activity' });

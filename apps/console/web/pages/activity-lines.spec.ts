@@ -4,7 +4,7 @@ import { collapsed } from './activity-lines.ts';
 
 const start = Date.parse('2026-01-01T12:00:00Z');
 
-/** Newest first: each event is a minute older than the one before. */
+/** Creates events, newest first; each is a minute older than the one before. */
 const events = (
   ...told: readonly (readonly [actor: string, kind: string, story: string])[]
 ): ActivityItem[] =>

@@ -1,18 +1,18 @@
-/** Lines of the activity: repeated events of one actor about one thing share a line. */
+/** Groups the activity into lines: repeated events of one actor about one subject share a line. */
 import { type ActivityItem } from '@muster/registry';
 
 export interface Happened {
   /** The newest of the events that share the line. */
   readonly item: ActivityItem;
-  /** Events on this line, without checkpoints of a run. */
+  /** Number of events on this line, without checkpoints of a run. */
   readonly times: number;
   readonly checkpoints: number;
 }
 
-/** Reports of a holder about work that goes on. */
+/** Returns true for a holder's report about ongoing work. */
 const isReport = ({ kind }: ActivityItem): boolean =>
   kind === 'execution.updated' || kind === 'execution.checkpointed';
-/** Reports further apart than this belong to different lines. */
+/** Reports further apart than this are on different lines. */
 const longestGapMs = 60 * 60_000;
 
 const doerId = ({ agentId, memberId }: ActivityItem['actor']): string | null => agentId ?? memberId;
@@ -20,7 +20,7 @@ const doerId = ({ agentId, memberId }: ActivityItem['actor']): string | null => 
 const isSameDoing = (one: ActivityItem, other: ActivityItem): boolean =>
   doerId(one.actor) === doerId(other.actor) && one.subject.id === other.subject.id;
 
-/** Takes events with the newest first. Reports share a line also where others did something in between. */
+/** Groups events, which are sorted newest first. Reports share a line even if others acted in between. */
 export function collapsed(items: readonly ActivityItem[]): Happened[] {
   const lines: { item: ActivityItem; oldest: ActivityItem; times: number; checkpoints: number }[] = [];
   for (const item of items) {

@@ -19,7 +19,7 @@ const route = getRouteApi('/activity');
 
 const isStatus = (value: unknown): value is StoryStatus => typeof value === 'string' && value in t.status;
 
-/** Words of a line that lead to all lines with the same. */
+/** Renders a part of a line as a link to the activity filtered by it. */
 const Narrow = ({
   filter,
   title,
@@ -87,7 +87,7 @@ function Line({ line, filter }: { readonly line: Happened; readonly filter: Acti
   );
 }
 
-/** What happened, newest first. */
+/** The activity page, newest events first. */
 export function ActivityPage() {
   useTitle(t.nav.activity);
   const filter = route.useSearch();

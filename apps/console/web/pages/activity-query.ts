@@ -7,7 +7,7 @@ import { a, kinds } from '../messages/activity.ts';
 
 export type KindGroup = keyof typeof a.groups;
 
-/** By what a kind of event is about. */
+/** The group of a kind of event, by its subject. */
 const groupOf: Readonly<Record<string, KindGroup>> = {
   ...{ story: 'stories', epic: 'stories', spec: 'specs', contract: 'specs', prompt: 'specs' },
   ...{ comment: 'comments', reviewer: 'reviews', review: 'reviews', assignment: 'reviews' },
@@ -15,13 +15,13 @@ const groupOf: Readonly<Record<string, KindGroup>> = {
   ...{ member: 'people', invitation: 'people', team: 'people', access: 'people', broadcast: 'people' },
 };
 
-/** The kinds that are meant: one, those of a group, or none that there is. */
+/** Lists the matching kinds: one kind, those of a group, or none if the value is unknown. */
 export function kindsOf(kind: string): readonly EventKind[] {
   if (!(kind in a.groups)) return kinds.filter((one) => one === kind);
   return kinds.filter((one) => (groupOf[one.split('.')[0] ?? ''] ?? 'setup') === kind);
 }
 
-/** What is no kind narrows nothing. */
+/** Queries the filtered activity. An unknown kind is ignored. */
 export const activityQuery = (client: Client, filter: ActivityFilter) => {
   const { actor, kind, project, story, since } = filter;
   const chosen = kind === undefined ? [] : kindsOf(kind);

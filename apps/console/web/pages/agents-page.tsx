@@ -1,4 +1,4 @@
-/** Work as it is: who holds what, until when, how far, and from where another could go on. */
+/** The page of current work: its holder, lease time, progress, and last checkpoint. */
 import { useQuery } from '@tanstack/react-query';
 import { type ListedExecution } from '@muster/registry';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -21,7 +21,7 @@ import { storyTexts, w } from '../messages/story.ts';
 import { Locks } from './locks-part.tsx';
 
 const route = getRouteApi('/agents');
-/** Of so many projects with work locks are shown at once; of any other where it is chosen. */
+/** Locks of up to this many projects with work are shown; those of other projects only if they are chosen. */
 const mostProjects = 5;
 
 function Work({ execution }: { readonly execution: ListedExecution }) {

@@ -1,4 +1,4 @@
-/** What the audit trail is narrowed by: each choice is an address. */
+/** Filters of the audit trail; each choice changes the URL. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type AuditFilter, narrowed } from '../data/trail-filter.ts';
 import { useDoers } from '../components/whose.ts';
@@ -10,7 +10,7 @@ export function AuditBar({
   actorName,
 }: {
   readonly filter: AuditFilter;
-  /** Of who is chosen, as the trail tells it. */
+  /** Name of the chosen actor, from the listed entries. */
   readonly actorName: string | undefined;
 }) {
   const navigate = useNavigate({ from: '/audit' });

@@ -1,4 +1,4 @@
-/** What an entry of the audit trail says besides, as people read it: the shapes are `details` of AuditEntry. */
+/** Formats the `details` of an AuditEntry for display. */
 import { type AuditEntry, type Project } from '@muster/registry';
 import { facts } from '../settings/components.tsx';
 import { widestOf } from '../settings/rights.ts';
@@ -11,7 +11,7 @@ interface Consent {
   readonly client: { readonly name: string; readonly host: string | null };
   readonly agent: { readonly name: string };
   readonly scopes: readonly string[];
-  /** Null where the connection reaches all that its person may see. */
+  /** The projects of the connection; null if it reaches everything that its member may see. */
   readonly projectIds: readonly string[] | null;
   readonly expiresAt: string;
 }
@@ -19,7 +19,10 @@ interface Consent {
 const isConsent = (details: Details): details is Details & Consent =>
   ['client', 'agent', 'scopes', 'projectIds', 'expiresAt'].every((name) => name in details);
 
-/** The names of those that are known, and how many more there are: projects end, and some are not to be seen. */
+/**
+ * Returns the known names, and the number of other projects, which were deleted or are not visible to the
+ * viewer.
+ */
 function namesOf(ids: readonly string[], projects: readonly Project[]): string {
   const known = projects.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
   const others = ids.length - known.length;

@@ -1,4 +1,4 @@
-/** Who did what, and what was refused: for admins. */
+/** The audit page for admins: calls that were made and calls that were refused. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
@@ -91,7 +91,7 @@ const Entries = ({
   readonly projects: readonly Project[];
   readonly names: ReadonlyMap<string, string>;
 }) => (
-  // What is scrolled sideways on a small screen is reached by keys.
+  // Focusable, so that the keyboard can scroll it sideways on small screens.
   <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
     <table className="table table-audit">
       <thead>

@@ -1,4 +1,4 @@
-/** The target of an audit entry, shown by its name or key, or by what it is and the end of its id. */
+/** The target of an audit entry, shown by its name or key, or by its kind and the end of its id. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useClient, useIdentity } from '../data/context.ts';
@@ -14,7 +14,7 @@ const aboutStories: ReadonlySet<string> = new Set([
   ...['stories', 'storySpec', 'storyGit', 'storyUpstream', 'storyCollaboration', 'reviewers'],
 ]);
 
-/** Names of what ids in the trail stand for, as far as the console knows them. */
+/** Returns the names of ids in the audit trail, as far as the console knows them. */
 export function useTargetNames(): ReadonlyMap<string, string> {
   const client = useClient();
   const { org } = useIdentity();
@@ -24,7 +24,7 @@ export function useTargetNames(): ReadonlyMap<string, string> {
   const teams = useQuery(teamsQuery(client)).data ?? [];
   const tokens = useQuery(tokensQuery(client)).data ?? [];
   const records = [org, ...projects, ...members, ...agents, ...teams, ...tokens];
-  // A target is written as its caller named it: a project also by its key.
+  // Entries contain the target as its caller named it, so a project may appear by its key.
   return new Map([
     ...records.map(({ id, name }) => [id, name] as const),
     ...projects.map(({ key, name }) => [key, name] as const),

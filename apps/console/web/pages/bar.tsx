@@ -1,4 +1,4 @@
-/** Done is the fill, landed is its solid part. */
+/** A progress bar. The fill shows done stories, and its solid part shows landed ones. */
 export const Bar = ({
   total,
   done,

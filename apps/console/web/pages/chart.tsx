@@ -1,4 +1,4 @@
-/** Two lines over weeks. The colours are those of the theme at the time of drawing. */
+/** A chart with two lines over weeks, in the colors of the current theme. */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { shortDay, span } from '../messages/index.ts';
@@ -7,13 +7,13 @@ const height = 168;
 
 interface ChartProps {
   readonly label: string;
-  /** Seconds since 1970. */
+  /** Times in seconds since 1970. */
   readonly times: readonly number[];
   readonly half: readonly (number | null)[];
   readonly most: readonly (number | null)[];
 }
 
-/** Resolved by the browser, since a canvas knows no variables. */
+/** Returns the computed color of a CSS variable, because a canvas cannot resolve variables. */
 function colorOf(element: HTMLElement, variable: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${variable})`;

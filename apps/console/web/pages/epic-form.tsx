@@ -1,4 +1,4 @@
-/** What an epic says, changed in its place. */
+/** A form that edits an epic inline. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Epic } from '@muster/registry';
@@ -20,7 +20,7 @@ export function useEpicEdits(epic: Epic, projectKey: string): EpicEdits {
     read: async () => {
       for await (const one of epics.list.all({ projectId: projectKey, limit: 200 }))
         if (one.id === epicId) return one;
-      // It was deleted: the next write says so.
+      // The epic was deleted, so the next write fails with the reason.
       return epic;
     },
     write: (fields, expectedVersion) => epics.update({ epicId, ...fields, expectedVersion }),
@@ -154,7 +154,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
               theirs={say(field, met.theirs[field])}
               mine={say(field, mine[field])}
               onTheirs={() => {
-                // What else was typed stays, on top of theirs.
+                // Keep the other edited fields on top of their version.
                 set({ [field]: met.theirs[field] });
                 setBase(met.theirs);
                 keepTheirs(...fields);

@@ -1,4 +1,4 @@
-/** What the stories of a project add up to: epics, and groups that land together. */
+/** The page of a project's epics and delivery groups. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';

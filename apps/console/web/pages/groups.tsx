@@ -1,4 +1,4 @@
-/** Delivery groups: made, renamed, their stories and their state. */
+/** Delivery groups: creating and renaming them, and changing their stories and state. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Group } from '@muster/registry';
@@ -14,7 +14,10 @@ import { type Picked, StoryPicker } from './story-picker.tsx';
 type Strategy = keyof typeof g.strategies;
 type State = Group['state'];
 
-/** Where a group goes from where it is; what is final is asked about first. */
+/**
+ * The states that can be selected from each state. Final states need a confirmation and have separate
+ * buttons.
+ */
 const next: Readonly<Record<State, readonly State[]>> = {
   draft: ['active'],
   active: ['in_review'],
@@ -26,7 +29,7 @@ const next: Readonly<Record<State, readonly State[]>> = {
 const useGroupWrite = (projectKey: string): Write =>
   useWriteOf({ about: [['epics', projectKey]], failed: v.epics.failed, met: g.changedMeanwhile });
 
-/** Without a group it makes one. */
+/** The form of a group; without a group it creates one. */
 function GroupForm({
   projectKey,
   group,
@@ -40,7 +43,7 @@ function GroupForm({
 }) {
   const { deliveryGroups } = useClient();
   const write = useGroupWrite(projectKey);
-  /** Null while it is as it was. */
+  /** The changed name; null if it is unchanged. */
   const [ownName, setName] = useState<string | null>(null);
   const name = ownName ?? group?.name ?? '';
   const [picked, setPicked] = useState(stories);
@@ -94,7 +97,7 @@ function GroupForm({
   );
 }
 
-/** Where it goes from here, and what it is. */
+/** The actions on a group: its state, editing, landing and abandoning. */
 function GroupActs({
   group,
   projectKey,

@@ -1,4 +1,4 @@
-/** How work goes through a project: five measures, each as a chart and, beside it, as a table. */
+/** The page of a project's delivery metrics: five metrics, each as a chart and a table. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Suspense, useMemo } from 'react';

@@ -1,4 +1,4 @@
-/** What one was told: what needs an answer before what is good to know. */
+/** The inbox. Notifications that need a response come first. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type RefObject, useRef } from 'react';
@@ -30,7 +30,7 @@ function useDone(): Done {
   };
 }
 
-/** Keys that lead from one to the next, and are done with the one that has the focus. */
+/** Registers shortcuts that move between notifications and mark the focused one as read. */
 function useRowKeys(list: RefObject<HTMLElement | null>, unread: readonly Notification[], done: Done): void {
   const walk = (by: number) => () => {
     const all = [...(list.current?.querySelectorAll<HTMLElement>('a.row-title') ?? [])];
@@ -46,7 +46,7 @@ function useRowKeys(list: RefObject<HTMLElement | null>, unread: readonly Notifi
   });
 }
 
-/** The title names the actor already in most kinds. */
+/** Returns the facts below a title. Most titles already contain the actor's name. */
 function factOf({ actor, title, createdAt, body }: Notification): string {
   const name = nameOf(actor);
   return [title.includes(name) ? '' : name, ago(createdAt), body].filter((part) => part !== '').join(' · ');

@@ -1,4 +1,7 @@
-/** Locks of a project as a tree, and whether a path is free: who is in the way, with a path that both are about. */
+/**
+ * The locks of a project as a tree, and a form that checks whether a path is free. For a conflict it shows
+ * the holder and a path that both locks match.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** What waits for whoever looks, each with the one thing to do about it. */
+/** The viewer's pending tasks, each with its next action. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ListedExecution, type Notification, type Reviewer } from '@muster/registry';
@@ -114,7 +114,7 @@ const ToReview = ({ review }: { readonly review: Reviewer }) => (
   />
 );
 
-/** Who has no project yet may make one. */
+/** Renders the empty state. A viewer without projects is offered to create one. */
 function Nothing() {
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayMakeProjects();
@@ -138,7 +138,7 @@ export function NowPage() {
   const work = useQuery(workQuery(client));
   const rework = useQuery(reworkQuery(client));
   const reviews = useQuery(reviewsQuery(client));
-  // An agent is told nothing here.
+  // Agents have no inbox here.
   const inbox = useQuery({ ...inboxQuery(client), enabled: agent === null });
   const all = [work, rework, reviews, ...(agent === null ? [inbox] : [])];
   const failed = all.find(({ isError }) => isError);

@@ -3,7 +3,7 @@ import { type ReactNode } from 'react';
 import { Icon } from '../components/icons.tsx';
 import { storyTexts } from '../messages/story.ts';
 
-/** The head of a page that belongs to a project: the way back to its board, and what it is. */
+/** The header of a project's page: a link back to the board, and the title. */
 export const ProjectHead = ({
   projectKey,
   title,

@@ -12,13 +12,13 @@ export const groupsQuery = (client: Client, projectId: string) =>
 
 const weekMillis = 7 * 86_400_000;
 
-/** So many weeks, the one that is under way among them; weeks begin on Monday, in UTC. */
+/** Queries delivery metrics for this many weeks including the current one. Weeks begin on Monday in UTC. */
 export const healthQuery = (client: Client, projectId: string, weeks: number) =>
   queryOptions({
     queryKey: ['health', projectId, weeks],
     queryFn: () => {
       const now = Date.now();
-      // The first day of 1970 was a Thursday.
+      // January 1, 1970 was a Thursday.
       const monday = now - ((now + 3 * 86_400_000) % weekMillis);
       const at = (millis: number): string => new Date(millis).toISOString();
       return client.projects.deliveryHealth({
@@ -43,7 +43,7 @@ export const auditQuery = (client: Client, filter: AuditFilter) => {
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    // A denied attempt is no event.
+    // Denied attempts emit no events, so cached data is always stale.
     staleTime: 0,
   });
 };

@@ -1,4 +1,4 @@
-/** Stories of a project, chosen one after the other, in an order. */
+/** A picker for an ordered list of a project's stories. */
 import { type RefObject, useId, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
@@ -16,7 +16,10 @@ interface Picking {
   readonly onPick: (picked: readonly Picked[]) => void;
 }
 
-/** Each can go before the one above it, or out. Where that takes its button away, the field has the focus. */
+/**
+ * The chosen stories. Each can move up or be removed. If that removes or disables the focused button, the
+ * field gets the focus.
+ */
 function PickedList({
   picked,
   onPick,
