@@ -9,7 +9,7 @@ export const createAskForge =
       return await sender.ask(request);
     } catch (error) {
       const { host } = new URL(request.url);
-      // The refusal is final, because the address stays forbidden until someone changes the configuration.
+      // The refusal is final, because the address stays forbidden until the configuration changes.
       if (error instanceof ForbiddenAddress)
         throw new ForgeRefusal(`${host}: ${error.message}`, { quietUntil: null, isFinal: true });
       const { code, message } = error as NodeJS.ErrnoException;

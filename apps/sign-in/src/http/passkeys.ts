@@ -80,7 +80,7 @@ async function freshAccount(site: Site, request: FastifyRequest): Promise<Accoun
   return session.account;
 }
 
-/** Notifies the person by e-mail, because someone else may have made the change. */
+/** Notifies the person by e-mail, because another person may have made the change. */
 function tell(
   { config, mailer, logger }: Site,
   request: FastifyRequest,
