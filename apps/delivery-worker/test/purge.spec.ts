@@ -23,7 +23,7 @@ it('a purge finds what is due along an index, however much that is, but in table
       const steps = plan.map((line) => line['QUERY PLAN']).join('\n');
       if (/Sort(?! Key)|Seq Scan/.test(steps)) reads[table] = steps;
     }
-  // Few runs never end, so sorting them is acceptable.
+  // Runs that never end are rare, so sorting them is acceptable.
   expect(Object.keys(reads)).toEqual(['agent_runs']);
   expect(reads['agent_runs']).not.toContain('Seq Scan');
 });

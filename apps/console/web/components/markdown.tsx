@@ -56,7 +56,7 @@ interface MarkdownProps {
   readonly text: string;
   /** Level of the heading above the text; headings in the text start at the next level. */
   readonly below?: number;
-  /** Saves a ticked or cleared task box; false where that failed. Without it the boxes cannot be changed. */
+  /** Saves a ticked or cleared task box; false if that failed. Without it the boxes cannot be changed. */
   readonly onTask?: ((index: number, isChecked: boolean) => Promise<boolean>) | undefined;
 }
 

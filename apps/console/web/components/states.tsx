@@ -72,10 +72,10 @@ export function Waits({
   );
 }
 
-/** Time without an answer after which a page says so. */
+/** Time without a response after which the page says so. */
 const slowMs = 1_000;
 
-/** Says that no answer has come for a while, and offers to ask again. */
+/** Shows that a response is taking long, and offers to send the request again. */
 export function Slow({ again }: { readonly again: () => void }) {
   const [isSlow, setSlow] = useState(false);
   const [tries, setTries] = useState(0);

@@ -1,4 +1,4 @@
-/** What a board shows: the server's cards, with moves that it has not answered yet. */
+/** The visible state of a board: the server's cards, with pending moves applied. */
 import { type BoardColumn, type Project, type Story, type StoryCard } from '@muster/registry';
 import { Cards } from './cards.ts';
 import { type Lane, movedLanes, type Place, standingLanes } from './lanes.ts';
@@ -8,9 +8,9 @@ export interface BoardView {
   readonly failure: unknown;
   readonly project: Project | null;
   readonly lanes: readonly Lane[];
-  /** The lanes without unanswered moves. */
+  /** The lanes without pending moves. */
   readonly standing: readonly Lane[];
-  /** All cards are loaded; until then a column's count is the project's. */
+  /** True once all cards are loaded; until then a column shows the project's count. */
   readonly isWhole: boolean;
   /** Cards that someone else has just changed. */
   readonly fresh: ReadonlySet<string>;
@@ -26,7 +26,7 @@ const emptyCard = {
 };
 
 export class CardStore {
-  /** Writes of these cards are not answered yet. */
+  /** Ids of cards with writes whose response has not arrived. */
   readonly pending = new Set<string>();
   readonly cards = new Cards(() => (this.#isDirty = true));
   readonly #moves = new Map<string, Place>();
@@ -75,7 +75,7 @@ export class CardStore {
     }, highlightMs);
   }
 
-  /** Shows a card in another place; null takes that back. */
+  /** Shows a card in another place; null ends that. */
   readonly preview = (id: string, place: Place | null): void => {
     if (place === null) this.#moves.delete(id);
     else this.#moves.set(id, place);

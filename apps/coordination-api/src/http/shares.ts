@@ -36,7 +36,7 @@ export const forwardedAtOnce: Most = { each: 128, organization: 512, all: 1_024 
  * same time.
  */
 export const inLineAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
-/** Limits of event streams per member. A browser opens six connections; its tabs share a stream. */
+/** Limits of event streams per member. A browser has six connections per host, and its tabs share a stream. */
 export const streamsAtOnce: Most = { each: 4, organization: 1_000, all: 5_000 };
 
 const retrySeconds = 1;
