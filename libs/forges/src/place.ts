@@ -152,7 +152,8 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
   }
   // If only the story's key matched, the head may belong to other work.
   const observation: Observation = {
-    // An answer decides between heads with the same time, even if the same head was delivered before.
+    // The answer to a poll decides between heads with the same time, even if the same head was delivered
+    // before.
     ...{ kind, at, dedupeKey: factKey(fact, placing.isAnswer && ofHead.has(kind)), number, url },
     ...(isLink ? {} : { ref, sha }),
   };

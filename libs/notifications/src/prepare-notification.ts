@@ -61,7 +61,8 @@ const titleOf = ({ title, total, author }: Row): string =>
 
 /**
  * Prepares the messages for a notification and those bundled with it. Answers null if there is nothing to
- * send: the notification was read or deleted, or the member was removed or may no longer see its project.
+ * send. That is so after the notification was read or deleted, or after the member was removed or lost access
+ * to its project.
  */
 export async function prepareNotification(db: Db, notificationId: string): Promise<Delivery | null> {
   const rows = await db.all(rowsOf(notificationId));

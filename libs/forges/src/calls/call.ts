@@ -41,8 +41,8 @@ const afterRefusalMillis = 15 * 60_000;
 const usualPatienceMillis = 60_000;
 
 /**
- * Answers the time until which the forge asks clients to wait, from the rate-limit headers of GitHub, GitLab
- * and Gitea or from GitHub's text; null if it does not ask for it.
+ * Answers the time until which the forge asks clients to wait; null if it does not ask. It reads the
+ * rate-limit headers of GitHub, GitLab and Gitea, or GitHub's error text.
  */
 export function patienceOf(answer: ForgeAnswer, now: number): string | null {
   const { status } = answer;

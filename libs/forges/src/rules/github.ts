@@ -68,7 +68,7 @@ const reviewKinds: Readonly<Record<string, ObservationKind>> = {
 
 /**
  * Answers whether the reviewer has write access. On a public repository anyone may review. GitHub always
- * reports the reviewer's association with it.
+ * sends the reviewer's relation to the repository.
  */
 const mayWrite = (association: string | null | undefined): boolean =>
   association == null || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(association);

@@ -1,4 +1,4 @@
-/** Conditions on the actor of an entry. */
+/** SQL conditions on the actor of an activity or audit entry. */
 import { type Part, sql } from '@muster/driver';
 
 /**

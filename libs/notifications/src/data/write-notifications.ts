@@ -26,9 +26,9 @@ const words = sql.part`coalesce((
 
 /**
  * Answers the statement that writes notifications. Each member receives at most one per event, by the first
- * draft that includes them. The acting member is excluded, and so is the owner of an acting agent, unless the
- * agent named its own member or another agent of theirs. Only members who may see the project after this
- * transaction are notified.
+ * draft that includes them. The acting member and the owner of an acting agent are excluded. The exception is
+ * an agent that names its own member or another agent of theirs. Only members who may see the project after
+ * this transaction are notified.
  */
 export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
   const wanted = events.flatMap((drafts, event) =>

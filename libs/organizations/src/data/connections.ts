@@ -41,8 +41,8 @@ export const toConnection = (row: Row): Connection => ({
 });
 
 /**
- * Limits to the connections that the caller may manage. A token bound to projects reaches only connections
- * bound to the same or fewer projects.
+ * Restricts a query to the connections that the caller may manage. A token bound to projects reaches only
+ * connections bound to the same or fewer projects.
  */
 function reached(caller: Caller): Part {
   const own = reachedBy(caller, 'c');

@@ -14,7 +14,7 @@ const isWide = ({ scopes, projectIds }: Caller): boolean =>
 export const isAdmin = (caller: Caller, actingRole: OrgRole): boolean =>
   isWide(caller) && orgRank(actingRole) >= orgRank('admin');
 
-/** Limits to rows whose `member_id` the caller reaches, as a condition on `alias`. */
+/** Restricts a query to rows whose `member_id` the caller reaches, as a condition on `alias`. */
 export function reachedBy(caller: Caller, alias: string): Part {
   const own = sql.part`${sql.word(alias)}.member_id = ${caller.memberId}`;
   if (!isWide(caller)) return own;

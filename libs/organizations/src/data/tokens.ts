@@ -125,13 +125,14 @@ export const countLiveTokens = async (db: Db, memberId: Part, enough: number): P
   ).count;
 
 /**
- * Limits to tokens that people create. Tokens of sessions and OAuth clients are ended by other operations.
+ * Restricts a query to tokens that people create. Tokens of sessions and OAuth clients are ended by other
+ * operations.
  */
 const made = sql.part`t.kind = 'api'`;
 
 /**
- * Limits to the tokens that the caller may manage. A token bound to projects reaches only tokens bound to the
- * same or fewer projects.
+ * Restricts a query to the tokens that the caller may manage. A token bound to projects reaches only tokens
+ * bound to the same or fewer projects.
  */
 function reached(caller: Caller): Part {
   const own = sql.part`${made} and ${reachedBy(caller, 't')}`;

@@ -9,8 +9,8 @@ export const tokenWarningDays = 7;
 const warning = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})`;
 
 /**
- * Limits to tokens `t` that expire soon and for which no mail was sent. Tokens with a lifetime no longer than
- * the warning period are left out.
+ * Restricts a query to tokens `t` that expire soon and for which no mail was sent. Tokens with a lifetime no
+ * longer than the warning period are left out.
  */
 export const tokensToWarnOf = sql.part`t.kind = 'api' and t.revoked_at is null and t.warned_at is null
   and t.expires_at > now() and t.expires_at <= now() + ${warning} and t.expires_at > t.created_at + ${warning} + interval '1 hour'`;

@@ -17,11 +17,11 @@ export const grounds = {
   projectLead: { words: 'a lead of the project', reason: 'role' },
 } as const satisfies Record<Ground, { words: string; reason: ReasonOf<'forbidden'> }>;
 
-/** Describes the callers who may, as in `its author, or a lead of the project`. */
+/** Describes the callers to whom these grounds give access: `its author, or a lead of the project`. */
 export const groundsInWords = (wanted: readonly Ground[]): string =>
   wanted.map((ground) => grounds[ground].words).join(', or ');
 
-/** The facts of a token that decide. */
+/** The facts about a token on which access depends. */
 export interface TokenFacts {
   readonly scopes: readonly Scope[];
   readonly agentId: string | null;
@@ -31,7 +31,7 @@ export interface TokenFacts {
   readonly mayReadInbox: boolean;
 }
 
-/** The facts of an operation that decide. */
+/** The facts about an operation on which access depends. */
 type Asked = Pick<Operation, 'scope' | 'byMemberOnly' | 'readsInbox' | 'takesBoundTokens'>;
 
 /** The reasons of a 403 that depend only on the token. */

@@ -62,8 +62,8 @@ export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
 }
 
 /**
- * Answers whether the code cannot be proven to be the same: by the diff hash if the old one is known, else by
- * the head commit.
+ * Answers whether the code may have changed: by the diff hash if the old one is known, else by the head
+ * commit.
  */
 function hasMovedOn(before: KnownCode, after: KnownCode): boolean {
   if (before.diffHash !== null) return before.diffHash !== after.diffHash;

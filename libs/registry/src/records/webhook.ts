@@ -18,7 +18,7 @@ export const WebhookOrder = z.enum(webhookOrders).meta({
 });
 
 /**
- * The reasons for a pause: a caller requested it, ten attempts failed, the receiver answered 410, the
+ * The reasons for a pause. A caller requested it, ten attempts failed, the receiver answered 410, the
  * endpoint's creator left, or its secret cannot be decrypted.
  */
 export const webhookPauses = ['asked', 'failing', 'gone', 'maker_left', 'secret_unreadable'] as const;

@@ -72,8 +72,8 @@ const memberOf = ({ memberId }: Caller, agentId: string | null) =>
     : sql.part`(select a.member_id from agents a where ${of('a')} and a.id = ${agentId}::uuid)`;
 
 /**
- * Throws 403 if an admin would gain rights with a token of another member's agent: those of a higher role, or
- * access to that member's inbox.
+ * Throws 403 if an admin would gain rights with a token of another member's agent. Such rights are those of a
+ * higher role, and access to that member's inbox.
  */
 function requireNoMore(by: OrgRole, whose: OrgRole, mayReadInbox: boolean): void {
   if (orgRank(whose) > orgRank(by)) throw roleTooLow({ needed: whose, held: by });
