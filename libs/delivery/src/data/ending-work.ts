@@ -1,4 +1,4 @@
-/** Ends the work of many executions at once. */
+/** Ends the work of many executions in one statement. */
 import { type Db, type Id, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { isOpenSql } from '../leases/states-sql.ts';
