@@ -1,10 +1,9 @@
 /** Where on the board the stories of a put go. */
-import { type ImportItem, type ImportResult } from '@muster/registry';
+import { type ImportItem } from '@muster/registry';
 import { type ImportBoard, type ImportColumn } from '../../data/import-board.ts';
 import { type StoryRow } from '../../data/stories.ts';
+import { type Issue } from '../../rules/import-plan.ts';
 import { canceledRank, rankBetween } from '../../rules/ranks.ts';
-
-export type Issue = ImportResult['issues'][number];
 
 export interface Place {
   /** None of a canceled story. */

@@ -4,7 +4,7 @@ import { type CommentRow, comments } from '../../data/comments.ts';
 import { type CommentPlace, findCommentPlaces, idAt, lockComments } from '../../data/import-board.ts';
 import { itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
 import { hashOf } from '../../rules/import-merge.ts';
-import { type Issue } from './import-places.ts';
+import { type Issue } from '../../rules/import-plan.ts';
 import { type Meeting, type Placed } from './put-stories.ts';
 
 type ItemComment = NonNullable<ImportItem['comments']>[number];

@@ -16,9 +16,10 @@ import { type ImportRow, itemKey, type ItemRow, type NotedItem } from '../../dat
 import { findReviewsOf, gatesOf, noReviews, type Reviews } from '../../data/reviews.ts';
 import { firstSpecRow, nextSpec, setSpec, specBefore } from '../../data/specs.ts';
 import { keyOf, stories, type StoryRow } from '../../data/stories.ts';
-import { hashOf, verdictOn } from '../../rules/import-merge.ts';
+import { hashOf } from '../../rules/import-merge.ts';
+import { type Change, type Issue, planImport } from '../../rules/import-plan.ts';
 import { isFinished, unmetGates } from '../../rules/workflow.ts';
-import { endsOf, firstPlace, type Issue, type Place, placeOf } from './import-places.ts';
+import { endsOf, firstPlace, type Place, placeOf } from './import-places.ts';
 import { type ItemEpics, openEpics } from './put-epics.ts';
 
 /** What a put meets. */
@@ -54,16 +55,11 @@ interface PutStories {
 
 /** A put in progress: what it was read from, and what it will write. */
 interface Put extends Meeting {
-  readonly theirs: boolean;
   readonly there: Awaited<ReturnType<typeof lockStories>>;
   readonly specs: Awaited<ReturnType<typeof findSpecs>>;
   readonly reviews: ReadonlyMap<string, Reviews>;
   readonly epicsOf: ItemEpics;
   readonly rankAtEnd: ReturnType<typeof endsOf>;
-  /** External ids of the items before. */
-  readonly seen: Set<string>;
-  /** Ids of stories that items before were written into. */
-  readonly written: Set<string>;
   readonly made: StoryRow[];
   readonly specRows: ReturnType<typeof firstSpecRow>[];
   readonly assigned: { readonly storyId: string; readonly memberId: string }[];
@@ -94,12 +90,6 @@ const hashOfItem = (item: ImportItem): Buffer =>
     ].map((said) => said ?? null),
   );
 
-const keptBecause = {
-  changed: 'It was changed here since the last import.',
-  deleted: 'It was deleted here.',
-  worked_on: 'It is being worked on here.',
-} as const;
-
 /** What is known of an item: as it was noted, or of another story that mirrors it, of which there is one at most. */
 function knownOf({ noted, mirrors }: Meeting, externalId: string) {
   const item = noted.get(itemKey('story', externalId));
@@ -123,14 +113,17 @@ export async function putStories(
     findReviewsOf(db, ids),
   ]);
   const put: Put = {
-    ...{ ...meeting, theirs, there, specs, epicsOf, reviews, rankAtEnd: endsOf(board), seen: new Set() },
-    ...{ written: new Set(), made: [], specRows: [], assigned: [], notes: [] },
+    ...{ ...meeting, there, specs, epicsOf, reviews, rankAtEnd: endsOf(board) },
+    ...{ made: [], specRows: [], assigned: [], notes: [] },
   };
   const placed: Placed[] = [];
-  const results = items.map((item): ImportResult => {
+  const candidates = items.map((item) => candidateOf(put, item));
+  const plan = planImport(candidates, { theirs, first: firstPlace(board) });
+  const results = plan.map(([candidate, change]): ImportResult => {
+    const { item } = candidate;
     const { externalId } = item;
     const issues: Issue[] = [];
-    const { outcome, story } = putOne(put, item, issues);
+    const { outcome, story } = applyChange(put, candidate, change, issues);
     if (story !== undefined) {
       const before = meeting.noted.get(itemKey('story', externalId))?.record_id;
       const isNew = outcome === 'created' || (before !== undefined && before !== story.id);
@@ -152,51 +145,38 @@ export async function putStories(
 }
 
 /** Work goes on by what the story says; what is there to be taken up again ends where the story is canceled. */
-const isWorkedOn = ({ work, status }: ImportedStory, place: ReturnType<typeof placeOf>): boolean =>
-  work !== null &&
-  (work !== 'available' ||
-    (place !== null && 'status' in place && place.status === 'canceled' && status !== 'canceled'));
+const isWorkedOn = ({ work, status }: ImportedStory, place: Place | null): boolean =>
+  work !== null && (work !== 'available' || (place?.status === 'canceled' && status !== 'canceled'));
 
-/** Decides what becomes of an item, and has it written. */
-function putOne(put: Put, item: ImportItem, issues: Issue[]): Outcome {
-  const { board, seen, written, there, epicsOf, theirs } = put;
+function candidateOf(put: Put, item: ImportItem) {
   const { externalId } = item;
-  if (seen.has(externalId)) {
-    issues.push({ path: 'externalId', message: 'An item before it in this call has it, too.' });
-    return { outcome: 'refused' };
+  const noted = knownOf(put, externalId);
+  const known = noted && put.there.get(noted.storyId);
+  const found = placeOf(put.board, item);
+  const isRefused = found !== null && 'refused' in found;
+  const [refused, place] = isRefused ? [found.refused, null] : [undefined, found];
+  return {
+    ...{ item, externalId, hash: hashOfItem(item), noted, known, place, refused },
+    story: known && { id: known.id, version: known.version, isWorkedOn: isWorkedOn(known, place) },
+    closedGates: () => (known === undefined ? [] : shutGates(put, known, item, place)),
+  };
+}
+
+function applyChange(
+  put: Put,
+  { item, hash, known, place }: ReturnType<typeof candidateOf>,
+  change: Change,
+  issues: Issue[],
+): Outcome {
+  if ('issue' in change) {
+    issues.push(change.issue);
+    return change.kind === 'duplicate' ? { outcome: 'refused' } : { outcome: change.kind, story: known };
   }
-  seen.add(externalId);
-  const known = knownOf(put, externalId);
-  const story = known === undefined ? undefined : there.get(known.storyId);
-  const hash = hashOfItem(item);
-  const place = placeOf(board, item);
-  const here = story && { version: story.version, isWorkedOn: isWorkedOn(story, place) };
-  const verdict = verdictOn(known, here, hash, theirs);
-  if (verdict.kind === 'unchanged') return { outcome: 'unchanged', story };
-  if (verdict.kind === 'keep') {
-    issues.push({ path: 'externalId', message: keptBecause[verdict.because] });
-    return { outcome: 'kept', story };
-  }
-  if (story !== undefined && written.has(story.id)) {
-    issues.push({ path: 'externalId', message: 'An item before it has become the same story.' });
-    return { outcome: 'kept', story };
-  }
-  if (place !== null && 'refused' in place) {
-    issues.push(place.refused);
-    return { outcome: 'refused', story };
-  }
-  const shut = story === undefined ? [] : shutGates(put, story, item, place);
-  if (shut.length > 0) {
-    issues.push({
-      path: 'status',
-      message: `The policy does not allow this status yet: ${shut.join(', ')}.`,
-    });
-    return { outcome: 'kept', story };
-  }
-  const epicId = item.epic === undefined ? undefined : epicsOf.idOf(item.epic);
+  if (change.kind === 'unchanged') return { outcome: 'unchanged', story: known };
+  const epicId = item.epic === undefined ? undefined : put.epicsOf.idOf(item.epic);
   if (epicId === null) issues.push({ path: 'epic', message: 'The epic was deleted here.' });
   const wanted: Wanted = { item, hash, place, epicId, issues };
-  return verdict.kind === 'update' && story !== undefined ? update(put, story, wanted) : create(put, wanted);
+  return change.kind === 'update' && known !== undefined ? update(put, known, wanted) : create(put, wanted);
 }
 
 /** The names of the gates that keep an existing story from the status that its item asks for. */
@@ -252,7 +232,6 @@ const followedColumns = [
 function update(put: Put, story: ImportedStory, wanted: Wanted): Outcome {
   const { db, caller, at, specs } = put;
   const { item } = wanted;
-  put.written.add(story.id);
   const after = followed(put, story, wanted);
   const before = specBefore(story.id, specs.get(story.id));
   const specRow =
@@ -303,10 +282,6 @@ function create(put: Put, wanted: Wanted): Outcome {
   const { caller, at, current, board, members, rankAtEnd, made, specRows, assigned } = put;
   const { item, epicId, issues } = wanted;
   const { column, status } = wanted.place ?? firstPlace(board);
-  if (column === null && status !== 'canceled') {
-    issues.push({ path: 'status', message: 'The board has no column of status backlog.' });
-    return { outcome: 'refused' };
-  }
   const { createdAt = at, spec = '', assigneeEmail } = item;
   const story: StoryRow = {
     project_key: board.projectKey,

@@ -1,0 +1,77 @@
+/** Decides what a put does with each of its items. Nothing is read or written here. */
+import { type ImportResult, type StoryStatus } from '@muster/registry';
+import { type Here, type Noted, verdictOn } from './import-merge.ts';
+
+export type Issue = ImportResult['issues'][number];
+
+interface Place {
+  readonly column: object | null;
+  readonly status: StoryStatus;
+}
+
+/** An item with what is known about it. */
+export interface Candidate {
+  readonly externalId: string;
+  /** Hash of what the source says now. */
+  readonly hash: Buffer;
+  readonly noted: Noted | undefined;
+  /** Undefined if there is no story, or not any more. */
+  readonly story: (Here & { readonly id: string }) | undefined;
+  /** Null if the item names no place that the board has. */
+  readonly place: Place | null;
+  /** The item names a place that the board does not have. */
+  readonly refused: Issue | undefined;
+  /** Returns the gates that keep the story from the status of its new place. */
+  readonly closedGates: () => readonly string[];
+}
+
+export type Change =
+  | { readonly kind: 'create' | 'update' | 'unchanged' }
+  | { readonly kind: 'kept' | 'refused' | 'duplicate'; readonly issue: Issue };
+
+const keptBecause = {
+  changed: 'It was changed here since the last import.',
+  deleted: 'It was deleted here.',
+  worked_on: 'It is being worked on here.',
+} as const;
+
+const because = <Kind extends 'kept' | 'refused' | 'duplicate'>(
+  kind: Kind,
+  path: string,
+  message: string,
+) => ({
+  kind,
+  issue: { path, message },
+});
+
+/** `theirs` lets the source win over local changes; `first` is the place of new stories whose items name none. */
+export function planImport<Item extends Candidate>(
+  candidates: readonly Item[],
+  { theirs, first }: { readonly theirs: boolean; readonly first: Place },
+): (readonly [Item, Change])[] {
+  const seen = new Set<string>();
+  const updated = new Set<string>();
+  const changeFor = ({ externalId, hash, noted, story, place, refused, closedGates }: Item): Change => {
+    if (seen.has(externalId))
+      return because('duplicate', 'externalId', 'An item before it in this call has it, too.');
+    seen.add(externalId);
+    const verdict = verdictOn(noted, story, hash, theirs);
+    if (verdict.kind === 'unchanged') return verdict;
+    if (verdict.kind === 'keep') return because('kept', 'externalId', keptBecause[verdict.because]);
+    if (story !== undefined && updated.has(story.id))
+      return because('kept', 'externalId', 'An item before it has become the same story.');
+    if (refused !== undefined) return { kind: 'refused', issue: refused };
+    if (verdict.kind === 'create' || story === undefined) {
+      const { column, status } = place ?? first;
+      return column === null && status !== 'canceled'
+        ? because('refused', 'status', 'The board has no column of status backlog.')
+        : { kind: 'create' };
+    }
+    const gates = closedGates();
+    if (gates.length > 0)
+      return because('kept', 'status', `The policy does not allow this status yet: ${gates.join(', ')}.`);
+    updated.add(story.id);
+    return { kind: 'update' };
+  };
+  return candidates.map((candidate) => [candidate, changeFor(candidate)]);
+}
