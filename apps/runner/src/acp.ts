@@ -1,4 +1,7 @@
-/** Drives an agent by the Agent Client Protocol: a session, a turn for whatever is new, and leave for what it asks. */
+/**
+ * Drives an agent by the Agent Client Protocol. It opens a session, prompts for one turn after another, and
+ * answers permission requests.
+ */
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -25,16 +28,19 @@ import { askPeople, decide, outcomeOf, readAnswer } from './permissions.ts';
 import { promptFor } from './prompt.ts';
 import { type ReadyRun } from './session.ts';
 
-/** For a session to begin: an adapter may be fetched first. */
+/** The time limit for a session to begin. It is long because npx may have to download the adapter first. */
 const startMillis = 300_000;
-/** For a process to end whose pipes are closed. */
+/** The time limit for a process to exit after its pipes have closed. */
 const dyingMillis = 2_000;
-/** For a turn to end that is cancelled; with the grace of its processes a stop is obeyed within 15 seconds. */
+/**
+ * The time limit for a cancelled turn to end. Together with the grace period of the processes, a stop takes
+ * at most 15 seconds.
+ */
 const cancelMillis = 7_000;
-/** So often it is asked to go on that ran out of tokens, or of requests. */
+/** The number of times that the agent is asked to continue after it ran out of tokens or requests. */
 const mostGoingOn = 3;
 
-/** Those with which a turn ends that was not done, and what is said of them. */
+/** The stop reasons of unfinished turns, with the message that the runner reports for each. */
 const unfinished: Readonly<Record<Exclude<StopReason, 'end_turn'>, string>> = {
   max_tokens: 'The agent ran out of tokens, again and again.',
   max_turn_requests: 'The agent made more requests than it may, again and again.',
@@ -50,13 +56,16 @@ const wordsOf = (error: unknown): string => {
   return data === undefined ? message : `${message}: ${JSON.stringify(data)}`;
 };
 
-/** An agent may open a session before it looks whether its user is logged in. */
+/**
+ * Returns true if the agent asks for a login. An agent may open a session before it checks its user's login.
+ */
 const wantsLogin = (error: unknown): boolean =>
   error instanceof RequestError && error.code === RequestError.authRequired().code;
 
 /**
- * Muster's tools, by the token of the run, where the agent can call them. Under a name of their own: clients take what they
- * know of a server (that it wants a sign-in, for one) by its name, and people may have one called muster.
+ * Lists Muster's MCP server with the token of the run, if the agent supports MCP over HTTP.
+ * The server has a name of its own. Clients store what they know of a server by its name, such as a required
+ * sign-in, and the user may already have a server called muster.
  */
 function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): McpServer[] {
   const { MUSTER_TOKEN: token } = credentialOf(run);
@@ -71,7 +80,7 @@ function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): 
 
 interface Begun {
   readonly sessionId: string;
-  /** It goes on with what was talked about before. */
+  /** True if the agent continues its earlier conversation. */
   readonly isLoaded: boolean;
 }
 
@@ -99,7 +108,7 @@ async function begin(run: ReadyRun, agent: ClientContext): Promise<Begun> {
   return { sessionId, isLoaded: false };
 }
 
-/** An agent that hears and asks: what was said to it, and what waits for it. */
+/** A driver for an agent that receives prompts and asks questions while it works. */
 class ProtocolDriver implements Driver {
   readonly graceMillis = 3_000;
   readonly over: Promise<Over>;
@@ -205,7 +214,10 @@ class ProtocolDriver implements Driver {
     return { trouble, failure: 'infra', isUnstarted: true };
   }
 
-  /** The pipes of one that dies close before its end is known. */
+  /**
+   * Waits briefly for the end of the process, because the pipes of a dying process close before its end is
+   * known.
+   */
   async #whyFailed(error: unknown): Promise<string> {
     const end = this.#died.catch((reason: unknown) => reason);
     return wordsOf(await Promise.race([end, pause(dyingMillis, error, { ref: false })]));
@@ -237,10 +249,10 @@ class ProtocolDriver implements Driver {
     }
   }
 
-  /** Undefined where nothing is new that the agent should hear before its work is looked at. */
+  /** Returns undefined if there is no news that the agent has to receive before its work is checked. */
   async #nextPrompt(): Promise<string | undefined> {
     const { lease, signals, client: muster, work } = this.#run;
-    // What came in the meantime comes with the answer.
+    // The answer also brings the signals that arrived since the last call.
     await lease.renew().catch(() => undefined);
     if (lease.isOver() || isQuestionOpen(lease)) return undefined;
     const news = signals.take();

@@ -1,4 +1,4 @@
-/** One start of the agent: how it is told, watched and ended, and what became of it. */
+/** Runs the agent once: prompts it, watches it, ends it, and returns the outcome. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@muster/registry';
@@ -12,7 +12,7 @@ import { promptFor } from './prompt.ts';
 import { type ReadyRun, SetUpFailed } from './session.ts';
 import { FolderGone, isWhole } from './worktree.ts';
 
-/** What ended the agent, or was heard when it had ended by itself. */
+/** The reason why the agent was ended, or its result if it ended by itself. */
 export type Ending =
   | ({ readonly kind: 'over'; readonly tail: string; readonly result: Result | undefined } & Over)
   | { readonly kind: 'stop' | 'lost' | 'leaving' | 'idle' | 'limit' | 'folder_gone' };
@@ -26,7 +26,7 @@ const Result = z.strictObject({
 });
 export type Result = z.infer<typeof Result>;
 
-/** Between looks at the commit that the worktree stands on. */
+/** The interval between two checks of the worktree's HEAD commit. */
 const lookMillis = 2_000;
 
 async function readResult(file: string, warn: (line: string) => void): Promise<Result | undefined> {
@@ -41,17 +41,20 @@ async function readResult(file: string, warn: (line: string) => void): Promise<R
   }
 }
 
-/** `{prompt}` and `{prompt-file}` within words; the prompt is on standard input as well. */
+/**
+ * Replaces `{prompt}` and `{prompt-file}` within the words of the command. The prompt is on standard input as
+ * well.
+ */
 const filled = (command: readonly string[], prompt: string, file: string): string[] =>
   command.map((word) => word.replaceAll('{prompt-file}', () => file).replaceAll('{prompt}', () => prompt));
 
-/** What an interrupted start left is ended first. */
+/** Ends the processes that an interrupted start left behind. */
 export async function endLeftovers(run: ReadyRun): Promise<void> {
   const { runId } = run.own.get();
   await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });
 }
 
-/** Starts it, and returns when nothing of it is left. */
+/** Starts the agent, and returns when all its processes have ended. */
 export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promise<Ending> {
   const { own, session, work, worktree, client } = run;
   const files = filesOf(own.folder);
@@ -90,7 +93,7 @@ export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promi
   return { ...ending, tail: group.tail(), result: await readResult(files.result, session.say.warn) };
 }
 
-/** Until the agent is over, or is to be ended; with checkpoints on the way. */
+/** Returns when the agent ends or has to be ended. Writes checkpoints while it waits. */
 async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Ending> {
   const { session, lease, signals, config } = run;
   const over = new AbortController();
@@ -118,7 +121,7 @@ async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Endin
 
 const never = (): Promise<Ending> => new Promise(() => undefined);
 
-/** Returns when the agent has worked for so long; what it waits for people is no work. */
+/** Returns when the agent has worked for this time. Time spent waiting for people does not count. */
 async function limit(millis: number, driver: Driver, over: AbortSignal): Promise<Ending> {
   let left = millis;
   while (left > 0) {
@@ -130,7 +133,7 @@ async function limit(millis: number, driver: Driver, over: AbortSignal): Promise
   return { kind: 'limit' };
 }
 
-/** Never returns but for an agent that does nothing any more, or removed its folder. */
+/** Writes checkpoints. Returns only when the agent has been idle for too long or has removed its folder. */
 async function keepCheckpoints(
   run: ReadyRun,
   { group, driver }: { group: Group; driver: Driver },

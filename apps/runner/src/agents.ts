@@ -1,6 +1,6 @@
 import { type Client } from '@muster/client';
 
-/** The agent of the caller by that slug or name, in any case; made where there is none. */
+/** Finds the caller's agent by its slug or name, ignoring case. Creates it if it does not exist. */
 export async function findOrMakeAgent(client: Client, wanted: string): Promise<{ id: string; slug: string }> {
   const { member } = await client.session.identity();
   const isWanted = ({ slug, name }: { slug: string; name: string }): boolean =>

@@ -7,7 +7,7 @@ export interface Connection extends HttpOptions {
   readonly renewed?: string;
 }
 
-/** How the command line that these commands are part of reaches the API. */
+/** The access to the API that the surrounding command line provides to these commands. */
 export interface ApiAccess {
   /** Adds the flags that choose an address, a token or a login. */
   addFlags(command: Command): Command;

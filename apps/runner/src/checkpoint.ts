@@ -1,4 +1,7 @@
-/** Checkpoints of a run: its files as a commit under a ref of their own, at the remote, and said to Muster. */
+/**
+ * Checkpoints of a run: its files as a commit under a separate ref, pushed to the remote and reported to
+ * Muster.
+ */
 import { isRefusal } from '@muster/client';
 import { counted } from '@muster/terminal';
 import { type ReadyRun } from './session.ts';
@@ -7,17 +10,23 @@ import { changedFiles, push, saveSnapshot } from './worktree.ts';
 const mostFiles = 500;
 const mostSummary = 2_000;
 
-/** Muster refuses other names, and a checkpoint must not be lost because of one file. */
+/**
+ * Returns true if Muster accepts the file name. Other names are left out, so that one file does not cost the
+ * whole checkpoint.
+ */
 export const canBeNamed = (file: string): boolean => file.length <= 512 && !/[\\\p{Cc}]|^[a-z]:/iu.test(file);
 
-/** What the runner writes beside a checkpoint; `spoken` where the words are the agent's own. */
+/** The data that the runner stores with a checkpoint. `spoken` is true if the summary is the agent's own. */
 interface RunnerData {
   readonly ref: string;
   readonly commit: string;
   readonly spoken: boolean;
 }
 
-/** What the agent said of its work by a checkpoint of its own is not written over by what the runner sees. */
+/**
+ * Returns the summary and next steps of the agent's own checkpoint, which the runner must not overwrite with
+ * its own text.
+ */
 function wordsOf({ lease }: ReadyRun): { summary: string; nextSteps: string[] } | undefined {
   const { checkpoint } = lease.execution();
   const data = checkpoint?.data?.['runner'] as Partial<RunnerData> | undefined;
@@ -36,8 +45,8 @@ async function factsOf({ worktree, work }: ReadyRun, head: string, files: number
 }
 
 /**
- * Saves the files, here and at the remote, and says so where the lease is still held. True where something was new since
- * the last.
+ * Saves the files locally and at the remote, and reports the checkpoint while the lease is held. Returns true
+ * if something was new since the last checkpoint.
  */
 export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
   const { session, work, worktree, author, lease } = run;
@@ -60,7 +69,7 @@ export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
       ...{ headSha: head, pushed: trouble === undefined, data: { runner: { ...data } } },
     })
     .catch((error: unknown) => {
-      // Lost, or not heard: the files are saved all the same.
+      // The lease is lost or the report failed. The files are saved anyway.
       if (!isRefusal(error, 'stale_lease')) session.say.warn(`${work.key}: ${(error as Error).message}`);
     });
   session.say.tell(work.key, 'checkpoint', `checkpoint: ${differing(files.length, work.base)}`, {

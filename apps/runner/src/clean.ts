@@ -1,4 +1,4 @@
-/** muster work --clean: what runs left that are over. */
+/** The command `muster work --clean`: removes the leftovers of finished runs. */
 import { isUuid } from '@muster/registry';
 import { shortFolder } from '@muster/terminal';
 import { giveBack } from './finish.ts';
@@ -7,7 +7,7 @@ import { type Session } from './session.ts';
 import { gone } from './take.ts';
 import { authorOf, worktreeAt } from './worktree.ts';
 
-/** Gives back what the remote has, and says of the rest why it stays. */
+/** Removes folders whose work is at the remote, and reports the reason why each other folder stays. */
 export async function clean(session: Session): Promise<void> {
   const { repository, say } = session;
   const journal = openJournal(repository.commonDir);
@@ -30,7 +30,7 @@ export async function clean(session: Session): Promise<void> {
     }
     const worktree = worktreeAt(work.folder, work.gitDir);
     const author = await authorOf(repository, agentName);
-    // The person who asks has looked at what failed.
+    // The outcome counts as ended, because the person who cleans up has already looked at failures.
     const why = await giveBack({ session, work, worktree, author }, own.get(), { outcome: 'ended' });
     const folder = shortFolder(work.folder);
     say.tell(work.key, 'cleaned', why === undefined ? `${folder} is given back` : `${folder} stays: ${why}`, {
@@ -42,7 +42,10 @@ export async function clean(session: Session): Promise<void> {
   await deleteLanded(session);
 }
 
-/** Deletes the checkpoints of work that succeeded, here and at the remote. Its branch has everything, and no one goes on from them. */
+/**
+ * Deletes the checkpoints of completed work, locally and at the remote. Its branch has all changes, and no
+ * agent continues from them.
+ */
 async function deleteLanded({ repository, caller, say }: Session): Promise<void> {
   const { git, remote } = repository;
   if (remote === undefined) return;

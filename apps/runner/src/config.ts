@@ -1,4 +1,7 @@
-/** `.muster/work.yaml`: what a repository wishes of runners. It is read from the base branch, never from an agent's. */
+/**
+ * The file `.muster/work.yaml`: the settings of a repository for runners. It is read from the base branch,
+ * never from an agent's branch.
+ */
 import { ForgeKind } from '@muster/registry';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
@@ -8,7 +11,7 @@ export const configFile = '.muster/work.yaml';
 
 const unitMillis: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `90s`, `10m`, `4h` as milliseconds; undefined where it is none. */
+/** Parses durations such as `90s`, `10m` and `4h` into milliseconds. Returns undefined for other text. */
 export function millisOf(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,5})(s|m|h)$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (unitMillis[unit] ?? 0);
@@ -21,7 +24,7 @@ const Duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** A line for the shell, or words as they are. */
+/** A command line for the shell, or a list of arguments that is passed on unchanged. */
 const Command = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1)], {
     error: 'must be a command line, or a list of words',
@@ -37,13 +40,13 @@ const hook = (within: number) =>
     .transform((given) => (Array.isArray(given) ? { run: given, within: minutes(within) } : given));
 export interface Hook {
   readonly run: readonly string[];
-  /** Milliseconds. */
+  /** The time limit in milliseconds. */
   readonly within: number;
 }
 
 const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name such as API_KEY');
 
-/** What an agent may ask leave for, by the protocol. */
+/** The kinds of tool calls in the protocol for which an agent may request permission. */
 const toolKinds = [
   'read',
   'edit',
@@ -61,7 +64,7 @@ export type Decision = (typeof decisions)[number];
 
 const placeholders = ['key', 'epoch', 'slug'] as const;
 
-/** The epoch tells the branches of two holders of one story apart. */
+/** The pattern must contain the epoch, because it distinguishes the branches of two holders of one story. */
 const BranchPattern = z
   .string()
   .max(200)
@@ -110,20 +113,25 @@ const Config = z.strictObject({
   base: z.string().min(1).optional(),
   remote: z.string().min(1).optional(),
   worktrees: z.string().min(1).optional(),
-  /** Of which kind the remote is, where its name does not say so. */
+  /** The kind of forge of the remote, if its host name does not tell. */
   forge: ForgeKind.optional(),
   pullRequest: z.enum(['open', 'draft', 'none']).default('open'),
   checkpoint: Duration.default(minutes(5)),
 });
 export type Config = z.output<typeof Config>;
 
-/** Where the ports of runs begin unless the file says so: below those that systems give to outgoing connections. */
+/**
+ * The first port for runs unless the file sets one. It is below the range that systems use for outgoing
+ * connections.
+ */
 const firstPort = 21_000;
 
 export const portsOf = ({ ports }: Config): { readonly count: number; readonly from: number } | undefined =>
   typeof ports === 'number' ? { count: ports, from: firstPort } : ports;
 
-/** What the text says, with a line for each thing that is wrong. `place` is named in front of them. */
+/**
+ * Parses the text. Throws UsageError with one line for each problem; `place` names the file in the message.
+ */
 export function parseConfig(text: string, place: string): Config {
   const document = parseDocument(text);
   const [broken] = document.errors;
@@ -137,7 +145,7 @@ export function parseConfig(text: string, place: string): Config {
   throw new UsageError(`${place} does not fit:\n${lines.join('\n')}`);
 }
 
-/** The branch of a holder of a story. */
+/** Returns the name of the branch on which a holder works on a story. */
 export function branchName(pattern: string, key: string, epoch: number, title: string): string {
   const slug = title
     .normalize('NFKD')

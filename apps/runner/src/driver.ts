@@ -1,53 +1,53 @@
-/** How the runner has to do with an agent, whatever that speaks. */
+/** The interface between the runner and an agent, independent of the agent's protocol. */
 import { type Execution } from '@muster/registry';
 import { type Group } from './group.ts';
 
-/** An agent that has done what it was told, or cannot. */
+/** The end of an agent that finished its work or failed. */
 export interface Over {
-  /** Why what it did does not count; undefined where it ended well. */
+  /** The reason why the work does not count. Undefined if the agent ended well. */
   readonly trouble?: string;
-  /** Of what kind that is; the agent's own fault unless it is said. */
+  /** The kind of failure. The agent is at fault if it is undefined. */
   readonly failure?: 'infra' | 'context_exhausted';
-  /** What it said last. */
+  /** The last message of the agent. */
   readonly summary?: string;
-  /** A signal that the runner did not send ended its process. */
+  /** True if a signal that the runner did not send ended the process. */
   readonly isKilled?: boolean;
-  /** It never came to be told anything. */
+  /** True if the agent ended before it received a prompt. */
   readonly isUnstarted?: boolean;
 }
 
-/** What an agent is told at its start. */
+/** The text for an agent at its start. */
 export interface Told {
-  /** All of it. */
+  /** The complete prompt. */
   readonly prompt: string;
-  /** What is new since the agent was last told. */
+  /** The news since the previous start of the agent. */
   readonly note: string;
-  /** An agent that remembers what it was told needs the note alone. */
+  /** True if the agent remembers its earlier conversation, so that the note is enough. */
   readonly isNoteEnough: boolean;
 }
 
 export interface Driver {
   readonly over: Promise<Over>;
-  /** It waits for people: then it is not idle. */
+  /** Returns true while the agent waits for people. It does not count as idle then. */
   readonly isWaiting: () => boolean;
-  /** Asks it to leave off; returns when it has, or when it was given its time. */
+  /** Asks the agent to stop. Returns when it has stopped or the time limit has passed. */
   leaveOff(): Promise<void>;
-  /** Between being asked to end and being ended, as a process. */
+  /** The delay in milliseconds between the request to the process to end and its kill. */
   readonly graceMillis: number;
 }
 
-/** The part of a lease that says how the work stands. */
+/** The part of a lease that has the state of the work. */
 interface HeldWork {
   readonly execution: () => Pick<Execution, 'state'>;
 }
 
-/** The agent's own question waits for an answer. */
+/** Returns true while the agent's own question waits for an answer. */
 export const isQuestionOpen = (lease: HeldWork): boolean => lease.execution().state === 'waiting_input';
 
 /** True if a signal ended the agent, or a command in its shell: the shell then exits with 128 plus the signal's number. */
 export const wasKilled = (code: number | null): boolean => code === null || (code > 128 && code <= 128 + 64);
 
-/** A command was told all by its start, and ends by itself. */
+/** Drives an agent that is a plain command. It gets the whole prompt at its start and ends by itself. */
 export const driveCommand = (group: Group, lease: HeldWork): Driver => ({
   over: group.exited.then(({ code }) =>
     code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.`, isKilled: wasKilled(code) },

@@ -1,13 +1,19 @@
-/** What an agent says while it works: lines to look on at, the plan as progress, and its last words. */
+/**
+ * Listens to an agent at work: prints its messages as lines, reports its plan as progress, and keeps its last
+ * message.
+ */
 import { type Plan, type SessionUpdate } from '@agentclientprotocol/sdk';
 import { type Group } from './group.ts';
 import { type ReadyRun } from './session.ts';
 
 export interface Ear {
   readonly hear: (update: SessionUpdate) => void;
-  /** From the first turn on: what is told again of an earlier session is not new. */
+  /**
+   * Starts to listen with the first turn. The agent repeats an earlier session before that, which is not
+   * news.
+   */
   readonly listen: () => void;
-  /** What it said last in the turn. */
+  /** Returns the last message of the turn. */
   readonly endTurn: () => string;
 }
 
@@ -30,7 +36,7 @@ export function openEar({ lease }: ReadyRun, group: Group): Ear {
     const done = doneOf(plan);
     if (done === progress) return;
     progress = done;
-    // The next one tells it where this one is not heard.
+    // A lost progress report does no harm: the next one corrects it.
     void lease.update({ phase: 'implementing', progress: done }).catch(() => undefined);
   };
   return {
@@ -49,7 +55,7 @@ export function openEar({ lease }: ReadyRun, group: Group): Ear {
           if (update.content.type !== 'text') return;
           const { text } = update.content;
           const next = update.messageId ?? undefined;
-          // A message of its own: what was said before is no part of the last words.
+          // A new message begins. Earlier messages are not part of the last one.
           if (next !== message) {
             endLine();
             words = '';

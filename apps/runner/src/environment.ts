@@ -1,10 +1,10 @@
-/** What an agent and the repository's hooks know of this machine: what is listed, and no more. */
+/** The environment variables and files of agents and repository hooks. They get the listed variables only. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startedWith } from './secrets.ts';
 import { type ReadyRun } from './session.ts';
 
-/** What programs need to run at all, to be reached through a proxy, and to know their user. */
+/** The variables that programs need in order to run, to use a proxy, and to know their user. */
 export const usual: readonly string[] = [
   ...[
     'PATH',
@@ -35,17 +35,22 @@ export const usual: readonly string[] = [
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
 ];
 
-/** Files of a run, beside its journal: they go with it. */
+/**
+ * Returns the paths of a run's files. They are in the folder of its journal entry and are deleted with it.
+ */
 export const filesOf = (folder: string) => ({
   prompt: path.join(folder, 'prompt.md'),
   signals: path.join(folder, 'signals.jsonl'),
   result: path.join(folder, 'result.json'),
   log: path.join(folder, 'agent.log'),
-  /** Has the command `muster`, and comes first on the agent's PATH. */
+  /** The folder of the command `muster`, which comes first on the agent's PATH. */
   programs: path.join(folder, 'bin'),
 });
 
-/** Makes the command `muster` that an agent finds, whatever the machine has: this program itself. */
+/**
+ * Writes a launcher for the command `muster` that starts this same program, whatever version the machine has
+ * installed.
+ */
 export async function writeLauncher(folder: string): Promise<void> {
   const { programs } = filesOf(folder);
   const quoted = [process.execPath, process.argv[1] ?? ''].map(
@@ -57,7 +62,10 @@ export async function writeLauncher(folder: string): Promise<void> {
   });
 }
 
-/** By whom the agent's own calls are: a token that lasts as long as the run, else the login, whose tokens do not. */
+/**
+ * Returns the credential for the agent's own calls: the token of the run. A run that works as the caller gets
+ * the name of the login instead, because the login's tokens expire before the run ends.
+ */
 export function credentialOf({ session: { connection }, identity }: ReadyRun): Record<string, string> {
   const { renewed, token } = connection;
   return renewed !== undefined && token === identity.token

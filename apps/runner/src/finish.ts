@@ -1,4 +1,7 @@
-/** The end of a run: checked, committed, pushed, handed in; and what is given back of the machine. */
+/**
+ * The end of a run: checks, commits, pushes and submits the work, then releases what the run used of the
+ * machine.
+ */
 import { MusterError } from '@muster/client';
 import { type Execution } from '@muster/registry';
 import { shortFolder } from '@muster/terminal';
@@ -16,11 +19,14 @@ const mostSummary = 4_000;
 export const cut = (text: string): string =>
   text.length <= mostSummary ? text : `${text.slice(0, mostSummary - 1)}…`;
 
-/** Whether the branch has anything that the base has not. */
+/** Returns true if the branch has commits that the base does not have. */
 const hasWork = async ({ worktree, work }: ReadyRun, head: string): Promise<boolean> =>
   head !== work.baseSha && (await worktree.git(['rev-list', '--count', `${work.baseSha}..${head}`])) !== '0';
 
-/** Commits what is left and pushes the branch; says why it cannot be handed in. */
+/**
+ * Commits the remaining changes and pushes the branch. Returns a failed verdict if the work cannot be
+ * submitted.
+ */
 async function deliver(
   run: ReadyRun,
   summary: string,
@@ -52,7 +58,10 @@ async function deliver(
   };
 }
 
-/** Does what the verdict says, at the API; what was done already is not done again. Answers how it really ended. */
+/**
+ * Reports the verdict to the API, skipping steps that are already done. Returns the verdict with which the
+ * run really ended.
+ */
 export async function conclude(run: ReadyRun, verdict: Verdict): Promise<Verdict> {
   const { lease, work, session } = run;
   switch (verdict.outcome) {
@@ -92,7 +101,7 @@ export async function conclude(run: ReadyRun, verdict: Verdict): Promise<Verdict
         try {
           await lease.handoff({ ...addressee, note });
         } catch (error) {
-          // Whom the agent named is none that it can be handed to.
+          // The API rejects the recipient that the agent named, so the work is released instead.
           if (!(error instanceof MusterError) || ![400, 404, 422].includes(error.status)) throw error;
           session.say.warn(`${work.key} was not handed over: ${error.body.message}`);
           await lease.release(note);
@@ -115,7 +124,7 @@ export async function conclude(run: ReadyRun, verdict: Verdict): Promise<Verdict
   }
 }
 
-/** A checkpoint where the folder still has files to be saved. */
+/** Writes a checkpoint if the folder has unsaved files. A failure is only a warning. */
 const save = (run: ReadyRun): Promise<unknown> =>
   writeCheckpoint(run).catch((error: unknown) => {
     run.session.say.warn(`${run.work.key}: no checkpoint: ${(error as Error).message}`);
@@ -131,7 +140,7 @@ const told: Readonly<Record<Verdict['outcome'], string>> = {
   ended: 'ended by the agent',
 };
 
-/** The last of a run: its hook, and what it had of this machine. */
+/** Closes a run: runs its last hook and frees what the run used of this machine. */
 export async function close(run: ReadyRun, verdict: Verdict): Promise<void> {
   const { own, session, work, config } = run;
   await own.write({ step: 'closing', verdict });
@@ -144,7 +153,7 @@ export async function close(run: ReadyRun, verdict: Verdict): Promise<void> {
 
 type Place = Pick<ReadyRun, 'session' | 'work' | 'worktree' | 'author' | 'own'>;
 
-/** Gives the folder back, or lets the journal say why it stays. */
+/** Removes the folder, or records in the journal why it stays. */
 export async function settleFolder(place: Place, verdict: Verdict): Promise<void> {
   const { own, session, work } = place;
   const why = await giveBack(place, own.get(), verdict);
@@ -162,7 +171,7 @@ export async function settleFolder(place: Place, verdict: Verdict): Promise<void
   else await own.write({ step: 'kept', verdict, note: why });
 }
 
-/** Undefined where the folder was given back, else why it stays, such as an error of git. */
+/** Returns undefined if the folder was removed, else the reason why it stays, such as an error of git. */
 export const giveBack = (
   place: Omit<Place, 'own'>,
   entry: Pick<Entry, 'here' | 'cameFrom'>,

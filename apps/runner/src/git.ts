@@ -1,4 +1,4 @@
-/** Git as a process: arguments in arrays, never a question, and its own words where it fails. */
+/** Runs git as a process. Arguments are arrays, git never prompts, and errors carry git's own output. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onOneLine } from '@muster/terminal';
@@ -6,7 +6,7 @@ import { usual } from './environment.ts';
 import { forgeTokens, startedWith } from './secrets.ts';
 import { requireTrustedConfig } from './trusted-config.ts';
 
-/** Git failed; the message has what it said. */
+/** The error of a failed git command. Its message has git's output. */
 export class GitError extends Error {
   readonly code: number;
   readonly said: string;
@@ -21,7 +21,7 @@ export class GitError extends Error {
 export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Exit codes that are answers as well; 0 alone unless told. */
+  /** Exit codes that count as answers. Only 0 does by default. */
   readonly answers?: readonly number[];
   readonly signal?: AbortSignal;
 }
@@ -32,27 +32,33 @@ export interface GitAnswer {
 }
 
 export interface Git {
-  /** What it printed, without the last line break. */
+  /** Returns the output without the last line break. */
   (args: readonly string[], options?: GitOptions): Promise<string>;
   readonly ask: (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
 }
 
-/** Where git works. Both are said where no folder may be searched for a repository, such as one an agent works in. */
+/**
+ * The folder in which git works. Both fields are set where git must not search for a repository, such as in
+ * an agent's folder.
+ */
 export interface GitPlace {
   readonly folder: string;
   readonly gitDir?: string;
 }
 
-/** What could send git to another repository than the one that is meant: a hook of git has these set. */
+/** Variables that could send git to another repository. They are set while a hook of git runs. */
 const strayNames = new Set(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR']);
 
-/** Commands that reach the remote, for which a credential helper of the person may need their token. */
+/** Commands that reach the remote, for which the person's credential helper may need their token. */
 const remoteCommands = new Set(['fetch', 'push']);
 
 const isListed = (name: string): boolean =>
   usual.includes(name) || (/^(GIT|SSH)_/.test(name) && !strayNames.has(name));
 
-/** Hooks and file watchers of a repository that an agent works in would run with the rights of the runner. */
+/**
+ * Settings that disable hooks and file watchers. In a repository where an agent works they would run with the
+ * rights of the runner.
+ */
 const neverRun = [
   '-c',
   'core.hooksPath=/dev/null',
@@ -80,9 +86,10 @@ function environmentOf({ folder, gitDir }: GitPlace, command: string | undefined
 export function openGit(place: GitPlace): Git {
   const ask: Git['ask'] = async (args, { env = {}, input = '', answers = [0], signal } = {}) => {
     await requireTrustedConfig(place.gitDir);
-    // A group of its own: Ctrl-C ends the runner in its own way, and not a push half-way.
+    // Runs in its own process group, so that Ctrl-C does not interrupt a push and the runner can end in
+    // order.
     const child = spawn('git', [...neverRun, ...args], {
-      // Git goes to the work tree by itself, and says so where that is gone.
+      // Git changes to the work tree by itself, and reports it if that folder is gone.
       cwd: place.gitDir ?? place.folder,
       env: { ...environmentOf(place, args[0]), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -104,5 +111,5 @@ export function openGit(place: GitPlace): Git {
   return Object.assign(run, { ask });
 }
 
-/** Names of `git … -z`. */
+/** Returns the names in the output of `git … -z`. */
 export const namesIn = (text: string): string[] => text.split('\0').filter((name) => name !== '');

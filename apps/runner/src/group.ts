@@ -1,6 +1,7 @@
 /**
- * A command as a process group of its own, which ends with the runner, however that ends. It begins only when it has been
- * written down: a shell waits in its place until it is told to go on, and gives up when the runner is gone.
+ * Runs a command in its own process group, which ends with the runner even if the runner is killed.
+ * The command begins only after its process has been recorded. Until then a shell waits in its place, and it
+ * exits if the runner is gone.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,12 +15,12 @@ export interface GroupSetting {
   readonly command: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Left out: what reads and writes its lines holds its pipes. */
+  /** The text for standard input. If it is undefined, the caller uses `pipes` instead. */
   readonly input?: string;
-  /** What it prints is added there. */
+  /** The file to which output is appended. */
   readonly log: string;
   readonly onLine?: (line: string) => void;
-  /** Told before the command begins; it begins when this has returned. */
+  /** Called before the command begins. The command begins when this has returned. */
   readonly onReady?: (leader: ProcessId) => Promise<void>;
 }
 
@@ -29,25 +30,25 @@ export interface Exit {
 }
 
 export interface Group {
-  /** When its first process is over; what it began may go on. */
+  /** Resolves when the first process has exited. Its children may still run. */
   readonly exited: Promise<Exit>;
-  /** When it printed something last, by performance.now(). */
+  /** Returns the time of the last output, as given by performance.now(). */
   readonly lastOutput: () => number;
-  /** The last lines that it printed. */
+  /** Returns the last lines of output. */
   readonly tail: () => string;
-  /** Adds a line to what it printed. */
+  /** Appends a line to the output. */
   readonly print: (line: string) => void;
-  /** It gave a sign of life. */
+  /** Records activity of the command. */
   readonly touch: () => void;
-  /** Its standard input and output, where no input was given. */
+  /** The standard input and output, if no input was given. */
   readonly pipes: { readonly input: Writable; readonly output: Readable };
-  /** Ends all of it, and returns when nothing is left. */
+  /** Ends all processes of the group, and returns when none is left. */
   stop(graceMillis: number): Promise<void>;
 }
 
 const waiting = 'IFS= read -r word <&3 && [ "$word" = go ] && exec 3<&- && exec "$@"';
 
-/** Its standard input ends when the runner is gone. */
+/** The script that ends the group when its standard input closes, which happens when the runner is gone. */
 const guard = `cat >/dev/null
 kill -s TERM -- "-$1" 2>/dev/null
 for second in 1 2 3 4 5 6 7 8 9 10; do
@@ -87,7 +88,7 @@ export async function startGroup(setting: GroupSetting): Promise<Group> {
     child.once('error', reject);
   });
   const { pid } = child;
-  // It could not be started: the folder is gone, or the machine is full.
+  // The command could not start: the folder is gone, or the machine has no resources left.
   if (pid === undefined) return exited.then(() => Promise.reject(new Error('it did not start')));
 
   const lines = input === undefined ? [child.stderr] : [child.stdout, child.stderr];
@@ -143,7 +144,7 @@ function collect(
       file.write(chunk);
       const parts = `${begun}${decoder.write(chunk)}`.split('\n');
       begun = parts.pop() ?? '';
-      // A line without an end is cut, so that it does not fill the memory.
+      // Cuts a line without an end, so that it does not fill the memory.
       if (begun.length > longestLine) parts.push(begun.slice(0, longestLine));
       if (begun.length > longestLine) begun = '';
       for (const line of parts) tell(line);

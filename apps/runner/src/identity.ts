@@ -1,4 +1,4 @@
-/** As whom a run works: an agent of the caller, by a token of the run's own that reaches one project. */
+/** The identity of a run: an agent of the caller, with a token for this run that reaches one project. */
 import { type Client, isRefusal, MusterError } from '@muster/client';
 import { UsageError } from '@muster/terminal';
 import { findOrMakeAgent } from './agents.ts';
@@ -11,10 +11,16 @@ export interface RunIdentity {
 
 const nameOf = (runId: string): string => `muster work ${runId}`.slice(0, 120);
 
-/** A question may wait for people that long; the token is revoked when the run is over. */
+/**
+ * The lifetime of the token in days. A question may wait for people that long; the token is revoked when the
+ * run ends.
+ */
 const days = 7;
 
-/** The run has no token of its own, so no agent is started: a model never gets the token of a person. */
+/**
+ * The error of a run that could not get its own token. No agent is started then, because a model never gets a
+ * person's token.
+ */
 export class NoRunToken extends Error {
   constructor(why: string) {
     super(
@@ -23,7 +29,10 @@ export class NoRunToken extends Error {
   }
 }
 
-/** A member's call makes an agent and a token for the run. An agent may make none, and works as itself. */
+/**
+ * Creates an agent and a token for the run if a member calls. An agent cannot create either, and works as
+ * itself.
+ */
 export async function identifyRun(
   client: Client,
   given: {
@@ -31,7 +40,7 @@ export async function identifyRun(
     readonly runId: string;
     readonly project: string;
     readonly agentName: string;
-    /** Refuses a caller who is no agent. */
+    /** Rejects a caller who is not an agent. */
     readonly asMe?: boolean;
   },
 ): Promise<RunIdentity> {
@@ -40,7 +49,7 @@ export async function identifyRun(
   if (given.asMe === true) throw new UsageError('--as-me needs the token of an agent');
   try {
     const agent = await findOrMakeAgent(client, given.agentName).catch((error: unknown) => {
-      // Another run made it between the look and the making.
+      // Another run created it between the lookup and the call.
       if (isRefusal(error, 'already_exists')) return findOrMakeAgent(client, given.agentName);
       throw error;
     });
@@ -55,14 +64,14 @@ export async function identifyRun(
   }
 }
 
-/** Ends what was made for the run, also by a runner that did not live to write it down. */
+/** Revokes the tokens that were created for the run, including those that a killed runner did not record. */
 export async function endTokens(client: Client, runId: string): Promise<void> {
   try {
     for await (const { id, name, revokedAt } of client.tokens.list.all({ limit: 200 })) {
       if (name === nameOf(runId) && revokedAt === null) await client.tokens.revoke({ tokenId: id });
     }
   } catch (error) {
-    // An agent has made none, and may not ask.
+    // An agent has created no tokens, and may not list them.
     if (!(error instanceof MusterError) || error.status !== 403) throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a runner is about to do, written down before it does it, in the folder that all worktrees of a repository share.
- * A runner that finds an entry whose runner is gone goes on from it.
+ * The journal of a runner: each step is recorded before it is taken, in the folder that all worktrees of a
+ * repository share. A runner continues an entry whose runner is gone.
  */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const Verdict = z.object({
   toMemberId: z.string().optional(),
   toAgentId: z.string().optional(),
 });
-/** How a run is to end, or has ended. */
+/** The planned or actual end of a run. */
 export type Verdict = z.infer<typeof Verdict>;
 
 const Work = z.object({
@@ -29,21 +29,21 @@ const Work = z.object({
   projectId: z.string(),
   epoch: z.int(),
   attempt: z.int(),
-  /** The branch that the work is to go into, and its commit. */
+  /** The branch into which the work goes, and its commit. */
   base: z.string(),
   baseSha: z.string(),
-  /** Where the work begins: base, or what was there before. */
+  /** The commit at which the work begins: the base, or what an earlier holder left. */
   startSha: z.string(),
-  /** A checkpoint whose files are not all committed. */
+  /** A checkpoint with changes that are not all committed. */
   restoreSha: z.string().optional(),
   branch: z.string(),
   folder: z.string(),
-  /** Of the worktree, once it is made. */
+  /** The git directory of the worktree, once it has been created. */
   gitDir: z.string().optional(),
-  /** The ref of its checkpoints. */
+  /** The ref of the run's checkpoints. */
   ref: z.string(),
   portBase: z.int().optional(),
-  /** Once it is open. */
+  /** The pull request, once it is open. */
   pullRequest: z.object({ number: z.int(), url: z.string() }).optional(),
 });
 export type Work = z.infer<typeof Work>;
@@ -53,10 +53,10 @@ const Entry = z.object({
   baseUrl: z.string(),
   command: z.array(z.string()),
   protocol: z.enum(['acp', 'command']).default('command'),
-  /** By the protocol: the agent's own name of what was talked about so far. */
+  /** The agent's own id of the conversation so far, for agents that speak the protocol. */
   sessionId: z.string().optional(),
   agentName: z.string(),
-  /** Names of the environment that the agent gets besides the usual ones; never their values. */
+  /** Names of the extra environment variables that the agent gets. Values are never stored. */
   passed: z.array(z.string()),
   /** Digest of git's configuration before the agent began. */
   gitConfig: z.string().optional(),
@@ -65,7 +65,7 @@ const Entry = z.object({
   step: z.enum(steps),
   holderId: z.string().optional(),
   work: Work.optional(),
-  /** In place of a worktree: the branch that the checkout goes back to. */
+  /** The branch to which the checkout returns, if the run uses the checkout instead of a worktree. */
   cameFrom: z.string().optional(),
   agent: z.object({ pid: z.int(), began: z.string() }).optional(),
   tries: z.int(),
@@ -74,21 +74,21 @@ const Entry = z.object({
 });
 export type Entry = z.infer<typeof Entry>;
 
-/** An entry that this process alone works on. */
+/** An entry on which only this process works. */
 export interface OwnEntry {
   readonly folder: string;
   get(): Entry;
-  /** What has been done: on the disk when it returns, unless the repository was removed. */
+  /** Records completed work. It is on the disk on return, unless the repository was removed. */
   write(change: Partial<Entry>): Promise<Entry>;
-  /** What is about to be done: on the disk when it returns. */
+  /** Records what is about to be done. It is on the disk on return. */
   intend(change: Partial<Entry>): Promise<void>;
-  /** Forgets it: nothing is left to be done. */
+  /** Deletes the entry, because nothing is left to do. */
   drop(): Promise<void>;
 }
 
 export interface Journal {
   begin(entry: Omit<Entry, 'runId' | 'step' | 'tries'>): Promise<OwnEntry>;
-  /** Those whose runner is gone; each is taken over by one caller alone. */
+  /** Takes over the entries of dead runners. Only one caller gets each entry. */
   adopt(isWanted: (entry: Entry) => boolean): Promise<OwnEntry[]>;
   readonly list: () => Promise<{ entry: Entry; isRunning: boolean }[]>;
 }
@@ -129,7 +129,7 @@ async function readEntry(folder: string): Promise<Entry | undefined> {
 
 const owners = /^owner-(\d+)$/;
 
-/** The number of the newest owner, and whether it lives. */
+/** Returns the number of the newest owner, and whether its process lives. */
 async function lookForOwner(folder: string): Promise<{ generation: number; isLiving: boolean }> {
   const names = await readdir(folder).catch(() => []);
   const generation = Math.max(0, ...names.map((name) => Number(owners.exec(name)?.[1] ?? 0)));
@@ -139,7 +139,10 @@ async function lookForOwner(folder: string): Promise<{ generation: number; isLiv
   return { generation, isLiving: await isAlive({ pid: Number(pid), began }) };
 }
 
-/** True for one of all that try to follow the same owner: a file of a name is made once. */
+/**
+ * Becomes the next owner. Returns true for only one of several callers, because a file with that name can be
+ * created once.
+ */
 async function follow(folder: string, generation: number): Promise<boolean> {
   const me = await identify(process.pid);
   const draft = path.join(folder, `draft-${randomUUID()}`);
@@ -170,7 +173,8 @@ function ownEntry(folder: string, first: Entry): OwnEntry {
     get: () => entry,
     write: async (change) => {
       entry = Entry.parse({ ...entry, ...change });
-      // An agent that removed the repository removed this journal, too. Its run ends, and nothing could be resumed.
+      // An agent that removed the repository also removed this journal. Its run ends, and nothing could be
+      // resumed.
       await put(entry).catch(unlessMissing);
       return entry;
     },
@@ -186,7 +190,7 @@ function ownEntry(folder: string, first: Entry): OwnEntry {
   };
 }
 
-/** The journal of a repository, by the folder that its worktrees share. */
+/** Opens the journal of a repository, given the folder that its worktrees share. */
 export function openJournal(commonDir: string): Journal {
   const home = path.join(commonDir, 'muster/runs');
   const folders = async (): Promise<string[]> =>
@@ -200,7 +204,7 @@ export function openJournal(commonDir: string): Journal {
       const runId = `${hostname().slice(0, 60)}/${id}`;
       const first: Entry = { ...entry, runId, step: 'taking', tries: 0 };
       await ownEntry(unfinished, first).write({});
-      // There only with its owner: another runner would take it for one that was left.
+      // The entry appears together with its owner. Without one, another runner would take it for abandoned.
       await rename(unfinished, folder);
       await syncFolder(home);
       return ownEntry(folder, first);
@@ -212,7 +216,7 @@ export function openJournal(commonDir: string): Journal {
         if (before !== undefined && !isWanted(before)) continue;
         const { generation, isLiving } = await lookForOwner(folder);
         if (isLiving || !(await follow(folder, generation))) continue;
-        // What was written until its owner died; without an entry nothing was done.
+        // Reads the entry as its last owner left it. Without an entry, nothing had been done.
         const entry = await readEntry(folder);
         if (entry === undefined) await rm(folder, { recursive: true, force: true });
         else adopted.push(ownEntry(folder, entry));

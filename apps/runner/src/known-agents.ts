@@ -1,10 +1,10 @@
-/** Agents that speak the Agent Client Protocol, by the name that they are asked for with. */
+/** The known agents that speak the Agent Client Protocol, by the names with which users select them. */
 import { type Config } from './config.ts';
 
-/** By the protocol, or a command that reads its standard input and ends. */
+/** The way to drive an agent: by the protocol, or as a command that reads its standard input and exits. */
 export type Protocol = 'acp' | 'command';
 
-/** Versions are pinned: an adapter that npx fetches is code that runs here. */
+/** Versions are pinned, because an adapter that npx downloads is code that runs on this machine. */
 const known: Readonly<Record<string, readonly string[]>> = {
   claude: ['npx', '--yes', '@agentclientprotocol/claude-agent-acp@0.101.0'],
   codex: ['npx', '--yes', '@agentclientprotocol/codex-acp@2.6.0'],
@@ -19,7 +19,7 @@ const knownAgent = (name: string | undefined): readonly string[] | undefined =>
 export interface Chosen {
   readonly command: readonly string[];
   readonly protocol: Protocol;
-  /** What the agent is called in Muster. */
+  /** The name of the agent in Muster. */
   readonly name: string;
 }
 
@@ -30,8 +30,8 @@ const nameOfCommand = (command: readonly string[]): string =>
     ?.replace(/\.[a-z]+$/, '') || 'agent';
 
 /**
- * The agent of a run: the command that was given, else the known agent that was named, else what the repository wishes.
- * Undefined where none of them says.
+ * Chooses the agent of a run: the given command, else the named known agent, else the repository's setting.
+ * Returns undefined if none of them is set.
  */
 export function chooseAgent(
   given: { readonly command: readonly string[]; readonly acp: boolean; readonly name: string | undefined },

@@ -1,4 +1,7 @@
-/** What others do to the work of a run, as it happens: into a file for the agent, and to the runner itself. */
+/**
+ * Passes on what others do to the work of a run as it happens, to a file for the agent and to the runner
+ * itself.
+ */
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, followEvents, type HeldLease, MusterError } from '@muster/client';
@@ -17,14 +20,14 @@ const says: Readonly<Record<Signal['kind'], string>> = {
   forge: 'The forge has news of the branch or pull request.',
 };
 
-/** After these what the agent was told at the start is old. */
+/** Signals after which the agent's first prompt is outdated. */
 const changing = new Set<Signal['kind']>(['spec_changed', 'story_changed', 'review_verdict']);
 
 const Words = z.object({ body: z.string(), author: z.object({ name: z.string() }) });
-/** Of a question that was answered, as the signal shows it. */
+/** The data of a signal that a question was answered. */
 const Answered = z.object({ commentId: z.string(), answer: Words.nullish() });
 
-/** What a signal says, with the words of people where it has them. */
+/** Describes a signal in one line, with the words of people where it has them. */
 function lineOf({ kind, data }: Signal): string {
   const said = Words.safeParse(kind === 'question_answered' ? data['answer'] : data).data;
   return said === undefined ? says[kind] : `${says[kind]} ${said.author.name}: ${said.body}`;
@@ -34,7 +37,7 @@ export interface HeardSignals extends Signals {
   readonly hear: (signal: Signal) => void;
 }
 
-/** Signals are lines of JSON in the file, oldest first. */
+/** Opens the list of signals. The file has one line of JSON for each, oldest first. */
 export function openSignals(file: string): HeardSignals {
   const stop = new AbortController();
   let news: News[] = [];
@@ -68,7 +71,7 @@ export function openSignals(file: string): HeardSignals {
 
 const pauseMillis = 1_000;
 
-/** Asks for the signals as soon as something happens to the execution, until it is over. */
+/** Fetches the signals as soon as an event of the execution arrives, until the run ends. */
 export async function listen(client: Client, lease: HeldLease, over: AbortSignal): Promise<void> {
   let afterSeq = lease.execution().lastEventSeq;
   while (!over.aborted && !lease.isOver()) {
@@ -79,7 +82,7 @@ export async function listen(client: Client, lease: HeldLease, over: AbortSignal
         await lease.renew();
       }
     } catch (error) {
-      // No answer, or the lease is lost, which the lease tells by itself, once it is asked where the token ended.
+      // The API did not answer, or the lease is lost. A renewal finds out which, also if the token expired.
       if (error instanceof MusterError) await lease.renew().catch(() => undefined);
       await pause(pauseMillis, undefined, { signal: over }).catch(() => undefined);
     }

@@ -1,4 +1,7 @@
-/** What an agent may do that asks for leave: as the repository wishes, or as people answer a question on the story. */
+/**
+ * Decides permission requests of agents: by the repository's settings, or by the answer of people to a
+ * question on the story.
+ */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -11,7 +14,7 @@ import {
 import { type Decision } from './config.ts';
 import { type ReadyRun } from './session.ts';
 
-/** Alone the mode of a session is the runner's matter. */
+/** Allows each kind by default but a change of the session's mode, which only the runner may make. */
 const usual = (kind: ToolKind): Decision => (kind === 'switch_mode' ? 'deny' : 'allow');
 
 const changing = new Set<ToolKind>(['edit', 'delete', 'move']);
@@ -21,7 +24,7 @@ const isIn = (folder: string, place: string): boolean => {
   return way === '' || (!way.startsWith('..') && !path.isAbsolute(way));
 };
 
-/** What the wishes say; a change outside of the worktree is refused whatever they say. */
+/** Decides by the settings. A change outside of the worktree is always denied. */
 export function decide({ config, worktree, own }: ReadyRun, toolCall: ToolCallUpdate): Decision {
   const kind = toolCall.kind ?? 'other';
   const homes = [worktree.folder, own.folder, tmpdir()];
@@ -31,7 +34,7 @@ export function decide({ config, worktree, own }: ReadyRun, toolCall: ToolCallUp
   return config.agent.permissions[kind] ?? usual(kind);
 }
 
-/** The options that mean a decision, the best first. Always is what people say, never the wishes. */
+/** The options that express a decision, best first. Only people decide "always", never the settings. */
 const fitting = {
   allow: ['allow_once', 'allow_always'],
   always: ['allow_always', 'allow_once'],
@@ -48,7 +51,7 @@ export function outcomeOf(
   return found === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: found.optionId };
 }
 
-/** The first word decides; whatever is no leave is none. */
+/** Reads the decision from the first word. Any word that does not allow it denies it. */
 export function readAnswer(body: string): keyof typeof fitting {
   const [word = ''] = /[a-z]+/.exec(body.trim().toLowerCase()) ?? [];
   if (word === 'always') return 'always';
@@ -66,7 +69,10 @@ function questionOf(agent: string, { title, kind, rawInput }: ToolCallUpdate): s
   ].join('\n\n');
 }
 
-/** Asks on the story, and waits for as long as it takes; the work waits for input meanwhile. */
+/**
+ * Asks a question on the story and waits for the answer without a time limit. The work is in the state
+ * waiting_input until then.
+ */
 export async function askPeople(
   { client, work, lease, signals, session, own }: ReadyRun,
   toolCall: ToolCallUpdate,

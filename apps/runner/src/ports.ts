@@ -1,10 +1,10 @@
-/** A block of ports for a run, which no other run of this machine that is under way was given. */
+/** Allocates a block of ports for a run, distinct from those of all other active runs on this machine. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { openJournal } from './journal.ts';
 
 const mostBlocks = 200;
-/** By this process, also those that no journal names yet. */
+/** The ports that this process allocated, including those that no journal names yet. */
 const given = new Set<number>();
 
 async function isFree(port: number): Promise<boolean> {
@@ -20,12 +20,12 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** The run that had them is over. */
+/** Releases the ports of a finished run. */
 export const givePortsBack = (base: number | undefined): void => {
   if (base !== undefined) given.delete(base);
 };
 
-/** The first of `count` ports that are free now. */
+/** Returns the first of `count` ports that are free now. */
 export async function freePorts(
   { count, from }: { readonly count: number; readonly from: number },
   commonDir: string,

@@ -1,4 +1,4 @@
-/** From a story that is held to a folder in which work can begin. */
+/** Prepares a folder for the work on an acquired story. */
 import { cp, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type HeldLease } from '@muster/client';
@@ -19,7 +19,7 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Where the work begins: at what an earlier holder left, else at the base. */
+/** Finds the commit at which the work begins: what an earlier holder left, else the base. */
 async function startOf(
   { repository, say }: Session,
   lease: HeldLease,
@@ -34,7 +34,7 @@ async function startOf(
   }
   const branch = execution.git?.branch;
   if (!lease.resumed || branch === null || branch === undefined) return { startSha: base.sha };
-  // Another tool worked on it before, and said on which branch.
+  // Another tool worked on the story before, and reported its branch.
   if (remote !== undefined) {
     const place = `refs/muster-remote/${execution.id}/branch`;
     const { code } = await git.ask(
@@ -51,7 +51,7 @@ async function startOf(
   return { startSha: local ?? base.sha };
 }
 
-/** A folder of that name that is not there yet. */
+/** Returns the path of a folder with that name that does not exist yet. */
 async function freeFolder(home: string, name: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const folder = path.join(home, count === 1 ? name : `${name}-${count}`);
@@ -101,7 +101,7 @@ async function openHere({ session, own }: Run, work: Work): Promise<Worktree> {
   return openWorktree(top);
 }
 
-/** Runs a hook of the repository; what it prints is passed on. Undefined when it went well, else what went wrong. */
+/** Runs a hook of the repository and passes its output on. Returns undefined on success, else the problem. */
 export async function runHook(run: ReadyRun, name: string, hook: Hook): Promise<string | undefined> {
   const { own, session, work, worktree } = run;
   session.say.tell(work.key, 'hook', `${name} …`, { hook: name });
@@ -141,7 +141,7 @@ async function copyIncluded({ session }: Run, work: Work, worktree: Worktree): P
   }
 }
 
-/** Makes the folder, or goes on with the one that is there. Throws SetUpFailed where the machine is at fault. */
+/** Creates the folder, or continues in the existing one. Throws SetUpFailed if the machine is at fault. */
 export async function prepare(
   run: Run,
   base: Base,

@@ -1,16 +1,16 @@
-/** Processes of a run: told from others that got the same number later, and ended together. */
+/** Identifies the processes of a run, also when a process id is reused, and ends them together. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A process, and when it began: a number alone may be another's by now. */
+/** A process id with its start time, because another process may reuse the id. */
 export interface ProcessId {
   readonly pid: number;
   readonly began: string;
 }
 
-/** The environment variable by which processes of a run are known, also those that left its group. */
+/** The environment variable that marks all processes of a run, including those that left its group. */
 export const runMark = 'MUSTER_RUN_ID';
 
 interface Listed {
@@ -18,15 +18,17 @@ interface Listed {
   readonly group: number;
   readonly began: string;
   readonly isOver: boolean;
-  /** Of the processor, in ticks of the system; 0 where the system does not say. */
+  /** The processor time in ticks of the system, or 0 where the system does not report it. */
   readonly spent: number;
 }
 
 const hasProc = process.platform === 'linux';
 
 /**
- * What the kernel says of a process, undefined where it is gone or another user's. No disk is waited for, and to hand so many
- * small reads to other threads takes four times the processor time of the reads.
+ * Reads a file of the kernel about a process. Returns undefined if the process is gone or belongs to another
+ * user.
+ * It reads synchronously because no disk is involved. Handing so many small reads to other threads takes four
+ * times the processor time.
  */
 function readProc(file: string, encoding: 'utf8' | 'latin1' = 'utf8'): string | undefined {
   try {
@@ -36,7 +38,10 @@ function readProc(file: string, encoding: 'utf8' | 'latin1' = 'utf8'): string | 
   }
 }
 
-/** The name of a program may hold blanks and brackets; what follows the last bracket has a fixed order. */
+/**
+ * Parses the stat file of a process. The name may hold spaces and brackets; the fields after the last bracket
+ * have a fixed order.
+ */
 function parseStat(stat: string): Listed {
   const rest = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
@@ -68,7 +73,7 @@ async function listByPs(): Promise<Listed[]> {
 
 const listProcesses = async (): Promise<Listed[]> => (hasProc ? listByProc() : listByPs());
 
-/** Undefined where there is none of that number. */
+/** Returns undefined if no process has that id. */
 export async function identify(pid: number): Promise<ProcessId | undefined> {
   if (hasProc) {
     const stat = readProc(`${pid}/stat`);
@@ -85,14 +90,14 @@ export const isAlive = async (id: ProcessId): Promise<boolean> =>
 const carriesMark = (pid: number, runId: string): boolean =>
   readProc(`${pid}/environ`, 'latin1')?.split('\0').includes(`${runMark}=${runId}`) === true;
 
-/** How long the processor was busy with a run's processes that still live, in ticks. */
+/** Returns the processor time of a run's live processes, in ticks. */
 export async function processorTimeOf(runId: string): Promise<number> {
   if (!hasProc) return 0;
   const pids = new Set(await processesOf(runId, undefined));
   return (await listProcesses()).reduce((sum, { pid, spent }) => sum + (pids.has(pid) ? spent : 0), 0);
 }
 
-/** Those of a group, and on Linux all that carry the run's mark, wherever they went. */
+/** Lists the processes of a group, and on Linux all processes that carry the run's mark. */
 export async function processesOf(runId: string, group: number | undefined): Promise<number[]> {
   return (await listProcesses())
     .filter(({ isOver, pid }) => !isOver && pid !== process.pid)
@@ -103,11 +108,14 @@ export async function processesOf(runId: string, group: number | undefined): Pro
 export interface StopOptions {
   readonly runId: string;
   readonly group: number | undefined;
-  /** Between asking to end and ending. */
+  /** The delay in milliseconds between the first signal and the kill. */
   readonly graceMillis: number;
 }
 
-/** Ends all processes of a run: asks, waits, and takes no more answers. Returns when none is left. */
+/**
+ * Ends all processes of a run. Sends SIGTERM, waits for the grace period, then sends SIGKILL. Returns when
+ * none is left.
+ */
 export async function stopProcesses({ runId, group, graceMillis }: StopOptions): Promise<void> {
   const deadline = performance.now() + graceMillis;
   let asked = new Set<number>();
@@ -120,7 +128,8 @@ export async function stopProcesses({ runId, group, graceMillis }: StopOptions):
       else if (!asked.has(pid)) send(pid, 'SIGTERM');
     }
     asked = new Set(left);
-    // To look costs: each process of the machine is read. One that ends is seen soon, one that takes its time a little later.
+    // Each check reads every process of the machine. The delay grows, so that a quick end is noticed soon at
+    // low cost.
     const remaining = deadline - performance.now();
     await pause(isLate ? 20 : Math.max(20, Math.min(500, (graceMillis - remaining) / 5, remaining)));
   }
@@ -130,7 +139,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // Gone in between.
+    // The process ended in between.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

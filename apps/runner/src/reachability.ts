@@ -1,8 +1,11 @@
-/** Tells the person at the terminal when Muster stops answering, and when it answers again. The work goes on either way. */
+/**
+ * Notifies the person at the terminal when Muster stops answering and when it answers again. The work
+ * continues meanwhile.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Session } from './session.ts';
 
-/** Together less than ten seconds, within which an outage is told. */
+/** Both values together stay below ten seconds, within which an outage must be reported. */
 const probeEveryMs = 5_000;
 const probeTimeoutMs = 4_000;
 

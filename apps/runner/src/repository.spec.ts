@@ -16,7 +16,10 @@ const write = async (name: string, text = ''): Promise<void> => {
   await writeFile(path.join(folder, name), text);
 };
 
-/** What is copied of a checkout that ignores `.env*`, `local/` and `dist/`, where the base has this list. */
+/**
+ * Lists the included files of a checkout that ignores `.env*`, `local/` and `dist/`, if the base has this
+ * list.
+ */
 async function includedBy(list: string): Promise<string[]> {
   const git = openGit({ folder });
   await git(['init', '--quiet', '--initial-branch=main']);

@@ -1,15 +1,15 @@
-/** The repository that the runner was started in: where it is, what its base is, what goes to the remote. */
+/** The repository in which the runner was started: its folder, its base branch and its remote. */
 import path from 'node:path';
 import { UsageError } from '@muster/terminal';
 import { type Config, configFile, parseConfig } from './config.ts';
 import { type Git, GitError, namesIn, openGit } from './git.ts';
 
 export interface Repository {
-  /** The checkout that the runner was started in. */
+  /** The checkout in which the runner was started. */
   readonly top: string;
-  /** What all worktrees share. */
+  /** The git folder that all worktrees share. */
   readonly commonDir: string;
-  /** Undefined where there is none: then branches and checkpoints stay here. */
+  /** Undefined if there is no remote. Branches and checkpoints stay local then. */
   readonly remote: string | undefined;
   readonly git: Git;
 }
@@ -44,7 +44,7 @@ export async function findRepository(folder: string, remoteWanted?: string): Pro
   return { top, commonDir, remote, git };
 }
 
-/** The branch that work goes into: the one that is named, the remote's own, or the one that is checked out. */
+/** Returns the branch into which work goes: the remote's default branch, or the one that is checked out. */
 async function baseNameOf({ git, remote }: Repository): Promise<string> {
   if (remote !== undefined) {
     const { code, out } = await git.ask(['symbolic-ref', '--short', `refs/remotes/${remote}/HEAD`], {
@@ -64,7 +64,7 @@ const commitOf = async (git: Git, name: string): Promise<string | undefined> => 
   return code === 0 ? out.trim() : undefined;
 };
 
-/** The base as the remote has it now; as it was last seen where the remote does not answer. */
+/** Finds the base as the remote has it now. Uses the last fetched state if the remote does not answer. */
 export async function findBase(
   repository: Repository,
   named: string | undefined,
@@ -92,7 +92,7 @@ export async function findBase(
   return { name, sha };
 }
 
-/** The repository's wishes, as the base has them. */
+/** Reads the repository's settings from the base branch. */
 export async function readConfig({ git }: Repository, { sha, name }: Base): Promise<Config> {
   const { code, out } = await git.ask(['cat-file', 'blob', `${sha}:${configFile}`], { answers: [0, 128] });
   return parseConfig(code === 0 ? out : '', `${configFile} of ${name}`);
@@ -100,14 +100,17 @@ export async function readConfig({ git }: Repository, { sha, name }: Base): Prom
 
 export { commitOf };
 
-/** Where a runner puts worktrees unless it is told: beside the checkout, so that no tool finds one inside another. */
+/**
+ * Returns the folder for worktrees. Its default is next to the checkout, so that no tool finds one checkout
+ * inside another.
+ */
 export const worktreesOf = ({ commonDir, top }: Repository, wanted: string | undefined): string => {
-  // The main checkout, also where the runner was started in a worktree of it.
+  // The main checkout, even if the runner was started in one of its worktrees.
   const main = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : commonDir;
   return wanted === undefined ? `${main}.worktrees` : path.resolve(top, wanted);
 };
 
-/** The newest checkpoint that an earlier holder left, here or at the remote. */
+/** Finds the newest checkpoint that an earlier holder left, locally or at the remote. */
 export async function findCheckpoint(
   { git, remote }: Repository,
   executionId: string,
@@ -141,12 +144,12 @@ export async function findCheckpoint(
       return { sha, isLocal, epoch: epochOf(ref.replace('refs/muster-remote/', 'refs/muster/')) };
     })
     .filter(({ epoch }) => epoch < before)
-    // What was made here is the same as the remote's, or goes on from it.
+    // A local checkpoint equals the remote's or is newer.
     .toSorted((one, other) => other.epoch - one.epoch || Number(other.isLocal) - Number(one.isLocal));
   return all[0];
 }
 
-/** Files that the checkout ignores and that `.worktreeinclude` of the base names. */
+/** Lists files that the checkout ignores and that `.worktreeinclude` of the base names. */
 export async function includedFiles({ git }: Repository, base: Base): Promise<string[]> {
   const { code, out } = await git.ask(['cat-file', 'blob', `${base.sha}:.worktreeinclude`], {
     answers: [0, 128],

@@ -1,4 +1,4 @@
-/** A run from its story to its end, and the same from wherever a runner died. */
+/** Runs work on a story from start to end, and resumes it from the step at which a runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, holdLease, isRefusal, MusterError } from '@muster/client';
 import { type Ending, endLeftovers, runAgent } from './agent.ts';
@@ -41,10 +41,10 @@ export interface Setting {
   readonly config: Config;
 }
 
-/** The base, and what the repository wishes, as they are now. */
+/** Reads the current base and settings of the repository. */
 export async function settle(session: Session, base: string | undefined): Promise<Setting> {
   const { repository, say } = session;
-  // Fails in a damaged repository, in which the calls below would only find no branch.
+  // Fails in a damaged repository, where the calls below would only report a missing branch.
   await repository.git(['rev-parse', '--git-dir']);
   const first = await findBase(repository, base, say.warn);
   const config = await readConfig(repository, first);
@@ -54,8 +54,8 @@ export async function settle(session: Session, base: string | undefined): Promis
 }
 
 /**
- * Takes a story and works on it to the end, or goes on where an entry of the journal stands. Undefined where there was
- * nothing to take. Throws SetUpFailed where this machine is at fault.
+ * Acquires a story and works on it to the end, or continues from the journal entry. Returns undefined if
+ * there was no story to acquire. Throws SetUpFailed if this machine is at fault.
  */
 export async function work(
   session: Session,
@@ -65,10 +65,10 @@ export async function work(
 ): Promise<Verdict | undefined> {
   const { connection, caller, repository, say } = session;
   const { runId, project, agentName } = own.get();
-  // Before a story is held: where git fails in the repository, none is taken.
+  // Runs before a story is acquired, so that no story is taken if git fails in the repository.
   const author = await authorOf(repository, agentName);
   const forgetRefused = async (error: unknown): Promise<never> => {
-    // What was refused was not done: nothing is to be gone on with.
+    // A rejected call changed nothing, so there is nothing to resume.
     const isRefused = error instanceof MusterError ? error.status < 500 : error instanceof NoRunToken;
     if (wanted !== undefined && isRefused) await own.drop();
     throw error;
@@ -156,7 +156,7 @@ async function hold(
   }
 }
 
-/** A verdict that was written down is carried out; until there is one, the agent is started. */
+/** Carries out a recorded verdict. Without one, starts the agent first. */
 async function toTheEnd(run: ReadyRun): Promise<Verdict> {
   const before = run.own.get();
   if (before.step === 'running') {
@@ -184,7 +184,10 @@ async function toTheEnd(run: ReadyRun): Promise<Verdict> {
   }
 }
 
-/** Also where nothing could be started in it: a runner before this one may have died before it saw so. */
+/**
+ * Returns true also if no process could start in the folder. A dead runner may not have noticed that it was
+ * gone.
+ */
 const isFolderGone = async ({ worktree }: ReadyRun, error: unknown): Promise<boolean> =>
   error instanceof FolderGone ||
   ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await isWhole(worktree)));
@@ -195,7 +198,7 @@ const folderGone: Verdict = {
   summary: 'The agent removed its own folder.',
 };
 
-/** How the work stands whose lease is no longer this run's. */
+/** Describes the state of work whose lease this run no longer holds. */
 async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
   const found = await client.deliveryExecutions.get({ executionId: work.executionId }).catch(gone);
   if (found === undefined) return { outcome: 'lost', summary: 'its story was deleted' };
@@ -204,7 +207,7 @@ async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
   return { outcome: 'lost', summary: `${execution.lease?.holder.name ?? 'another'} has the story by now` };
 }
 
-/** Starts the agent, again where its work is not good yet, until there is a verdict. */
+/** Starts the agent, again if its work fails the checks, until there is a verdict. */
 async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Promise<Verdict> {
   const { config, lease, signals, own, session, work } = run;
   let note = firstNote;
@@ -266,7 +269,7 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
   }
 }
 
-/** What the end of an agent means; it is still to be checked where it ended well. */
+/** Translates the end of an agent into a verdict. An agent that ended well is still to be checked. */
 async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecked'> {
   switch (ending.kind) {
     case 'lost':
@@ -284,7 +287,7 @@ async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecke
     case 'over':
       break;
   }
-  // It may have ended the work itself.
+  // The agent may have ended the work itself.
   await run.lease.renew().catch((error: unknown) => {
     if (!isRefusal(error, 'stale_lease')) throw error;
   });
@@ -307,7 +310,7 @@ async function interruption(run: ReadyRun): Promise<Verdict | undefined> {
   return run.session.leaving.aborted ? left : undefined;
 }
 
-/** Undefined when the question is answered, else why it is waited for no more. */
+/** Returns undefined when the question is answered, else the reason why the run stops waiting. */
 async function waitForAnswer(run: ReadyRun): Promise<Verdict | undefined> {
   run.session.say.tell(run.work.key, 'waiting', 'waits for an answer');
   while (isQuestionOpen(run.lease)) {
@@ -318,7 +321,7 @@ async function waitForAnswer(run: ReadyRun): Promise<Verdict | undefined> {
   return undefined;
 }
 
-/** Gives the story back where no work could begin. */
+/** Releases the story if the work could not begin. */
 async function abandon({ session, own, lease }: Run, { message }: SetUpFailed): Promise<void> {
   if (!lease.isOver()) await lease.release(`It could not be set up: ${message}`.slice(0, 2_000));
   const { work, here, agentName } = own.get();
@@ -331,7 +334,7 @@ async function abandon({ session, own, lease }: Run, { message }: SetUpFailed): 
   await own.drop();
 }
 
-/** What a run has of this machine in which no agent has been. */
+/** Removes the folder of a run in which no agent has worked. */
 async function forgetFolder({ repository }: Session, own: OwnEntry): Promise<void> {
   const { work, here, cameFrom } = own.get();
   if (here) {
@@ -339,13 +342,16 @@ async function forgetFolder({ repository }: Session, own: OwnEntry): Promise<voi
   } else if (work !== undefined) await forgetWorktree(repository, work);
 }
 
-/** A run that was about to let go, and did, is not one that lost its story. */
+/** Keeps the verdict of a run that released or handed over its story. Such a run did not lose it. */
 const lostOrLet = (verdict: Verdict | undefined, why: string): Verdict =>
   verdict?.outcome === 'release' || verdict?.outcome === 'handoff'
     ? verdict
     : { outcome: 'lost', summary: why };
 
-/** Of a run whose work is over at the API, or another's by now: its files are saved, and nothing is pushed to the branch. */
+/**
+ * Closes a run whose work has ended at the API or belongs to another holder. Saves its files, and pushes
+ * nothing to the branch.
+ */
 async function closeWithout(session: Session, own: OwnEntry, verdict: Verdict): Promise<Verdict> {
   const { work, runId, agentName } = own.get();
   await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });

@@ -1,12 +1,12 @@
-/** What a runner prints: a line for each thing, or JSON for scripts. */
+/** The output of a runner: one line for each event, or JSON for scripts. */
 import { jsonText, pageOfStdout, plain, wrapped } from '@muster/terminal';
 
 export interface Say {
-  /** What the runner does; `facts` are for scripts. */
+  /** Reports a step of the runner; `facts` are for scripts. */
   readonly tell: (story: string, event: string, line: string, facts?: object) => void;
-  /** What an agent or a hook printed. */
+  /** Passes on a line that an agent or a hook printed. */
   readonly pass: (story: string, line: string) => void;
-  /** What went otherwise than it should, and the run goes on. */
+  /** Reports a problem that does not end the run. */
   readonly warn: (line: string) => void;
 }
 

@@ -1,4 +1,7 @@
-/** Tokens of the person who started the runner: taken out of its environment, so that no program it starts inherits them. */
+/**
+ * Removes the tokens of the person who started the runner from its environment, so that no program it starts
+ * inherits them.
+ */
 
 /** Credentials of forges that git and the runner's own calls may use. */
 export const forgeTokens = [
@@ -19,5 +22,5 @@ export function takeSecrets(): void {
   }
 }
 
-/** The value of a variable of the environment that the runner was started with. */
+/** Returns the value of an environment variable as it was when the runner started. */
 export const startedWith = (name: string): string | undefined => taken.get(name) ?? process.env[name];

@@ -1,4 +1,4 @@
-/** What all runs of one command share, and what a run is made of. */
+/** The state that all runs of one command share, and the parts of a run. */
 import {
   type Client,
   connect,
@@ -18,7 +18,7 @@ import { type Author, type Worktree } from './worktree.ts';
 
 export interface Session {
   readonly connection: Connection;
-  /** As the caller. */
+  /** The client that calls as the caller. */
   readonly caller: Client;
   readonly repository: Repository;
   readonly say: Say;
@@ -26,7 +26,7 @@ export interface Session {
   readonly leaving: AbortSignal;
   readonly worktrees: string | undefined;
   readonly siblings: Siblings;
-  /** The caller says that they are an agent. */
+  /** True if the caller states that they are an agent. */
   readonly asMe: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Session {
 export interface Run {
   readonly session: Session;
   readonly own: OwnEntry;
-  /** As the run. */
+  /** The client that calls with the identity of the run. */
   readonly client: Client;
   readonly identity: RunIdentity;
   readonly lease: HeldLease;
@@ -51,35 +51,45 @@ export interface ReadyRun extends Run {
 
 export interface News {
   readonly line: string;
-  /** What the agent was told at the start is no longer so. */
+  /** True if the agent's first prompt is outdated by it. */
   readonly changesContext: boolean;
 }
 
-/** What others did, since the agent was last told. */
+/** The changes by others since the agent was last notified. */
 export interface Signals {
   readonly stopRequested: AbortSignal;
-  /** Each is told once. */
+  /** Returns each piece of news once. */
   take(): News[];
-  /** What is answered to a question that the runner itself asks; it is no news for the agent then. */
+  /** Waits for the answer to a question that the runner itself asks. The agent does not get it as news. */
   answerTo(questionId: string): Promise<string>;
 }
 
-/** How long a run waits for an API that does not answer, before it goes on without. */
+/**
+ * The time in seconds that a run retries calls to an unreachable API before it continues without the answer.
+ */
 const patienceSeconds = 60;
 
-/** A run that works as the caller goes on with the caller's next token; a token of its own lasts as long as it does. */
+/**
+ * Chooses the connection for a token. A run that works as the caller uses the caller's renewed tokens; the
+ * run's own token lasts as long as the run.
+ */
 const wayAs = (connection: Connection, token: string): HttpOptions =>
   token === connection.token ? connection : { baseUrl: connection.baseUrl, token };
 
 export const clientFor = (connection: Connection, token: string): Client =>
   connect({ ...wayAs(connection, token), forSeconds: patienceSeconds });
 
-/** For calls that wait: given up at once when it aborts, and not tried again. */
+/**
+ * Creates a client for calls that wait. They stop immediately when the signal aborts, and are not retried.
+ */
 export function waitingClientFor(connection: Connection, token: string, signal: AbortSignal): Client {
   const way = wayAs(connection, token);
   const { fetch = globalThis.fetch } = way;
   return createClient(httpTransport({ ...way, fetch: (url, init) => fetch(url, { ...init, signal }) }));
 }
 
-/** The setting up of the machine failed, which says nothing about the story: the runner takes no other. */
+/**
+ * The error of a failed setup of the machine. It says nothing about the story, so the runner takes no other
+ * story.
+ */
 export class SetUpFailed extends Error {}

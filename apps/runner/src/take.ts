@@ -1,4 +1,4 @@
-/** How a run comes by its story: by its name, as the next one, or again after its runner died. */
+/** Acquires the story of a run: by its id, as the next one, or again after its runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, type Client, isRefusal } from '@muster/client';
 import { type Execution } from '@muster/registry';
@@ -8,17 +8,20 @@ export interface Wanted {
   readonly storyId?: string;
   readonly labels?: string[];
   readonly assignedToMe?: boolean;
-  /** Where there is none to take: whether to wait for one. */
+  /** True if the runner waits while there is no story to acquire. */
   readonly waits: boolean;
-  /** Once it aborts, none is taken. */
+  /** Aborts the search: no story is acquired afterwards. */
   readonly until: AbortSignal;
 }
 
-/** The runs of one runner. They take stories one after the other, so that each knows what the others hold. */
+/**
+ * The parallel runs of one runner. They acquire stories one after the other, so that each knows what the
+ * others hold.
+ */
 export interface Siblings {
-  /** Ids of the stories that they hold. */
+  /** Ids of the stories that the runs hold. */
   readonly held: Set<string>;
-  /** Runs the work once that of the earlier callers has ended. */
+  /** Serializes work: it runs after the work of earlier callers has ended. */
   readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -36,7 +39,7 @@ export function createSiblings(): Siblings {
 
 export interface TakeSetting {
   readonly client: Client;
-  /** For calls that wait; it gives up when the runner is asked to end. */
+  /** The client for calls that wait. It stops when the runner is asked to end. */
   readonly waiting: Client;
   readonly entry: Entry;
   readonly siblings: Siblings;
@@ -44,7 +47,7 @@ export interface TakeSetting {
   readonly onNone: (why: string) => void;
 }
 
-/** Also where nothing happened, a lease may have come to its end. */
+/** The longest wait for an event, because a lease may also expire without one. */
 const longestWaitMillis = 60_000;
 const waitSeconds = 20;
 const pauseMillis = 1_000;
@@ -53,7 +56,7 @@ async function takeNext(setting: TakeSetting, wanted: Wanted): Promise<Acquired 
   const { client, entry, siblings, leaving, onNone } = setting;
   let told: string | undefined;
   while (!leaving.aborted) {
-    // From before the question on: what happens in between is not slept through.
+    // The cursor is from before the call, so that no event in between is missed.
     const { cursor } = await client.events.list({ projectId: entry.project, after: 'latest', limit: 1 });
     const answer = await siblings.inTurn(async () => {
       const next = await client.deliveryExecutions.acquireNext({
@@ -86,7 +89,7 @@ async function somethingHappens({ waiting, entry, leaving }: TakeSetting, cursor
   }
 }
 
-/** Undefined where there is nothing to take. */
+/** Returns undefined if there is no story to acquire. */
 export async function take(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
   if (wanted.storyId === undefined) return takeNext(setting, wanted);
   return setting.client.deliveryExecutions.acquire({
@@ -97,22 +100,22 @@ export async function take(setting: TakeSetting, wanted: Wanted): Promise<Acquir
 const held = ['leased', 'waiting_input', 'stalled'] as const;
 const isHeld = ({ state }: Execution): boolean => held.some((one) => one === state);
 
-/** How the work of a run stands whose runner died. */
+/** The state of the work of a run whose runner died. */
 export type Found =
   | { readonly kind: 'held'; readonly acquired: Acquired }
-  /** The run ended it, or another did. */
+  /** The run ended it, or another caller did. */
   | { readonly kind: 'over'; readonly execution: Execution }
-  /** It had taken none yet. */
+  /** The run had not acquired a story yet. */
   | { readonly kind: 'none' }
-  /** Another has it. */
+  /** Another holder has the story. */
   | { readonly kind: 'lost'; readonly why: string };
 
-/** Deleted, or no longer to be seen, which is the same to a run. */
+/** Returns undefined for a record that was deleted or is no longer visible, which is the same to a run. */
 export function gone(error: unknown): undefined {
   if (!isRefusal(error, 'not_found')) throw error;
 }
 
-/** Takes up again what a run holds, and nothing else. */
+/** Acquires again only what the run already holds. */
 export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
   const { runId, work } = entry;
   const execution = await (
@@ -136,7 +139,7 @@ export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
     if (work === undefined || acquired.execution.lease?.epoch === work.epoch) {
       return { kind: 'held', acquired };
     }
-    // Another had it between the two calls, and let go: this is no longer what the run had.
+    // Another holder had it between the two calls and released it, so the work may have changed.
     const { id: executionId } = acquired.execution;
     await client.deliveryExecutions.release({ executionId, leaseToken: acquired.leaseToken });
     return { kind: 'lost', why: 'another had the story in between' };
@@ -158,7 +161,7 @@ async function findHeldBy(client: Client, entry: Entry): Promise<Execution | und
   return undefined;
 }
 
-/** How a run ended that is over at the API. */
+/** Returns the verdict of a run whose work has already ended at the API. */
 export const verdictOf = ({ state, outcome, summary }: Execution): Verdict => ({
   outcome: 'ended',
   summary: summary ?? `the work is ${outcome ?? state}`,

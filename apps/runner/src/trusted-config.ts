@@ -11,7 +11,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The agent changed what git would run; the runner makes no more calls in that repository. */
+/**
+ * The error of a changed git configuration. The agent changed which programs git runs, so the runner makes no
+ * more calls in that repository.
+ */
 export class ConfigChanged extends Error {
   constructor(file: string, keys: readonly string[], isGone: boolean) {
     super(
@@ -22,7 +25,9 @@ export class ConfigChanged extends Error {
   }
 }
 
-/** Settings that name no program that git runs by itself, and no other repository: an agent may change them. */
+/**
+ * Settings that an agent may change. They name no program that git runs by itself, and no other repository.
+ */
 const harmless =
   /^(alias\.|branch\.|user\.(name|email)$|advice\.|color\.|pull\.|push\.default$|rerere\.|safe\.directory$)/;
 
@@ -32,7 +37,7 @@ interface Remembered {
 }
 
 const remembered = new Map<string, Remembered>();
-/** It grows by included files as they are found. */
+/** The watched files. Included files are added as they are found. */
 const watched = new Set<string>();
 
 const textOf = (file: string): Promise<string | undefined> =>
@@ -41,7 +46,7 @@ const textOf = (file: string): Promise<string | undefined> =>
     throw error;
   });
 
-/** Every setting but the harmless ones, by its name. Files that are included are watched by themselves. */
+/** Reads every setting except the harmless ones, by its name. Included files are watched separately. */
 async function entriesOf(file: string, text: string | undefined): Promise<Map<string, string>> {
   if (text === undefined) return new Map();
   const { stdout } = await run('git', ['config', '--file', file, '--no-includes', '--list', '-z'], {
@@ -59,7 +64,7 @@ async function entriesOf(file: string, text: string | undefined): Promise<Map<st
 
 const atHome = (name: string): string => path.join(process.env['HOME'] ?? homedir(), name);
 
-/** Files that a file includes, also those that are not there yet. */
+/** Lists the files that a file includes, even if they do not exist yet. */
 const includesIn = (file: string, entries: ReadonlyMap<string, string>): string[] =>
   [...entries]
     .filter(([name]) => /^include(if\..*)?\.path$/s.test(name))
@@ -67,7 +72,7 @@ const includesIn = (file: string, entries: ReadonlyMap<string, string>): string[
     .map((value) => value.slice(1))
     .map((name) => (name.startsWith('~/') ? atHome(name.slice(2)) : path.resolve(path.dirname(file), name)));
 
-/** Configuration of the person, for all their repositories. An agent knows where they are. */
+/** Lists the person's global configuration files, which an agent could also change. */
 function globalFiles(): string[] {
   const { GIT_CONFIG_GLOBAL: named, XDG_CONFIG_HOME: folder } = process.env;
   if (named !== undefined) return named === '' ? [] : [named];
@@ -95,13 +100,19 @@ async function requireUnchanged(file: string): Promise<void> {
   before.text = text;
 }
 
-/** Remembers the configuration of a repository and of the person, from before an agent runs in one of its worktrees. */
+/**
+ * Remembers the configuration of a repository and of the person. Call it before an agent runs in one of its
+ * worktrees.
+ */
 export async function trustConfig(commonDir: string): Promise<void> {
   for (const file of [path.join(commonDir, 'config'), ...globalFiles()]) watched.add(file);
   await requireTrustedConfig(undefined);
 }
 
-/** Throws {@link ConfigChanged} where watched configuration, or that of this worktree, is not what it was at first sight. */
+/**
+ * Throws {@link ConfigChanged} if a watched file, or the configuration of this worktree, has changed since it
+ * was first read.
+ */
 export async function requireTrustedConfig(gitDir: string | undefined): Promise<void> {
   if (watched.size === 0) return;
   const own =
@@ -109,7 +120,7 @@ export async function requireTrustedConfig(gitDir: string | undefined): Promise<
   for (const file of [...watched, ...own]) await requireUnchanged(file);
 }
 
-/** A digest of the watched configuration as it is trusted, for the journal: a later runner compares it. */
+/** Returns a digest of the trusted configuration for the journal, which a later runner compares. */
 export function trustedDigest(): string {
   const all = [...watched].map((file) => [...(remembered.get(file)?.entries ?? [])].toSorted());
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');

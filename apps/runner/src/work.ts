@@ -1,4 +1,4 @@
-/** muster work. */
+/** The command `muster work`. */
 import { realpath } from 'node:fs/promises';
 import { exitCodes, goOnUnread, UsageError } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -117,7 +117,7 @@ interface Asked {
   readonly command: readonly string[];
 }
 
-/** What the words mean; without --next the first is the story. */
+/** Interprets the arguments. Without --next the first one is the story. */
 function askedFor(
   words: readonly string[],
   { next = false, project, ...flags }: WorkFlags,
@@ -154,8 +154,8 @@ async function openSession(flags: WorkFlags, api: ApiAccess, leaving: AbortSigna
 }
 
 /**
- * Aborts at the first Ctrl-C; at the second the process ends at once, and the journal says from where to go on. Aborts also
- * where what it prints is read no more.
+ * Returns a signal that aborts at the first Ctrl-C, or when the reader of the output is gone. At the second
+ * Ctrl-C the process exits immediately, and the journal has the step from which to resume.
  */
 function heedSignals(): AbortSignal {
   const leaving = new AbortController();
@@ -172,7 +172,10 @@ function heedSignals(): AbortSignal {
   return leaving.signal;
 }
 
-/** An agent of a runner that died may have changed git's configuration before this one saw it. */
+/**
+ * Throws UsageError if git's configuration changed since the runner of the entry died. Its agent may have
+ * changed it.
+ */
 function requireSameConfig({ gitConfig, work: its, project }: Entry): void {
   if (gitConfig === undefined || gitConfig === trustedDigest()) return;
   throw new UsageError(
@@ -180,7 +183,7 @@ function requireSameConfig({ gitConfig, work: its, project }: Entry): void {
   );
 }
 
-/** Runs that were left by runners that died. */
+/** Resumes runs that dead runners left. */
 async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefined): Promise<Verdict[]> {
   const { repository, connection, say } = session;
   const isOurs = ({ step, baseUrl, project, work: its }: Entry): boolean =>
@@ -202,7 +205,7 @@ async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefine
       if (verdict !== undefined) verdicts.push(verdict);
       else say.warn('a run that had taken nothing was forgotten');
     } catch (error) {
-      // It stays in the journal, and holds up none of the others.
+      // The run stays in the journal, and does not stop the others.
       failures.push(error);
     }
   }

@@ -1,4 +1,7 @@
-/** A folder of one run: made, saved without touching its index, and given back only when nothing in it would be lost. */
+/**
+ * The folder of one run. It is created, saved without changing its index, and removed only if nothing in it
+ * would be lost.
+ */
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,15 +12,18 @@ import { requireTrustedConfig } from './trusted-config.ts';
 export interface Worktree {
   readonly folder: string;
   readonly gitDir: string;
-  /** Asks no folder for a repository: an agent may have removed what says so. */
+  /**
+   * Git with explicit folders. It never searches for the repository, because an agent may have removed the
+   * file that names it.
+   */
   readonly git: Git;
 }
 
-/** The files of a worktree, as a commit. */
+/** The files of a worktree as a commit. */
 export interface Snapshot {
   readonly commit: string;
   readonly tree: string;
-  /** The commit that the worktree stands on. */
+  /** The HEAD commit of the worktree. */
   readonly head: string;
 }
 
@@ -27,14 +33,14 @@ const there = async (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** The agent removed its folder, or what makes it a worktree: its files say nothing any more. */
+/** The error of a folder that is no longer a worktree, because an agent removed it or its `.git` file. */
 export class FolderGone extends Error {
   constructor(folder: string) {
     super(`${folder} is no worktree any more`);
   }
 }
 
-/** As it was once made, whatever became of the folder. */
+/** Describes the worktree as it was created, whatever the folder contains now. */
 export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
   folder,
   gitDir,
@@ -43,12 +49,15 @@ export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
 
 export async function openWorktree(folder: string): Promise<Worktree> {
   const gitDir = await openGit({ folder })(['rev-parse', '--absolute-git-dir']);
-  // Remembers its configuration: no agent is there yet.
+  // Remembers the configuration before any agent works there.
   await requireTrustedConfig(gitDir);
   return worktreeAt(folder, gitDir);
 }
 
-/** Removes the folder of a worktree in which no agent has been yet. False where another has a folder of that name. */
+/**
+ * Removes the folder of a worktree in which no agent has worked yet. Returns false if the folder belongs to
+ * something else.
+ */
 async function clearFolder({ git, commonDir }: Repository, folder: string): Promise<boolean> {
   if (!(await there(folder))) return true;
   const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
@@ -65,7 +74,10 @@ interface Planned {
   readonly startSha: string;
 }
 
-/** What there is of a worktree in which no agent has been yet: its folder, and its branch if nothing was committed there. */
+/**
+ * Removes a worktree in which no agent has worked yet: its folder, and its branch if nothing was committed
+ * there.
+ */
 export async function forgetWorktree(
   repository: Repository,
   { branch, folder, startSha }: Planned,
@@ -77,7 +89,7 @@ export async function forgetWorktree(
     await git.ask(['branch', '--quiet', '-D', branch], { answers: [0, 1, 128] });
 }
 
-/** Makes the branch and its folder; what an interrupted call left of them is made anew. */
+/** Creates the branch and its folder, replacing the leftovers of an interrupted call. */
 export async function addWorktree(
   repository: Repository,
   { branch, folder, startSha }: Planned,
@@ -94,27 +106,28 @@ export async function addWorktree(
   return openWorktree(folder);
 }
 
-/** Whether the folder still is what was made. */
+/** Returns true if the folder is still the worktree that was created. */
 export async function isWhole({ folder, gitDir }: Worktree): Promise<boolean> {
   if (path.basename(gitDir) === '.git') return there(gitDir);
   const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
   return link.trim() === `gitdir: ${gitDir}`;
 }
 
-/** Folders that are repositories themselves, by the lines that git has of an index or of a tree. */
+/** Picks the folders that are repositories themselves from git's lines of an index or a tree. */
 const repositoriesAmong = (lines: string): string[] =>
   namesIn(lines)
     .filter((line) => line.startsWith('160000 '))
     .map((line) => line.slice(line.indexOf('\t') + 1));
 
-/** The tree of all files that are not ignored, by an index of its own. */
+/** Writes the tree of all files that are not ignored, using a separate index. */
 async function treeOf(worktree: Worktree, head: string): Promise<string> {
   const { git, gitDir } = worktree;
   const index = path.join(gitDir, `muster-index-${randomUUID()}`);
   const env = { GIT_INDEX_FILE: index };
   try {
     if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
-    // The agent's own knows what has not changed; where it is damaged or missing, the commit says it more slowly.
+    // A copy of the agent's index knows which files have not changed. If it is damaged or missing, the commit
+    // is read instead, which is slower.
     const list = () => git.ask(['ls-files', '--stage', '-z'], { env, answers: [0, 128] });
     let listed = await copyFile(path.join(gitDir, 'index'), index).then(list, () => undefined);
     if (listed?.code !== 0) {
@@ -122,16 +135,16 @@ async function treeOf(worktree: Worktree, head: string): Promise<string> {
       await git(['read-tree', head], { env });
       listed = await list();
     }
-    // `git add` would run `git status` in a repository inside, and so the programs of its configuration.
+    // `git add` would run `git status` in a nested repository, and so the programs of its configuration.
     const inside = repositoriesAmong(listed.out);
     const pathspecs = [':(top)', ...inside.map((name) => `:(top,exclude,literal)${name}`)];
-    // A file that changes while it is read, or may not be read, is left as it was known.
+    // Keeps the earlier version of a file that changes while it is read, or that cannot be read.
     await git.ask(['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], {
       env,
       answers: [0, 1],
       input: pathspecs.join('\0'),
     });
-    // Reads the head of a repository inside, and runs nothing there.
+    // Reads the HEAD of a nested repository, and runs no program there.
     await git(['update-index', '--add', '--remove', '-z', '--stdin'], { env, input: inside.join('\0') });
     const tree = await git(['write-tree'], { env });
     if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
@@ -151,7 +164,7 @@ const authored = ({ name, email }: Author): Record<string, string> => ({
   ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
 });
 
-/** The user that git is configured with; the agent for what git does not know. */
+/** Returns the user of git's configuration, with the agent's name for what is missing. */
 export async function authorOf({ git }: Repository, agent: string): Promise<Author> {
   const read = async (name: string): Promise<string> =>
     (await git.ask(['config', '--get', name], { answers: [0, 1] })).out.trim();
@@ -160,8 +173,8 @@ export async function authorOf({ git }: Repository, agent: string): Promise<Auth
 }
 
 /**
- * A commit of all files on top of the commit that the worktree stands on and of the last checkpoint, under a ref of its
- * own. Undefined where nothing changed since that.
+ * Commits all files under a separate ref. Its parents are the worktree's HEAD and the last checkpoint.
+ * Returns undefined if nothing changed since then.
  */
 export async function saveSnapshot(
   worktree: Worktree,
@@ -190,12 +203,12 @@ export async function saveSnapshot(
   return { commit, tree, head };
 }
 
-/** The files as they were at a checkpoint, uncommitted, as the agent that wrote them left them. */
+/** Restores the files of a checkpoint as uncommitted changes, as the agent that wrote them left them. */
 export const restoreFiles = async ({ git }: Worktree, sha: string): Promise<void> => {
   await git(['restore', `--source=${sha}`, '--worktree', '--', ':/']);
 };
 
-/** Commits on the branch what is not committed yet. Answers the head of the branch. */
+/** Commits all uncommitted changes on the branch. Returns the head of the branch. */
 export async function commitRest(
   worktree: Worktree,
   { branch, message, author }: { branch: string; message: string; author: Author },
@@ -212,18 +225,18 @@ export async function commitRest(
       : await git(['commit-tree', tree, '-p', head, '-m', message], { env: authored(author) });
   await git(['update-ref', '-m', 'muster work', `refs/heads/${branch}`, commit]);
   if (commit !== head) {
-    // What it stands on, where the agent went elsewhere with HEAD; and what git believes of its files.
+    // Puts HEAD back on the branch if the agent moved it, and resets the index.
     await git.ask(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { answers: [0, 1, 128] });
     await git.ask(['reset', '--quiet'], { answers: [0, 1, 128] });
   }
   return commit;
 }
 
-/** Files that differ between two commits. */
+/** Lists the files that differ between two commits. */
 export const changedFiles = async (git: Git, from: string, to: string): Promise<string[]> =>
   namesIn(await git(['diff', '--name-only', '-z', '--no-renames', from, to]));
 
-/** Puts a commit under a name at the remote. Undefined when it is there, else why it is not. */
+/** Pushes a commit to a ref of the remote. Returns undefined on success, else the problem. */
 export async function push(
   { git, remote }: Repository,
   sha: string,
@@ -243,11 +256,14 @@ export async function push(
   }
 }
 
-/** Folders of a commit that are repositories themselves: what is in them goes with none of its pushes. */
+/** Lists the folders of a commit that are repositories themselves. A push does not include their contents. */
 const repositoriesIn = async (git: Git, sha: string): Promise<string[]> =>
   repositoriesAmong(await git(['ls-tree', '-r', '-z', sha]));
 
-/** Why the folder is to stay; undefined where the remote has all that is in it. `save` makes its checkpoint. */
+/**
+ * Returns the reason why the folder has to stay. Returns undefined if the remote has all its contents. `save`
+ * writes its checkpoint.
+ */
 export async function whyKept(
   repository: Repository,
   worktree: Worktree,
@@ -269,19 +285,22 @@ export async function whyKept(
   return strange === undefined ? undefined : `${strange} is a repository of its own`;
 }
 
-/** Gives the folder back, and the local branch where the checkpoint has it. The caller has asked whyKept. */
+/** Removes the folder, and the local branch if the checkpoint contains it. The caller has checked whyKept. */
 export async function removeWorktree(
   { git }: Repository,
   { folder }: Worktree,
   { branch, ref }: { readonly branch: string; readonly ref: string },
 ): Promise<void> {
-  // Files that git ignores are in it: without force it would stay.
+  // The folder contains files that git ignores, so git removes it only with --force.
   await git(['worktree', 'remove', '--force', folder]);
   const isIn = await git.ask(['merge-base', '--is-ancestor', branch, ref], { answers: [0, 1, 128] });
   if (isIn.code === 0) await git.ask(['branch', '--quiet', '-D', branch], { answers: [0, 1, 128] });
 }
 
-/** The words for git by which a checkout is again where a run found it: on a branch, or at a commit alone. */
+/**
+ * Returns the git arguments that return a checkout to its earlier state: on a branch, or at a detached
+ * commit.
+ */
 export const switchBack = (cameFrom: string): string[] => [
   ...['switch', '--quiet', ...(/^[0-9a-f]{40,}$/.test(cameFrom) ? ['--detach'] : []), cameFrom],
 ];

@@ -1,10 +1,13 @@
-/** The pull request of a run: opened once, found where a runner died that had opened it. */
+/** The pull request of a run. It is opened once; a later runner finds the one that a dead runner opened. */
 import { type ReadyRun } from '../session.ts';
 import { findOrOpen, type PullRequest } from './pull-requests.ts';
 import { findForge } from './remote.ts';
 import { findToken } from './token.ts';
 
-/** Undefined where the branch is all there is: it is wished so, or the forge or the credentials are missing. */
+/**
+ * Opens the pull request of a run. Returns undefined if the settings ask for a branch only, or if the forge
+ * or its credentials are missing.
+ */
 export async function openPullRequest(run: ReadyRun, summary: string): Promise<PullRequest | undefined> {
   const { session, work, config, own } = run;
   const known = own.get().work?.pullRequest;
@@ -33,7 +36,7 @@ export async function openPullRequest(run: ReadyRun, summary: string): Promise<P
     );
     return pullRequest;
   } catch (error) {
-    // The branch is there: the work can be handed in, and people can open it.
+    // The branch is pushed, so the work can still be submitted, and people can open the pull request.
     leave((error as Error).message);
     return undefined;
   }

@@ -1,4 +1,6 @@
-/** Pull requests of GitHub, Gitea and Forgejo, merge requests of GitLab: the one of a branch, found or opened. */
+/**
+ * Finds or opens the pull request of a branch at GitHub, Gitea or Forgejo, or its merge request at GitLab.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { forgeApiRoot, forgeNames } from '@muster/registry';
 import { z } from 'zod';
@@ -18,23 +20,23 @@ export interface Wanted {
 }
 
 interface Read extends PullRequest {
-  /** From the branch of this very repository into the base. */
+  /** True if it goes from a branch of the same repository into the base. */
   readonly isOurs: boolean;
 }
 
-/** How a kind of forge is asked. */
+/** The requests that a kind of forge understands. */
 interface Dialect {
   readonly headers: Readonly<Record<string, string>>;
   readonly findUrl: string;
-  /** One of what is found there, the newest first. */
+  /** Reads one entry of the found list, which is sorted newest first. */
   readonly read: (one: unknown) => Read;
   readonly openUrl: string;
   readonly body: object;
-  /** Such an answer says that there is one already. */
+  /** The status with which the forge reports that a pull request already exists. */
   readonly conflict: number;
 }
 
-/** Null: the repository of the branch is gone. */
+/** Null if the repository of the branch was deleted. */
 const Side = z.object({ ref: z.string(), repo: z.object({ id: z.int() }).nullable() });
 const Pull = z.object({ number: z.int(), html_url: z.string(), head: Side, base: Side });
 const MergeRequest = z.object({
@@ -90,7 +92,7 @@ function dialectOf(forge: Forge, token: string, wanted: Wanted): Dialect {
   }
   return {
     headers: { authorization: `token ${token}` },
-    // It finds none by its branch: those that changed last are looked through.
+    // The forge cannot search by branch, so this reads the pull requests that changed last.
     ...{ findUrl: `${openUrl}?state=all&sort=recentupdate&limit=50`, read, openUrl, conflict: 409 },
     body: { head: branch, base, title: isDraft ? `WIP: ${title}` : title, body },
   };
@@ -100,7 +102,7 @@ const patienceMillis = 30_000;
 const mostTries = 3;
 const mostSaid = 300;
 
-/** The forge did not do it. */
+/** The error of a failed request to the forge. */
 export class ForgeFailed extends Error {
   readonly status: number | undefined;
 
@@ -109,7 +111,7 @@ export class ForgeFailed extends Error {
     this.status = status;
   }
 
-  /** It may go better in a moment. */
+  /** True if a later attempt may succeed. */
   get passes(): boolean {
     return this.status === undefined || this.status === 429 || this.status >= 500;
   }
@@ -119,7 +121,7 @@ async function ask(url: string, headers: Dialect['headers'], body?: object): Pro
   const { host } = new URL(url);
   const answer = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
-    // Where it leads elsewhere the credentials stay here.
+    // Does not follow redirects, so that the credentials never go to another host.
     redirect: 'manual',
     headers: {
       ...{ accept: 'application/json', 'user-agent': 'Muster', ...headers },
@@ -154,14 +156,14 @@ async function findOrOpenOnce(dialect: Dialect): Promise<PullRequest & { readonl
     const { number, url } = read(await ask(openUrl, headers, body));
     return { number, url, isNew: true };
   } catch (error) {
-    // Another call opened it in between; whatever else is wrong, none is found.
+    // A conflict means that another call opened it in between. Any other error is thrown.
     const other = error instanceof ForgeFailed && error.status === conflict ? await find() : undefined;
     if (other === undefined) throw error;
     return { number: other.number, url: other.url, isNew: false };
   }
 }
 
-/** The pull request of the branch: one that is there, open or not, else a new one. */
+/** Finds the pull request of the branch, open or closed, or opens a new one. */
 export async function findOrOpen(
   forge: Forge,
   token: string,

@@ -1,12 +1,12 @@
-/** The forge of a remote: where it is, of which kind, and how the repository is called there. */
+/** The forge of a remote: its address, its kind, and the full name of the repository. */
 import { type ForgeKind, isOfGitHub } from '@muster/registry';
 import { type Repository } from '../repository.ts';
 
 export interface Forge {
   readonly kind: ForgeKind;
-  /** Without a slash at the end. */
+  /** The address without a trailing slash. */
   readonly baseUrl: string;
-  /** `owner/name`; GitLab has groups within groups. */
+  /** The path of the repository, such as `owner/name`. GitLab has nested groups. */
   readonly fullName: string;
 }
 
@@ -18,7 +18,7 @@ const known: Readonly<Record<string, ForgeKind>> = {
   'codeberg.org': 'forgejo',
   'gitea.com': 'gitea',
 };
-/** How people call hosts of their own. */
+/** The usual first labels of self-hosted forges' host names. */
 const usual: Readonly<Record<string, ForgeKind>> = {
   github: 'github',
   gitlab: 'gitlab',
@@ -26,7 +26,7 @@ const usual: Readonly<Record<string, ForgeKind>> = {
   forgejo: 'forgejo',
 };
 
-/** Of `https://host/owner/name.git`, `ssh://git@host:22/owner/name`, `git@host:owner/name.git`. */
+/** Parses `https://host/owner/name.git`, `ssh://git@host:22/owner/name` and `git@host:owner/name.git`. */
 export function parseRemote(remote: string): Place | undefined {
   const [, scpHost, scpPath] = /^(?:[^/@:]+@)?([^/:]+):(?!\/\/)(.+)$/.exec(remote) ?? [];
   const address = scpHost === undefined ? remote : `ssh://${scpHost}/${scpPath ?? ''}`;
@@ -35,7 +35,8 @@ export function parseRemote(remote: string): Place | undefined {
   if (!['http:', 'https:', 'ssh:'].includes(url.protocol)) return undefined;
   const fullName = url.pathname.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '');
   if (!/^[\w.-]+(?:\/[\w.-]+)+$/.test(fullName)) return undefined;
-  // What ssh goes to has its pages at the usual port; by the port of pages it goes to a name beside.
+  // The pages of an ssh remote are at the usual HTTPS port. Hosts such as ssh.github.com serve ssh at the
+  // HTTPS port; their pages are at github.com.
   const host = url.hostname.replace(/^(?:alt)?ssh\.(github|gitlab)\.com$/, '$1.com');
   const baseUrl = url.protocol === 'ssh:' ? `https://${host}` : url.origin;
   return { baseUrl, fullName };
@@ -48,14 +49,14 @@ const kindOf = ({ baseUrl }: Place): ForgeKind | undefined => {
   );
 };
 
-/** Undefined where the remote is at no forge that is known. */
+/** Returns undefined if the remote is not at a known forge. */
 export async function findForge(
   { git, remote }: Repository,
   wished: ForgeKind | undefined,
 ): Promise<Forge | undefined> {
   if (remote === undefined) return undefined;
   const { out } = await git.ask(['config', '--get', `remote.${remote}.url`], { answers: [0, 1] });
-  // As it is written, else as git's own short names make it.
+  // Tries the address as configured, then as git expands its short names.
   for (const written of [out.trim(), await git(['remote', 'get-url', remote])]) {
     const place = parseRemote(written);
     if (place === undefined) continue;

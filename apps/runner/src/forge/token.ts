@@ -1,4 +1,4 @@
-/** The person's own credentials at a forge: of the environment, else of the forge's own command line. */
+/** The person's own credentials for a forge, from the environment or from the forge's command line. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isOfGitHub } from '@muster/registry';
@@ -8,7 +8,7 @@ import { type Forge } from './remote.ts';
 const run = promisify(execFile);
 const patienceMillis = 10_000;
 
-/** What a command prints; undefined where it is not there, or knows none. */
+/** Returns the output of a command. Returns undefined if the command is not installed or has no token. */
 const printed = (command: string, ...args: string[]): Promise<string | undefined> =>
   run(command, args, { timeout: patienceMillis }).then(
     ({ stdout }) => stdout.trim() || undefined,
@@ -18,7 +18,10 @@ const printed = (command: string, ...args: string[]): Promise<string | undefined
 const ofEnvironment = (...names: readonly string[]): string | undefined =>
   names.map(startedWith).find((value) => value !== undefined && value !== '');
 
-/** As `gh` and `glab` look for them; a token of what GitHub runs itself goes to no other host. */
+/**
+ * Finds a token in the places where `gh` and `glab` look. A token for GitHub's own hosts is never sent to
+ * another host.
+ */
 export async function findToken({ kind, baseUrl }: Forge): Promise<string | undefined> {
   const { host } = new URL(baseUrl);
   switch (kind) {

@@ -1,4 +1,4 @@
-/** muster report: what a pipeline tells of the work that it checks. */
+/** The command `muster report`, with which a pipeline reports about the work that it checks. */
 import { appendFile } from 'node:fs/promises';
 import { type Fact } from '@muster/forges/reading';
 import { jsonText, plain } from '@muster/terminal';
@@ -14,7 +14,7 @@ interface ReportFlags {
   readonly json?: boolean;
 }
 
-/** As GitHub and GitLab say how a job ended. */
+/** The results of a job as GitHub and GitLab name them. */
 const verdicts: Readonly<Record<string, Checks>> = {
   ...{ passed: 'passed', success: 'passed' },
   ...{ failed: 'failed', failure: 'failed', cancelled: 'failed', canceled: 'failed' },
@@ -52,7 +52,7 @@ Examples:
     .action((flags: ReportFlags) => runReport(flags, api));
 }
 
-/** What is to be recorded, and by which keys. */
+/** Lists the facts to record with their idempotency keys. */
 function factsOf(
   { facts, checked, checks: told, run }: Pipeline,
   said: Checks | undefined,
@@ -64,7 +64,10 @@ function factsOf(
   return [...own, { fact, key: `${fact.kind} ${run}`.slice(0, 255) }];
 }
 
-/** A pull request of a fork has none of the repository's secrets. */
+/**
+ * Returns true for a pull request of a fork without a token. Pipelines of forks do not get the secrets of the
+ * repository.
+ */
 const isWithoutSecret = ({ facts, checked }: Pipeline, { token }: ReportFlags, environment: Environment) =>
   (token ?? environment['MUSTER_TOKEN'] ?? '') === '' &&
   [...facts, ...(checked === undefined ? [] : [checked])].some(({ isForeign }) => isForeign);
@@ -96,7 +99,7 @@ async function runReport(flags: ReportFlags, api: ApiAccess): Promise<void> {
 const lineOf = ({ kind, executionId, recorded, why }: Recorded): string =>
   recorded ? `${kind}: recorded for ${executionId ?? ''}` : `${kind}: not recorded, since ${why ?? ''}`;
 
-/** Outputs of the step. */
+/** Writes the outputs of the GitHub step. */
 async function tellGithub(environment: Environment, results: readonly Recorded[]): Promise<void> {
   const file = environment['GITHUB_OUTPUT'];
   if (environment['GITHUB_ACTIONS'] !== 'true' || file === undefined || file === '') return;

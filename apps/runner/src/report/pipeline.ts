@@ -1,4 +1,4 @@
-/** What a pipeline knows of the event that began it, from the environment that its forge gives it. */
+/** Reads the event that started a pipeline from the environment variables of its forge. */
 import { readFile } from 'node:fs/promises';
 import { type Fact, read, trailersOfCommits, trailersOfPull } from '@muster/forges/reading';
 import { z } from 'zod';
@@ -9,13 +9,13 @@ export type Checks = 'passed' | 'failed';
 
 export interface Pipeline {
   readonly facts: readonly Fact[];
-  /** What is checked: its commit, and by what its work is found; undefined where no branch is checked. */
+  /** The checked commit with the data that locates its work. Undefined if no branch is checked. */
   readonly checked: Fact | undefined;
-  /** What became of the checks of which the event itself tells. */
+  /** The result of the checks, if the event itself reports it. */
   readonly checks: Checks | undefined;
-  /** This run of the pipeline, and no other. */
+  /** The unique id of this run of the pipeline. */
   readonly run: string;
-  /** Why the event says nothing. */
+  /** The reason why the event has nothing to report. */
   readonly ignored: string | undefined;
 }
 
@@ -44,7 +44,7 @@ const RunOf = z.object({
   repository: z.object({ id: z.int(), default_branch: z.string().nullish() }),
 });
 
-/** The head of a workflow that has ended, of which another workflow is told. */
+/** Returns the head of a finished workflow, for a workflow that was triggered by its end. */
 function headOf(payload: unknown): Fact | undefined {
   const { workflow_run: run, repository } = RunOf.parse(payload);
   if (run.head_branch == null || run.head_branch === repository.default_branch) return undefined;
@@ -56,12 +56,12 @@ function headOf(payload: unknown): Fact | undefined {
   };
 }
 
-/** GitHub gives a workflow the same payload that it delivers to webhooks. */
+/** Reads a GitHub event. GitHub gives a workflow the same payload that it delivers to webhooks. */
 async function ofGithub(environment: Environment): Promise<Pipeline> {
   const event = needed(environment, 'GITHUB_EVENT_NAME');
   const file = needed(environment, 'GITHUB_EVENT_PATH');
   const payload: unknown = JSON.parse(await readFile(file, 'utf8'));
-  // It has the same payload, and the secrets of the repository it goes into.
+  // pull_request_target has the same payload, and runs with the secrets of the target repository.
   const name = event === 'pull_request_target' ? 'pull_request' : event;
   const reading = read('github', name, payload);
   const run = [
@@ -91,7 +91,7 @@ function ofGitlab(environment: Environment): Pipeline {
     const fact: Fact = {
       ...{ kind: 'pr_updated', at, number: Number(request), url: `${project}/-/merge_requests/${request}` },
       branch: needed(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_NAME'),
-      // Of a pipeline of the merged result CI_COMMIT_SHA is a commit that no branch has.
+      // In a pipeline of the merged result, CI_COMMIT_SHA is a commit that is on no branch.
       sha: said(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') ?? needed(environment, 'CI_COMMIT_SHA'),
       title: said(environment, 'CI_MERGE_REQUEST_TITLE'),
       base: said(environment, 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME'),
@@ -112,7 +112,7 @@ function ofGitlab(environment: Environment): Pipeline {
   return { facts: [fact], checked: fact, checks: undefined, run, ignored: undefined };
 }
 
-/** Throws UsageError outside of a pipeline that is known, and where what is read is not what the forge documents. */
+/** Throws UsageError outside of a known pipeline, and if the event differs from the forge's documentation. */
 export async function readPipeline(environment: Environment): Promise<Pipeline> {
   try {
     if (environment['GITHUB_ACTIONS'] === 'true') return await ofGithub(environment);

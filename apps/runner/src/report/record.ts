@@ -1,20 +1,23 @@
-/** Whose work a fact is about, and its record. */
+/** Finds the work that a fact is about, and records the fact. */
 import { type Client, isRefusal } from '@muster/client';
 import { type Fact, factKey } from '@muster/forges/reading';
 import { type Execution } from '@muster/registry';
 
 export interface Recorded {
   readonly kind: Fact['kind'];
-  /** Null where it was recorded for none; `why` says why then. */
+  /** Null if the fact was recorded for no work; `why` has the reason then. */
   readonly executionId: string | null;
-  /** False also where it was recorded before. */
+  /** False also if the fact had been recorded before. */
   readonly recorded: boolean;
   readonly why: string | null;
 }
 
 type Found = Pick<Execution, 'id' | 'targetId' | 'git' | 'pullRequest'>;
 
-/** Those of the first way that finds any; of each target the newest. Who forks may call a branch as they like. */
+/**
+ * Returns the matches of the first search that finds any, only the newest for each target. Trailers and
+ * branches of forks do not count, because their authors choose them freely.
+ */
 async function findWork(client: Client, { trailers, url, branch, isForeign }: Fact): Promise<Found[]> {
   if (!isForeign) {
     const named = await Promise.all(
@@ -27,7 +30,7 @@ async function findWork(client: Client, { trailers, url, branch, isForeign }: Fa
         }
       }),
     );
-    // A push also brings commits of other work: of work that landed, or of a branch that this one is stacked on.
+    // A push also brings commits of other work: of completed work, or of a branch below this one in a stack.
     const found = named
       .flat()
       .filter(({ state }) => url !== null || state !== 'completed')
@@ -47,7 +50,7 @@ async function findWork(client: Client, { trailers, url, branch, isForeign }: Fa
   return [];
 }
 
-/** Why a fact of a pull request does not concern work that it names. */
+/** Returns the reason why a fact of a pull request does not concern the work that it names. */
 function whyNot({ url, base }: Fact, { git, pullRequest }: Found): string | undefined {
   if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
     return `the work goes into ${git.baseBranch}, the pull request into ${base}`;
@@ -56,7 +59,7 @@ function whyNot({ url, base }: Fact, { git, pullRequest }: Found): string | unde
   return undefined;
 }
 
-/** Records a fact for the work that is said, else for the one that it is found to be about. */
+/** Records a fact for the given execution, else for the execution that the fact locates. */
 export async function recordFact(
   client: Client,
   fact: Fact,
