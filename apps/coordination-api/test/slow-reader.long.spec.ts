@@ -34,24 +34,50 @@ describe('a reader who takes nothing', () => {
       data === undefined ? [] : [Number((data as Event).subject.title.slice(7))],
     );
 
+  /** A stream whose answer is never read until it is asked for. */
+  const openUnread = (token: string, query: string) => {
+    const { hostname, port } = new URL(api.url());
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.write(
+      `GET /api/events/stream?${query}&personal=false HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    socket.pause();
+    return {
+      close: () => void socket.destroy(),
+      readToEnd: async () => {
+        let text = '';
+        const closed = new Promise((resolve) => socket.once('close', resolve));
+        socket.on('error', () => undefined).on('data', (piece: Buffer) => (text += piece.toString()));
+        socket.resume();
+        await closed;
+        return text;
+      },
+    };
+  };
+
+  it('makes room for a fifth stream of its member, and is ended', async () => {
+    const { token } = people.dan.me;
+    const unread: ReturnType<typeof openUnread>[] = [];
+    for (let count = 1; count <= 4; count += 1) {
+      unread.push(openUnread(token, 'after=latest'));
+      await until(async () => (await waiting()) === count);
+    }
+    const fifth = await openRaw({ at: api.url(), token, query: '?personal=false' });
+    open.add(fifth);
+    expect(await unread[0]?.readToEnd()).toContain('stream_replaced');
+    for (const one of [...unread, fifth]) one.close();
+    await until(async () => (await waiting()) === 0);
+  });
+
   it('holds no place, is cut off with little kept for it, and misses nothing when it comes again', async () => {
     const { token } = people.dan.me;
     const { cursor } = await api.client(token).events.list({ after: 'latest' });
     await writeMany();
-    const { hostname, port } = new URL(api.url());
-    const socket = connect({ host: hostname, port: Number(port) });
-    socket.write(
-      `GET /api/events/stream?after=${cursor}&personal=false HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`,
-    );
-    socket.pause();
+    const unread = openUnread(token, `after=${cursor}`);
     // The stream waits for its client without occupying a place, and is then closed.
     await until(async () => (await waiting()) === 1);
     await until(async () => (await waiting()) === 0);
-    let text = '';
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.on('error', () => undefined).on('data', (piece: Buffer) => (text += piece.toString()));
-    socket.resume();
-    await closed;
+    const text = await unread.readToEnd();
     const before = blocksIn(text.slice(text.indexOf('\r\n\r\n') + 4));
     const got = numbersIn(before);
     // The API sent only what the connections could buffer.
