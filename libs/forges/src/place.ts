@@ -10,6 +10,7 @@ import { type Candidate, findCandidates } from './data/find-execution.ts';
 import { parkFact } from './data/parked.ts';
 import { findChecked, headOfPull, insertCheck, notePull } from './data/pulls.ts';
 import { addressesOfProject, type LinkedRepository } from './data/repositories.ts';
+import { hidesReviewers } from './rules/asked-reviews.ts';
 import { verdictOf } from './rules/checks.ts';
 import { type Check, type Fact, factKey } from './rules/fact.ts';
 import { waitingKeys } from './rules/keys.ts';
@@ -168,13 +169,22 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
     const pull = { executionId: match.id, repositoryId: repository.id, isOpen, replaces, head };
     const other = await notePull(db, pull, fact);
     if (other !== null) await recordChecks(placing, other);
-    if (recorded && isTie(match, fact)) db.later(outboxRow('forge.ask', { executionId: match.id }));
+    if ((recorded && isTie(match, fact)) || (isOpen && mayLackReviews(match, repository, number)))
+      db.later(outboxRow('forge.ask', { executionId: match.id }));
     return outcomeOf(kind, recorded ? 'recorded' : 'repeated', match.id);
   } catch (error) {
     if (!isArchived(error)) throw error;
     return outcomeOf(kind, 'noted', match.id, 'the project is archived');
   }
 }
+
+/** Answers whether a pull request is new to the work, so that reviews may have come before, of a forge that hides reviewers. */
+const mayLackReviews = (
+  { seen }: Candidate,
+  { id, kind }: LinkedRepository,
+  number: number | null,
+): boolean =>
+  hidesReviewers(kind) && number !== null && !(seen?.repositoryId === id && seen.number === number);
 
 /**
  * Answers whether two heads have the same time and the forge did not report their order. The forge can then

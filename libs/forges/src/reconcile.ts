@@ -16,7 +16,12 @@ import { askAbout, findAskedPull, noteEtag, quietPulls } from './data/quiet-pull
 import { noteWorking } from './data/statuses.ts';
 import { type CheckDelivery, checksQuestions } from './rules/asked-checks.ts';
 import { type AsDelivered, asDelivered } from './rules/asked-pulls.ts';
-import { type ReviewDelivery, reviewsAsDelivered, reviewsPath } from './rules/asked-reviews.ts';
+import {
+  hidesReviewers,
+  type ReviewDelivery,
+  reviewsAsDelivered,
+  reviewsPath,
+} from './rules/asked-reviews.ts';
 import { isSuiteOf } from './rules/check-names.ts';
 import { type Check, type NamedRepository } from './rules/fact.ts';
 import { header } from './rules/signatures.ts';
@@ -146,7 +151,7 @@ const askAboutReviews = async (
   headers: Headers,
   told: AsDelivered | undefined,
 ): Promise<ReviewDelivery[]> => {
-  if (told === undefined || !told.isOpen || (at.kind !== 'gitea' && at.kind !== 'forgejo')) return [];
+  if (told === undefined || !told.isOpen || !hidesReviewers(at.kind)) return [];
   const url = repositoryUrlAt(at) + reviewsPath(at.number);
   return askForPages(calls, { url, headers }, (json) => reviewsAsDelivered(json, told.payload));
 };

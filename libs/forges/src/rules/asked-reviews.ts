@@ -2,9 +2,13 @@
  * Reviews in answers of the API of Gitea and Forgejo. Their webhooks do not say whether the reviewer has
  * write access.
  */
+import { type ForgeKind } from '@muster/registry';
 import { z } from 'zod';
 import { type CheckDelivery } from './asked-checks.ts';
 import { askedReview, reviewKinds } from './gitea.ts';
+
+/** Deliveries of these forges do not say which reviews count. */
+export const hidesReviewers = (kind: ForgeKind): boolean => kind === 'gitea' || kind === 'forgejo';
 
 export const reviewsPath = (number: number): string => `/pulls/${number}/reviews?limit=50`;
 

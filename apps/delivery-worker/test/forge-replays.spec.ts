@@ -1,0 +1,61 @@
+/** Parked facts are read again when the branch or the pull request of work becomes known. */
+import { describe, expect, it } from '@jest/globals';
+import { pullEvent, pullUrl, shaOf } from '@muster/testing/github';
+import { life, useAskedForge } from './asked-forge.ts';
+import { deliver } from './forge-deliveries.ts';
+
+const { world, now, start, handIn, settle, executionNow } = useAskedForge();
+const a = shaOf('a');
+
+const opened = (branch = life.branch) => pullEvent({ ...life, branch }, 'opened', a, 1);
+const hear = async (branch?: string) =>
+  (await deliver(world, now.people, now.connection, opened(branch))).outcome.map(({ result }) => result);
+const topics = async () => (await now.jobs.waiting(now.people.orgId)).map(({ topic }) => topic);
+const lease = () => now.people.chloe.deliveryExecutions;
+
+describe('a fact that came before its work was known is recorded', () => {
+  const isRecorded = async () => (await executionNow()).git?.pullRequest?.url === pullUrl(life);
+
+  it('once the branch is told', async () => {
+    await start();
+    expect(await hear()).toEqual(['parked']);
+    await lease().update({ ...now.held, git: { branch: life.branch } });
+    await settle();
+    expect(await isRecorded()).toBe(true);
+  });
+
+  it('once the work is handed in with the pull request', async () => {
+    await start();
+    expect(await hear()).toEqual(['parked']);
+    await handIn();
+    await settle();
+    expect((await executionNow()).git?.headSha).toBe(a);
+  });
+});
+
+describe('a look is asked for', () => {
+  it('also while nothing waits: a fact that is read at the moment may be put aside after that', async () => {
+    await start();
+    await settle();
+    await lease().update({ ...now.held, git: { branch: life.branch } });
+    expect(await topics()).toContain('forge.replay');
+  });
+
+  it('only where the branch or the pull request may be another', async () => {
+    await start();
+    await settle();
+    await lease().update({ ...now.held, phase: 'testing' });
+    await lease().renew(now.held);
+    expect(await topics()).not.toContain('forge.replay');
+  });
+
+  it('in no project without a repository', async () => {
+    await start();
+    await settle();
+    await now.people.ana.projects.create({ key: 'OPS', name: 'Ops' });
+    const { story } = await now.people.ana.stories.create({ projectId: 'OPS', title: 'Land' });
+    await now.people.ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
+    await lease().acquire({ targetType: 'story', targetId: story.id });
+    expect(await topics()).not.toContain('forge.replay');
+  });
+});
