@@ -1,4 +1,5 @@
-// What GitHub starts: inputs become words and variables of `muster report`, which main.js beside it is.
+// The file that GitHub starts. It passes the inputs as arguments and variables to `muster report`, which is
+// main.js in the same folder.
 const input = (name) => (process.env[`INPUT_${name.toUpperCase()}`] ?? '').trim();
 
 process.env.MUSTER_BASE_URL = input('base-url');

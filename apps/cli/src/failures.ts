@@ -1,12 +1,12 @@
-/** How a command ends: its exit code, and what it says of an error to people and to scripts. */
+/** The end of a command: its exit code, and its error message for people and scripts. */
 import { MusterError, NoAnswer } from '@muster/client';
 import { type ErrorBody, isReason, type Reason, remedyFor } from '@muster/registry';
 import { exitCodes, jsonText, plain, UsageError } from '@muster/terminal';
 
-/** The API refused part of what was asked; what exactly was said already. */
+/** The error of a command of which the API rejected a part. The details were printed already. */
 export class PartlyRefused extends Error {}
 
-/** Signing in did not come about; the message says why. */
+/** The error of a failed sign-in, with the reason as its message. */
 export class SignInRefused extends Error {}
 
 export function exitCodeOf(error: unknown): number {
@@ -17,7 +17,7 @@ export function exitCodeOf(error: unknown): number {
   return exitCodes.failed;
 }
 
-/** What this command line has of its own for a remedy. */
+/** Remedies that only this command line has. */
 const ownHints: Readonly<Partial<Record<Reason, string>>> = {
   invalid_params: '--help says what it takes.',
   unauthorized: 'Sign in with `muster login`, or give another token in MUSTER_TOKEN.',
@@ -30,7 +30,9 @@ function hintOf({ code, details }: ErrorBody): string {
   return (isReason(reason) ? ownHints[reason] : undefined) ?? remedyFor(code, reason);
 }
 
-/** The error of the API in lines for people; `nameOf` says what a field is called where they typed it. */
+/**
+ * Formats an API error in lines for people. `nameOf` translates a field into the name that the user typed.
+ */
 export function linesOf(body: ErrorBody, nameOf: (path: string) => string): string[] {
   const { issues = [], reason, retryable: _, ...facts } = body.details ?? {};
   return [
@@ -43,12 +45,12 @@ export function linesOf(body: ErrorBody, nameOf: (path: string) => string): stri
 }
 
 export interface ReportOptions {
-  /** For scripts: the error object as the API sent it, on one line. */
+  /** True for scripts: prints the error object as the API sent it, on one line. */
   readonly json: boolean;
   readonly nameOf?: (path: string) => string;
 }
 
-/** What goes to stderr about an error; undefined where it is a fault of ours that a developer has to look into. */
+/** Returns the text for stderr. Returns undefined for a fault that a developer has to look into. */
 export function tell(error: unknown, { json, nameOf = (path) => path }: ReportOptions): string | undefined {
   if (error instanceof MusterError) {
     if (json) return jsonText(error.body);
@@ -68,7 +70,7 @@ export function tell(error: unknown, { json, nameOf = (path) => path }: ReportOp
   return undefined;
 }
 
-/** Says what went wrong on stderr, and with which code the process ends. A fault of ours is thrown on. */
+/** Prints the error on stderr and sets the exit code. Rethrows an unexpected fault. */
 export function report(error: unknown, options: ReportOptions): void {
   const told = tell(error, options);
   if (told === undefined) throw error;

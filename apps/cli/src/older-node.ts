@@ -1,4 +1,7 @@
-/** What Node has since 22 and the command line uses, for Node 20: as the standard says, without what is not used of it. */
+/**
+ * Polyfills for Node 20: standard functions of Node 22 and later, limited to the parts that the command line
+ * uses.
+ */
 
 function withResolvers<Value>(this: PromiseConstructor): PromiseWithResolvers<Value> {
   let resolve: PromiseWithResolvers<Value>['resolve'] | undefined;

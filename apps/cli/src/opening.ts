@@ -1,4 +1,4 @@
-/** Commands that are made complete when they are used: what the others need is not loaded. */
+/** Fills commands when they are used, so that the code of other commands is not loaded. */
 import { type Command } from 'commander';
 
 type Fill = () => void | Promise<void>;
@@ -6,14 +6,14 @@ type Fill = () => void | Promise<void>;
 const waiting = new WeakMap<Command, Fill>();
 const hooked = new WeakSet<Command>();
 
-/** Makes the command complete, once. */
+/** Fills the command, once. */
 export async function open(command: Command): Promise<void> {
   const fill = waiting.get(command);
   waiting.delete(command);
   await fill?.();
 }
 
-/** Has `fill` done before the command is parsed or shows its help, and not before. */
+/** Runs `fill` just before the command is parsed or shows its help. */
 export function onOpening(command: Command, fill: Fill): void {
   waiting.set(command, fill);
   const { parent } = command;
@@ -22,7 +22,7 @@ export function onOpening(command: Command, fill: Fill): void {
   parent.hook('preSubcommand', (_parent, inner) => open(inner));
 }
 
-/** All of the tree, for what has to know every command. */
+/** Fills the whole tree, for code that needs to know every command. */
 export async function openAll(command: Command): Promise<void> {
   await open(command);
   for (const inner of command.commands) await openAll(inner);

@@ -1,4 +1,4 @@
-/** The whole command line as a tree; what a command needs is loaded when it is used. */
+/** The whole command line as a tree. The code of a command is loaded when it is used. */
 import { type ApiAccess } from '@muster/runner';
 import { Command, Help } from 'commander';
 import { exitCodes, wrapped } from '@muster/terminal';
@@ -20,10 +20,12 @@ Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN,
 else what muster login kept; else, by npm run muster, the instance that runs
 here, as the owner of its demo organization.`;
 
-/** Commander's own width, where nothing says another. */
+/** Commander's own width, which applies if no other is known. */
 const helpWidth = 80;
 
-/** Help that fits a terminal of 80 columns: commander itself breaks neither usages nor narrow second columns. */
+/**
+ * Formats help for a terminal of 80 columns. Commander itself wraps neither usages nor narrow second columns.
+ */
 const help = {
   showGlobalOptions: false,
   minWidthToWrap: 24,
@@ -38,7 +40,7 @@ const help = {
       .slice('Usage: '.length),
 };
 
-/** They work on the database itself: its drivers are loaded for them alone. */
+/** Loads the database drivers only for operators' commands, which work on the database itself. */
 async function fillOperators(parent: Command, word?: OperatorsWord): Promise<void> {
   const { addAdmin } = await import('./admin/commands.ts');
   addAdmin(parent, word);
@@ -59,7 +61,7 @@ function addOperators(program: Command): void {
   }
 }
 
-/** For the commands of the runner. */
+/** The access to the API for the commands of the runner. */
 const api: ApiAccess = {
   addFlags: addConnectionFlags,
   connect: async (flags) => {

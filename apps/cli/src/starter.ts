@@ -1,6 +1,7 @@
 /**
- * What the process that started this one knows. `npm run muster` offers the instance that runs in the repository: where
- * it answers, and its database, which it starts where it has to. It is asked only when nothing else says it.
+ * Asks the parent process for the connection or the database. `npm run muster` offers the instance that runs
+ * in the repository, and starts its database if needed.
+ * It is asked only if nothing else sets the value.
  */
 import { once } from 'node:events';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ const answers = {
   database: z.object({ url: z.string() }).or(z.object({ error: z.string() })),
 };
 
-/** Undefined where the parent process cannot answer, or there is none. */
+/** Returns undefined if the parent process cannot answer, or if there is none. */
 export async function askStarter<Thing extends keyof typeof answers>(
   thing: Thing,
 ): Promise<z.infer<(typeof answers)[Thing]> | undefined> {

@@ -1,7 +1,7 @@
 /**
  * node acp-agent.ts <behaviour> <folder>
- * An agent that speaks the Agent Client Protocol as others do, by the protocol's own library. What it is told and
- * answered goes into the folder, a line of JSON each.
+ * An agent for specs that speaks the Agent Client Protocol by the protocol's own library. It writes the
+ * prompts and answers it receives into the folder, one line of JSON each.
  */
 import { spawn } from 'node:child_process';
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ const linesOf = async (file: string): Promise<string[]> =>
   (await readFile(path.join(home, file), 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
 
 const canceled = new AbortController();
-/** Until the spec makes a file of that name. */
+/** Waits until the spec creates a file of that name. */
 async function told(name: string): Promise<void> {
   while (!canceled.signal.aborted) {
     const isThere = await stat(path.join(home, name)).then(
@@ -44,7 +44,7 @@ interface Turn {
   readonly client: AgentContext;
   readonly sessionId: string;
   readonly text: string;
-  /** How many turns there were, this one among them, by all of its processes. */
+  /** The number of turns so far, including this one, across all of the agent's processes. */
   readonly count: number;
 }
 
@@ -173,7 +173,7 @@ const connection = agent({ name: 'spec' })
   .onRequest(methods.agent.session.load, async (context) => {
     const { sessionId } = context.params;
     await note('sessions', { method: 'load', ...context.params });
-    // All of it is told again before the answer.
+    // Repeats the earlier conversation before the answer, as the protocol requires.
     await speak({ client: context.client, sessionId, text: '', count: 0 }, 'Of long ago.\n');
     return {};
   })

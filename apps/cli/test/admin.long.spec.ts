@@ -91,7 +91,7 @@ describe('muster admin', () => {
       '--agent',
       'Robo',
     );
-    // The secret stands alone on its line.
+    // The secret is alone on its line.
     const [said, note, secret, rest] = made.out.split('\n');
     expect(said).toMatch(
       /^Made the token "bot" of Robo, the agent of ben@acme.example, for read, write\. Its id is \S+; it expires on \d{4}-\d\d-\d\d\.$/,
@@ -173,7 +173,7 @@ describe('muster admin', () => {
       () => createToken('ana@acme.example', 'read', '--agent', 'R', '--expires-in-days', '91'),
       () => muster('token', 'revoke', '--org', 'full', '01936d5c-0000-7000-8000-000000000001'),
     ];
-    // One after the other: each has a second to reach the database.
+    // Runs one after the other, because each has one second to reach the database.
     const failures: Outcome[] = [];
     for (const ask of asked) failures.push(await ask());
     expect(failures.map(({ code, out }) => ({ code, out }))).toEqual(
@@ -199,7 +199,7 @@ describe('muster admin', () => {
     expect((await musterOn('nonsense', 'admin', 'org', 'list')).err).toMatch(
       /^muster: DATABASE_URL is no URL such as [^\n]+\n$/,
     );
-    // Port 1 refuses.
+    // Port 1 refuses connections.
     expect((await musterOn('postgres://127.0.0.1:1/muster', 'admin', 'org', 'list')).err).toBe(
       'muster: The database is away; try again.\n',
     );

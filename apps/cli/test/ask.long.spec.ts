@@ -1,4 +1,4 @@
-/** `muster ask`: by an agent at work, and by a script. */
+/** Tests `muster ask` as an agent at work and as a script. */
 import { describe, expect, it } from '@jest/globals';
 import { until } from '@muster/testing';
 import { useMuster } from './muster.ts';
@@ -25,7 +25,7 @@ const startAgent = async (key: string, script: string) =>
     muster.environmentOf(stories.people.chloe),
   );
 
-/** The question on a story, as soon as there is one. */
+/** Returns the question on a story, as soon as there is one. */
 async function findQuestion(key: string): Promise<string> {
   let id = '';
   await until(async () => {

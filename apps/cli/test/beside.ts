@@ -3,9 +3,9 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 type Scenario = () => Promise<void>;
 
 /**
- * Tests that mostly wait: they begin with the first test that follows, `width` of them at a time, and are over when their
- * own turn comes, or soon after. So few at once, and the usual tests one after another beside them, leave the machine to
- * those that have to be done in time.
+ * Runs tests that mostly wait. They begin with the first following test, `width` at a time, and end before or
+ * soon after their own turn.
+ * The limit leaves the machine to the usual tests, some of which have deadlines.
  */
 export function useBeside(
   width: number,
@@ -22,7 +22,7 @@ export function useBeside(
   afterAll(() => all);
   return (title, scenario) => {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    // Its own test says so, when its turn comes.
+    // The test itself reports the failure when its turn comes.
     promise.catch(() => undefined);
     if (test === it.skip) {
       test(title, scenario);

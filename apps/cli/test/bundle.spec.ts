@@ -1,4 +1,4 @@
-// What ships: the bundle alone in an empty folder, with nothing of the repository around it.
+// Tests the shipped bundle alone in an empty folder, outside of the repository.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,12 +34,12 @@ const muster = (...args: string[]) =>
   });
 
 it('finds the migrations beside it', async () => {
-  // All are applied in the template; without their files the migrator would not know what these were.
+  // All migrations are applied in the template. Without their files the migrator could not identify them.
   expect(JSON.parse((await muster('admin', 'migrate', '--json')).stdout)).toEqual({ applied: [] });
 });
 
 it('has operations, completion and what the operators need', async () => {
-  // A call that no server answers is made again for a while.
+  // A call without an answer is retried for a while.
   const call = muster('session', 'identity').catch((error: unknown) => error);
   expect((await muster('stories', 'create', '--help')).stdout).toContain(
     "muster stories create WEB 'Sign in with a passkey'",

@@ -1,4 +1,4 @@
-/** Values from the API, as a shell asks for them at a press of Tab: in front of a real API, by the shells themselves. */
+/** Tests completion of values from a real API, through real shells. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -22,7 +22,7 @@ const wicked = 'Print $(touch wicked) `touch wicked` "; touch wicked; "';
 let people: People;
 let folder: string;
 let epicId: string;
-/** With `muster` on the path, and what the shells source. */
+/** The environment with `muster` on the path and the scripts that the shells source. */
 let environment: Record<string, string>;
 beforeAll(async () => {
   people = await muster.world.org();
@@ -60,7 +60,7 @@ afterEach(forget);
 
 const shown = 'Print $(touch wicked) `touch wicked` "; touch wic…';
 
-/** What is typed, the last word up to the cursor, and what is offered: values, and what stands beside them. */
+/** The typed words, the last one up to the cursor, with the offered values and their descriptions. */
 const cases: [typed: string[], offered: [value: string, meaning: string][]][] = [
   [
     ['stories', 'get', 'WEB-'],
@@ -88,7 +88,7 @@ const cases: [typed: string[], offered: [value: string, meaning: string][]][] = 
   [['completion', 'f'], [['fish', '']]],
 ];
 
-/** Where a value stands for the id that only the API knows. */
+/** Replaces a placeholder by the id that only the API knows. */
 const valueOf = (value: string): string => (value === 'EPIC' ? epicId : value);
 
 async function inBash(typed: readonly string[]): Promise<string[]> {
@@ -169,7 +169,7 @@ describe('at a terminal', () => {
       await terminal.until(/WEB-2 .*Print \$\(touch wicked\)/);
       terminal.type('\u0015muster stories get AP\t');
       await terminal.until(/stories get AP.*P-1/s);
-      // The title of an epic leads to its id.
+      // The title of an epic completes to its id.
       terminal.type('\u0015muster stories update WEB-1 --epic-id heck\t');
       await terminal.until(new RegExp(epicId));
       terminal.type('\u0015exit\n');
@@ -199,7 +199,7 @@ describe('what is asked', () => {
     expect(forwarder.asked('/api/projects/list')).toBe(1);
     await forwarder.away();
     expect(await values(env, 'project', 'W')).toMatchObject({ out: 'WEB\tThe shop\n' });
-    // Another login has asked for nothing yet.
+    // The cache of another login is empty.
     expect(await values({ ...env, MUSTER_TOKEN: people.chloe.me.token }, 'project', '')).toEqual({
       ...{ code: 0, out: '', err: '' },
     });

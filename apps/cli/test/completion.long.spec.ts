@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What is typed; the last word is the one that the cursor is in. */
+/** The typed words. The cursor is in the last one. */
 const cases: [typed: string[], offered: string[]][] = [
   [['sto'], ['stories', 'story-spec', 'story-collaboration']],
   [
@@ -31,7 +31,7 @@ const cases: [typed: string[], offered: string[]][] = [
     ['update', 'update-status', 'update-git-meta', 'update-upstream'],
   ],
   [['stories', 'create', '--est'], ['--estimate']],
-  // The value of a flag is no command, and no place to go on from.
+  // The value of a flag is not a command, and does not select a position.
   [['--profile', 'stories', 'stories', 'create', '--title', 'list', '--pri'], ['--priority']],
   [['stories', 'create', '--priority', 'u'], ['urgent']],
   [['stories', 'update-git-meta', '--git.ch'], ['--git.checks']],
@@ -80,7 +80,7 @@ describe('in fish', () => {
 describe('in zsh', () => {
   const zsh = programOf('zsh');
   (zsh === undefined ? it.skip : it).each(cases)('muster %j is completed', async (typed, offered) => {
-    // What would be shown is printed instead.
+    // Prints the candidates instead of showing them.
     const script = `compdef() { : }; source ${path.join(folder, 'zsh')}
       _describe() { print -l -- \${(P)\${@[-1]}} }; compadd() { print -l -- \${(P)\${@[-1]}} }; _files() { : }
       words=(muster "$@"); CURRENT=$#words; PREFIX=$words[-1]; _muster`;
@@ -121,7 +121,10 @@ describe.each(shells)('the script for %s', (shell) => {
   });
 });
 
-/** The words that a script may offer at each place, as it says them to its shell: all but the walk to the place. */
+/**
+ * The candidates of a script at each position, in the syntax of its shell, without the search for the
+ * position.
+ */
 const tellings = {
   bash: { place: /^    ('(?:[^']|'\\'')*')\) printf '%s ' (.*) ;;$/, word: /'((?:[^']|'\\'')*)'/g },
   zsh: {

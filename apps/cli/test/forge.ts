@@ -1,4 +1,4 @@
-/** The pull requests of a forge, as a server with the answers of GitHub, GitLab and Forgejo as they document them. */
+/** A server for pull requests with the documented answers of GitHub, GitLab and Forgejo. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ interface Opened {
   readonly branch: string;
   readonly base: string;
   readonly isDraft: boolean;
-  /** Of the repository that the branch is in; the base is in 1. */
+  /** The id of the repository of the branch. The base is in repository 1. */
   readonly from: number;
 }
 
@@ -27,16 +27,16 @@ export interface ForgeOfSpec {
   readonly url: () => string;
   readonly opened: Opened[];
   readonly calls: Call[];
-  /** What it does with the next requests to open one, in place of an answer. */
+  /** Replaces the answer to the next requests that open a pull request. */
   onOpen: ((response: ServerResponse) => void) | undefined;
-  /** It finds none, whatever there is, so many times. */
+  /** The number of following searches that find nothing. */
   blind: number;
   clear: () => void;
 }
 
 const repo = (id: number) => ({ id, name: 'web', full_name: id === 1 ? 'acme/web' : 'mallory/web' });
 
-/** As each of them shows one. */
+/** The format of a pull request in each forge. */
 const shown: Readonly<Record<Kind, (url: string, one: Opened) => object>> = {
   github: (url, one) => ({
     ...{ id: 1000 + one.number, number: one.number, state: 'open', title: one.title, body: one.body },

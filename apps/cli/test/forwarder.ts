@@ -1,29 +1,32 @@
-/** Stands between the command line and the API: counts what goes through it, and is away when a spec says so. */
+/**
+ * A proxy between the command line and the API. It counts requests, and is unavailable when a spec asks for
+ * that.
+ */
 import { EventEmitter, once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
 export interface Kept {
   readonly path: string;
-  /** From 1. */
+  /** The number of the request, from 1. */
   readonly time: number;
   readonly what: 'question' | 'answer';
 }
 
 export interface Forwarder {
   readonly url: string;
-  /** How often each path was asked for. */
+  /** Returns the number of requests to a path. */
   readonly asked: (path: string) => number;
-  /** Once a path was asked for so often. */
+  /** Resolves once a path has had this number of requests. */
   readonly until: (path: string, times: number) => Promise<void>;
-  /** Once a path was answered, or began to be. */
+  /** Resolves once the answer of a path has begun. */
   readonly answered: (path: string) => Promise<void>;
   /**
-   * Keeps what is asked at a path the so-manieth time from now on: before it reaches the API, or its answer, when all is done.
-   * Resolves once it has it.
+   * Holds back one request to a path, counted from now on: before it reaches the API, or before its answer
+   * goes out. Resolves once it is held.
    */
   readonly keep: (kept: Kept) => Promise<void>;
-  /** Cuts all connections and takes no others, as a service that is started anew. */
+  /** Closes all connections and accepts no new ones, like a restarting service. */
   readonly away: () => Promise<void>;
   readonly back: () => Promise<void>;
 }
@@ -34,7 +37,7 @@ export async function openForwarder(target: string): Promise<Forwarder> {
   const asking = new EventEmitter();
   let keeping: (Kept & { readonly from: number; readonly has: () => void }) | undefined;
   const count = (path: string): number => paths.filter((one) => one === path).length;
-  /** Whether it stays here; the one who waits for it is told. */
+  /** Returns true if it is held back, and notifies the spec that waits for it. */
   const isKept = (path: string, time: number, what: Kept['what']): boolean => {
     if (keeping?.path !== path || keeping.what !== what || keeping.from + keeping.time !== time) return false;
     keeping.has();

@@ -1,4 +1,7 @@
-/** An import that is killed at any of its calls, and run again, ends as one that was never killed. */
+/**
+ * Tests that an import that is killed at any of its calls, and run again, ends like one that was never
+ * killed.
+ */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from '@jest/globals';
@@ -9,7 +12,7 @@ import { useMuster } from './muster.ts';
 const muster = useMuster();
 
 const stories = 401;
-/** Calls of one run: 200 items are put at once. */
+/** The calls of one run. Each put has 200 items. */
 const calls = [
   { path: '/api/imports/begin', time: 1 },
   { path: '/api/imports/put', time: 1 },
@@ -41,7 +44,7 @@ const issues = JSON.stringify(
   })),
 );
 
-/** All of a project that an import writes, in words that no id is in. */
+/** Returns the contents of a project that an import writes, without ids. */
 async function contentOf(key: string) {
   const client = muster.direct(people.chloe);
   const { items: epics } = await client.epics.list({ projectId: key, limit: 200 });
@@ -89,7 +92,7 @@ it('is one import, whichever call it was killed at, before or after that was don
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ created: 0, unchanged: stories, kept: [], refused: [] });
   expect(await contentOf('CUT')).toEqual(once);
-  // The one that was killed when it was finished; and the last, which found nothing to do.
+  // The first one was killed while it finished. The last one found nothing to do.
   const { items } = await client.imports.list({ projectId: 'CUT' });
   expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([
     ['finished', 0],

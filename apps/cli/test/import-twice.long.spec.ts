@@ -1,4 +1,4 @@
-/** What was imported twice was imported once, from every source, whatever the tracker says. */
+/** Tests that a repeated import changes nothing, from every source, whatever the tracker exports. */
 import { beforeAll, expect, it } from '@jest/globals';
 import {
   emptyReport,
@@ -26,7 +26,7 @@ interface Issue {
   readonly status: string;
   readonly label: string | undefined;
   readonly epic: string | undefined;
-  /** Places of others, of which each may be any, itself too. */
+  /** Positions of the blockers in the list, possibly including the issue itself. */
   readonly blockers: readonly number[];
   readonly comments: readonly { readonly author: string; readonly body: string }[];
 }
@@ -53,7 +53,7 @@ const cardOf = (place: number): string => `65e19f00${String(place).padStart(16, 
 const gitHub = (place: number): string => `https://github.com/acme/web/issues/${place + 1}`;
 const maybe = (text: string | undefined): string[] => (text === undefined ? [] : [text]);
 
-/** The same issues as each tracker writes them. */
+/** Writes the same issues in the format of each tracker. */
 const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> = {
   linear: (list) =>
     JSON.stringify(
@@ -202,7 +202,7 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
     ]),
 };
 
-/** Imports a text into a project, and reports what became of its items. */
+/** Imports a text into a project, and reports the outcome of its items. */
 async function importText(format: FileFormat, text: string, key: string, name = 'x') {
   const client = muster.direct(people.chloe);
   const source: Source = async function* whole() {
@@ -221,7 +221,7 @@ async function importText(format: FileFormat, text: string, key: string, name = 
 it.each(fileFormats)('from %s', async (format) => {
   const client = muster.direct(people.chloe);
   const bring = (text: string, key: string, name?: string) => importText(format, text, key, name);
-  /** All of a project that an import writes. */
+  /** Returns the contents of a project that an import writes. */
   const contentOf = async (key: string) => {
     const { items: stories } = await client.stories.list({ projectId: key, limit: 200 });
     const comments = await Promise.all(
@@ -246,7 +246,7 @@ it.each(fileFormats)('from %s', async (format) => {
       expect(again.counts).toEqual({ created: 0, updated: 0, unchanged: list.length, kept: 0, refused: 0 });
       expect(await contentOf(key)).toEqual(once);
       if (format !== 'csv') return;
-      // No row has an id: it is known by what it says, wherever it stands.
+      // Rows have no ids, so a row is identified by its contents, at any position.
       const turned = await bring(written.csv(list.toReversed()), key);
       expect(turned.counts).toMatchObject({ unchanged: list.length });
       expect(await contentOf(key)).toEqual(once);

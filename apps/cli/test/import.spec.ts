@@ -10,7 +10,7 @@ const muster = useMuster();
 
 let people: People;
 let project = 0;
-/** Each spec has a project of its own. */
+/** The key of the project, which each spec creates for itself. */
 let key = '';
 beforeAll(async () => {
   people = await muster.world.org();
@@ -101,7 +101,7 @@ muster imports undo --import-id ${imports[0]?.id ?? ''} takes it back.
 
   it('changes nothing while a status has no place, and says how it gets one', async () => {
     const text = linear("A-1,One,QA's,,,,,", 'A-2,Two,Todo,,,,,');
-    // Of its own statuses Linear's table tells the kind; a CSV of any tracker does not.
+    // Linear's export has the kinds of its statuses. A CSV file does not.
     const { code, err, out } = await bring('csv', 'odd.csv', text);
     expect(code).toBe(2);
     expect(out).toMatch(/QA's +1 +\?\n/);

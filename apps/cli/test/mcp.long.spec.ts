@@ -18,7 +18,7 @@ afterEach(() => rm(home, { recursive: true }));
 
 const url = 'https://muster.invalid/api/mcp?mode=core';
 
-/** As a user who has no clients but those of the spec. */
+/** Runs the command as a user with no clients except those of the spec. */
 const mcp = (...args: string[]) =>
   runMuster(['mcp', ...args], {
     env: {
@@ -45,7 +45,7 @@ it('is told what is wrong with an address that is none', async () => {
     });
 });
 
-/** A client's own command, which writes down what it was told. */
+/** Installs a client's own command, which records its arguments. */
 async function program(name: string, { fails = '' } = {}): Promise<() => Promise<string[]>> {
   const file = path.join(programs, name);
   const failing = fails === '' ? '' : `case "$2" in ${fails}) echo "no such server" >&2; exit 1;; esac\n`;
@@ -132,7 +132,7 @@ describe('a file of a client', () => {
     );
     await mcp('uninstall', 'codex');
     expect(await read('.codex/config.toml')).toBe(before);
-    // What stands in a form that lines do not show is not guessed at.
+    // A form that cannot be edited line by line is left alone.
     await write('.codex/config.toml', 'mcp_servers = { muster = { url = "z" } }\n');
     expect(await mcp('uninstall', 'codex')).toMatchObject({
       code: 2,
@@ -259,7 +259,7 @@ describe('OAuth', () => {
     server?.close();
   });
 
-  /** An installation whose metadata names this resource. */
+  /** Starts an installation whose metadata names this resource. */
   async function installation(resourceOf: (origin: string) => string): Promise<string> {
     server = createServer((request, answer) => {
       const origin = `http://${request.headers.host ?? ''}`;

@@ -1,6 +1,7 @@
 /**
- * The command line as a process, in front of a coordination-api that runs as one: an app never imports another, and
- * neither do its specs. People are made as everywhere, in a database of the spec's own.
+ * Runs the command line as a process against a coordination-api in another process. An app never imports
+ * another, and neither do its specs.
+ * People are created as in other specs, in a separate database.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,8 +39,8 @@ export interface RunOptions {
 }
 
 /**
- * The command line as it ships, where Nx did not make it for these specs. All spec files of a process share one, though each
- * has this module anew.
+ * Returns the command line as it ships, building it if Nx did not. All spec files of a process share it,
+ * although each loads this module again.
  */
 function findBundle(): Promise<string> {
   const made: typeof globalThis & { musterCli?: Promise<string> } = globalThis;
@@ -55,7 +56,7 @@ async function bundle(): Promise<string> {
   return path.join(folder, 'main.js');
 }
 
-/** Starts the real file as a process; of the environment it knows nothing but what is said here. */
+/** Starts the real file as a process. Its environment has only the given variables. */
 const spawnMuster = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   spawn(process.execPath, [mainFile, ...args], {
     env: { ...programEnvironment(), ...env },
@@ -67,7 +68,7 @@ export async function runMuster(
   { env = {}, input = '' }: RunOptions,
 ): Promise<Outcome> {
   const child = spawnMuster(args, env);
-  // A command that does not read its input may be over before it is written.
+  // A command that does not read its input may exit before it is written.
   child.stdin.on('error', () => undefined).end(input);
   const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   const [code] = exit as [number];
@@ -76,11 +77,11 @@ export async function runMuster(
 
 export interface Started {
   kill(signal: NodeJS.Signals): void;
-  /** All that it has said so far. */
+  /** Returns the output so far. */
   shown(): string;
-  /** Once it has said that. */
+  /** Resolves once the output matches. */
   until(what: RegExp): Promise<RegExpExecArray>;
-  /** The exit code; null where a signal ended it. */
+  /** The exit code, or null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
@@ -119,20 +120,23 @@ function start(args: readonly string[], env: Readonly<Record<string, string>>): 
 export interface Muster {
   readonly world: World;
   url(): string;
-  /** A folder of the spec's own, where the login is kept. */
+  /** Returns the folder in which this spec's logins are stored. */
   home(): string;
-  /** The typed client straight to the API, to look at what is really there. */
+  /** Returns a typed client directly at the API, to check what is really stored. */
   direct(person: Person): Client;
-  /** As nobody: no address, no token but what was kept. */
+  /** Runs a command without an address and a token, except for stored ones. */
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** A run that can be killed, and is heard while it goes on. */
+  /** Starts a command that can be killed, with its output so far. */
   start(args: readonly string[], options: RunOptions): Started;
-  /** As somebody, by the environment. */
+  /** Runs a command as a person, by the environment. */
   as(person: Person, ...args: readonly string[]): Promise<Outcome>;
   environmentOf(person: Person): Record<string, string>;
 }
 
-/** Starts the API for the spec file that calls it; with sign-in behind it, where one click signs in as the demo account. */
+/**
+ * Starts the API for the calling spec file. With a demo account it also starts sign-in, where one click signs
+ * in.
+ */
 export function useMuster({ demoAccount }: { readonly demoAccount?: string } = {}): Muster {
   const world = useWorld({});
   let [api, signIn]: (AppProcess | undefined)[] = [];

@@ -1,4 +1,4 @@
-// What is published: the tarball alone, installed by npm into an empty folder of a machine that has Node and nothing else.
+// Tests the published tarball alone, installed by npm into an empty folder of a machine that has only Node.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The oldest Node that is promised, where this machine has it. */
+/** Returns the oldest supported Node, if this machine has it. */
 function oldestNode(): string | undefined {
   const places = (process.env['PATH'] ?? '').split(path.delimiter).concat('/usr/bin', '/usr/local/bin');
   return places

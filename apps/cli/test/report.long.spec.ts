@@ -1,4 +1,7 @@
-/** What a pipeline tells: the action as GitHub starts it, the job as GitLab runs it, both against the real service. */
+/**
+ * Tests the reports of pipelines: the action as GitHub starts it and the job as GitLab runs it, both against
+ * the real service.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +29,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Work that was handed in on a branch, and with a pull request where one is named. Without a branch it is still held. */
+/**
+ * Creates work that was submitted on a branch, with a pull request if one is named. Without a branch it is
+ * still held.
+ */
 async function work(branch: string | null, url?: string): Promise<string> {
   const { story } = await chloe.stories.create({ projectId: 'WEB', title: 'Work', status: 'ready' });
   const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
@@ -76,7 +82,7 @@ describe('the action of GitHub', () => {
     inputs = Object.keys(stated.inputs);
   });
 
-  /** As GitHub starts it: inputs and the event by the environment, outputs into a file. */
+  /** Starts the action as GitHub does: inputs and the event in the environment, outputs in a file. */
   async function start(
     event: string,
     payload: object,
@@ -147,7 +153,7 @@ describe('the action of GitHub', () => {
     );
     const elsewhere = { body: `Muster-Execution: ${told}` };
     expect((await opened(11, elsewhere)).outputs).toBe('execution=\nrecorded=0\n');
-    // Of a fork the address alone counts, whatever its branch and text say.
+    // For a fork only the address counts, whatever its branch and text contain.
     const head = { ref: 'one', sha: 'd'.repeat(40), repo: { id: 2 } };
     const foreign = { head, body: `Muster-Execution: ${named}` };
     expect((await opened(8, foreign)).outputs).toContain(`execution=${handedIn}\n`);
@@ -201,7 +207,7 @@ describe('the template of GitLab', () => {
     jobs = parseAllDocuments(text)[1]?.toJS() as typeof jobs;
   });
 
-  /** The lines of a job, by the shell that a runner uses, with the variables that GitLab sets. */
+  /** Runs the lines of a job in the shell of a runner, with the variables that GitLab sets. */
   async function start(job: string, variables: Readonly<Record<string, string>>): Promise<string> {
     const { variables: own, extends: base } = jobs[job] ?? { variables: {}, extends: '' };
     const { stdout } = await run('sh', ['-ec', (jobs[base]?.script ?? []).join('\n')], {

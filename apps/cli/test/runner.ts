@@ -1,4 +1,4 @@
-/** `muster work` as a process in a clone of a bare repository, with agents that are shell scripts. */
+/** Runs `muster work` as a process in a clone of a bare repository, with agents that are shell scripts. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,14 @@ import { mainFile } from './muster.ts';
 const run = promisify(execFile);
 
 export interface Working {
-  /** What it has told so far. */
+  /** The events so far. */
   readonly told: readonly Told[];
-  /** The first such thing, from the beginning on. */
+  /** Returns the first matching event since the start. */
   until(event: string, message?: RegExp): Promise<Told>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Reads no more of what it prints. */
+  /** Stops reading the output. */
   readonly leave: () => void;
-  /** Its exit code; null where a signal ended it. */
+  /** The exit code, or null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
@@ -29,17 +29,20 @@ export interface Clone {
 }
 
 export interface Runner {
-  /** The bare repository that clones push to. */
+  /** Returns the path of the bare repository to which clones push. */
   readonly origin: () => string;
-  /** Git at the bare repository. */
+  /** Runs git in the bare repository. */
   git(...args: string[]): Promise<string>;
   clone(): Promise<Clone>;
-  /** A folder of the spec's own. */
+  /** Creates a folder for the spec. */
   folder(): Promise<string>;
   start(clone: Clone, args: readonly string[], env: Readonly<Record<string, string>>): Working;
 }
 
-/** Repositories that are gone in a minute are not tidied up: git would ask, in a process each, after each fetch and push. */
+/**
+ * Disables garbage collection for these short-lived repositories. Git would start a process for it after each
+ * fetch and push.
+ */
 const gitConfig = `
 [user]
   name = Spec
@@ -52,10 +55,10 @@ const gitConfig = `
   autoGc = false
 `;
 
-/** Of the machine's own settings of git nothing counts. */
+/** Ignores the git settings of the machine. */
 const noSystem = { GIT_CONFIG_NOSYSTEM: '1' };
 
-/** Whether a process lives; one that ended and that its parent did not ask about does not. */
+/** Returns true if a process lives. A zombie does not count. */
 export async function lives(pid: string): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat !== '' && stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
@@ -69,7 +72,7 @@ const git = async (folder: string, ...args: string[]): Promise<string> =>
     })
   ).stdout.trim();
 
-/** A bare repository with one commit on main, whose `.muster/work.yaml` is `config`. */
+/** Creates a bare repository with one commit on main, whose `.muster/work.yaml` is `config`. */
 export function useRunner(config: string): Runner {
   let home = '';
   let clones = 0;

@@ -1,4 +1,7 @@
-/** Signing in from the command line by a browser of the same machine: real API, real sign-in, a real Chromium. */
+/**
+ * Tests sign-in from the command line with a browser of the same machine: real API, real sign-in, a real
+ * Chromium.
+ */
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
@@ -21,7 +24,9 @@ const inBrowser = program === undefined ? it.skip : it;
 let people: People;
 let browser: Browser | undefined;
 let axe = '';
-/** Where the program is that opens pages for the command line, and what it was given to open. */
+/**
+ * The folder of the program that opens pages for the command line, and the file of the addresses it opened.
+ */
 let [bin, opened]: [string, string] = ['', ''];
 let count = 0;
 beforeAll(async () => {
@@ -41,27 +46,27 @@ beforeEach(async () => {
   await opensBy(`printf '%s' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'`);
 });
 
-/** What the machine does to open a page. */
+/** Sets the script with which the machine opens a page. */
 async function opensBy(script: string): Promise<void> {
   const file = path.join(bin, 'xdg-open');
   await writeFile(file, `#!/bin/sh\n${script}\n`);
   await chmod(file, 0o755);
 }
 
-/** As on a machine with a screen. */
+/** Runs login as on a machine with a screen. */
 const login = (args: readonly string[] = [], env: Record<string, string> = {}): Started =>
   muster.start(['login', muster.url(), '--profile', `p${count}`, ...args], {
     env: { DISPLAY: ':0', PATH: `${bin}:${process.env['PATH']}`, ...env },
   });
 
-/** The address that was opened, once it was. */
+/** Returns the opened address, once there is one. */
 async function addressOpened(): Promise<string> {
   let address = '';
   await until(async () => (address = await readFile(opened, 'utf8').catch(() => '')) !== '');
   return address;
 }
 
-/** The page that the command line opened, of a person who signs in by the demo's button. */
+/** Opens the page of the command line as a person who signs in with the demo button. */
 async function openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
   if (browser === undefined) throw new Error('there is no browser');
   const page = await browser.newPage({ colorScheme });
@@ -109,7 +114,7 @@ describe('muster login with a browser', () => {
         ...{ member: { id: people.ana.me.memberId }, agent: { name: `Terminal ${scheme}` } },
         token: { scopes: ['read', 'write'] },
       });
-      // It listened for this one answer.
+      // The command line listened for this one answer only.
       await expect(fetch(await addressOpened())).rejects.toThrow();
       await page.context().close();
     },
@@ -141,14 +146,15 @@ describe('muster login with a browser', () => {
     };
     expect(await answer({ iss: issuer })).toBe(400);
     expect(await answer({ state: 'another', iss: issuer })).toBe(400);
-    // An answer of another server, mixed up with ours.
+    // An answer of another server, confused with ours.
     expect(await answer({ state, iss: 'https://evil.example' })).toBe(400);
     expect(await answer({ state })).toBe(400);
     expect(await answer({ state: 'another', error: 'access_denied', iss: issuer })).toBe(400);
     expect((await fetch(`${start}callback?state=${state}&iss=${issuer}`, { method: 'POST' })).status).toBe(
       400,
     );
-    // Some browsers fetch an address ahead: it comes twice then, and a code that is used twice ends what it gave.
+    // Some browsers prefetch an address, so it arrives twice. A code that is used twice would revoke its
+    // tokens.
     const back = Promise.withResolvers<string>();
     await page.route('**/oauth/authorize/*', async (route) => {
       const sentBack = await route.fetch({ maxRedirects: 0 });

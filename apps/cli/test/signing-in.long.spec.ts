@@ -1,4 +1,7 @@
-/** Signing in from the command line by a code, and what goes on by that: real API, real sign-in, a person who consents. */
+/**
+ * Tests sign-in from the command line with a code, and its later use: real API, real sign-in, a person who
+ * consents.
+ */
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -20,7 +23,7 @@ interface Kept {
   >;
 }
 
-/** What is kept in a home, by those who sign in there. */
+/** Reads the logins that are stored in a home folder. */
 const keptIn = (home: string) => {
   const file = path.join(home, 'muster/profiles.json');
   const env = { HOME: home, XDG_CONFIG_HOME: home };
@@ -36,7 +39,7 @@ type Place = ReturnType<typeof keptIn>;
 const file = (): string => keptIn(muster.home()).file;
 const kept = () => keptIn(muster.home()).kept();
 const keptAs = (name?: string) => keptIn(muster.home()).keptAs(name);
-/** A home of its own. */
+/** Creates a separate home folder. */
 const elsewhere = async (): Promise<Place> => keptIn(await mkdtemp(path.join(muster.home(), 'home-')));
 
 let people: People;
@@ -48,7 +51,7 @@ beforeAll(async () => {
   [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
 });
 
-/** What a form of sign-in's own pages sends. */
+/** Sends a form as sign-in's own pages do. */
 const send = (at: string, form: Record<string, string>): Promise<Response> =>
   fetch(new URL(at, muster.url()), {
     ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams(form) },
@@ -59,7 +62,7 @@ const send = (at: string, form: Record<string, string>): Promise<Response> =>
     },
   });
 
-/** The code that it shows. */
+/** Returns the code that the command shows. */
 async function codeOf(login: Started): Promise<string> {
   const [, code = ''] = await login.until(/^Type +([B-Z]{4}-[B-Z]{4})$/m);
   return code;
@@ -67,7 +70,7 @@ async function codeOf(login: Started): Promise<string> {
 
 const consenting = { ...{ answer: 'connect', agent: 'new', in: 'all', scope: 'write', days: '90' } };
 
-/** Signs in, as an agent that the person makes for it. */
+/** Signs in as an agent that the person creates for it. */
 async function signIn(agentName: string, place = keptIn(muster.home())): Promise<string> {
   const login = place.login();
   const form = { ...consenting, org: people.orgId, agentName, user_code: await codeOf(login) };
@@ -76,11 +79,11 @@ async function signIn(agentName: string, place = keptIn(muster.home())): Promise
   return login.shown();
 }
 
-/** Those of the login that most tests go on with. */
+/** Expires the tokens of the login that most tests use. */
 const endTokens = () =>
   muster.world.rows(`update tokens set expires_at = now() - interval '1 minute'
     where kind = 'oauth' and agent_id = (select id from agents where name = 'Terminal')`);
-/** How many there were of the login that is kept. */
+/** Counts the refresh tokens of the stored login. */
 async function refreshTokens(): Promise<number> {
   const { oauth } = (await keptAs()) ?? {};
   const rows = await muster.world.rows(
@@ -93,7 +96,8 @@ async function refreshTokens(): Promise<number> {
 const identity = async (...args: string[]): Promise<unknown> =>
   JSON.parse((await muster.run(['whoami', '--json', ...args])).out) as unknown;
 
-// Each waits five seconds for every answer, as long as the server says: they have homes of their own, and begin first.
+// Each of these tests waits five seconds for every answer, the interval that the server sets. They use
+// separate homes, and begin first.
 const beside = useBeside(4);
 
 describe('muster login', () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   people = await muster.world.org();
 });
 
-/** Starts it as `npm run muster` does, and answers what it asks; says what that was. */
+/** Starts the command as `npm run muster` does and answers its questions. Returns the questions. */
 async function started(
   args: readonly string[],
   env: Record<string, string> = {},

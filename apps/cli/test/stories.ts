@@ -7,14 +7,14 @@ type Execution = Awaited<ReturnType<Client['deliveryExecutions']['getForTarget']
 
 export interface Stories {
   readonly people: People;
-  /** The caller of the commands, a member who contributes to the project. */
+  /** The client of the member who runs the commands and contributes to the project. */
   readonly chloe: Client;
-  /** The key of a new story that can start. */
+  /** Creates a story that can start, and returns its key. */
   readonly make: (title?: string) => Promise<string>;
   readonly executionOf: (key: string) => Promise<Execution>;
 }
 
-/** An organization with the project WEB. */
+/** Creates an organization with the project WEB. */
 export function useStories(muster: Muster): Stories {
   let people: People;
   let chloe: Client;

@@ -1,4 +1,4 @@
-/** A terminal of its own for the command line, by a program that most systems have. */
+/** Runs the command line in a separate terminal, by a program that most systems have. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -8,11 +8,11 @@ import { mainFile } from './muster.ts';
 
 const script = '/usr/bin/script';
 
-/** Where there is no such program (it is part of util-linux), what needs a terminal is not tested. */
+/** Skips tests that need a terminal if there is no such program. It is part of util-linux. */
 export const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
 
 export interface Terminal {
-  /** All that was written to it so far. */
+  /** Returns all output so far. */
   shown(): string;
   until(what: RegExp): Promise<void>;
   type(text: string): void;
@@ -26,7 +26,7 @@ export const openTerminal = (
   columns?: number,
 ): Terminal => openTerminalOf([process.execPath, mainFile, ...args], env, columns);
 
-/** One in which another program runs. */
+/** Opens a terminal in which another program runs. */
 export function openTerminalOf(
   command: readonly string[],
   env: Readonly<Record<string, string>>,

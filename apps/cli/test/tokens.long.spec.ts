@@ -1,4 +1,4 @@
-/** Tokens and agents of one's own, on the command line. */
+/** Tests commands for the caller's own tokens and agents. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { useMuster } from './muster.ts';

@@ -86,7 +86,10 @@ describe('muster watch', () => {
     expect(terminal.shown()).toMatch(/401/);
   });
 
-  /** On a terminal, in an organization of its own, by way of what may be away for a while. */
+  /**
+   * Opens the command on a terminal in a separate organization, through a proxy that may be unavailable for a
+   * while.
+   */
   const open = async (...args: string[]) => {
     const { chloe, dan } = await muster.world.org();
     const { projects, locks } = muster.direct(chloe);
@@ -128,7 +131,7 @@ describe('muster watch', () => {
   besideOnTerminal('looks when something happened, and hardly where nothing does', async () => {
     const { forwarder, terminal, lock, close } = await open('--interval', '1');
     await pause(5_000);
-    // The first, one once the stream is there, and none for each second since.
+    // The first call, one more when the stream connects, and none for each second since.
     expect(forwarder.asked('/api/locks/list')).toBeLessThanOrEqual(4);
     expect(forwarder.asked('/api/events/stream')).toBe(1);
     await lock('src/live/**');

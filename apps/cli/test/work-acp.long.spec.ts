@@ -22,12 +22,12 @@ const agentFile = path.join(import.meta.dirname, 'acp-agent.ts');
 
 interface Talking extends Working {
   readonly key: string;
-  /** What the agent wrote down, by name. */
+  /** Reads a file that the agent wrote, by name. */
   read<Line>(file: string): Promise<Line[]>;
   tell(file: string): Promise<void>;
 }
 
-/** Works on a new story with an agent that behaves so. */
+/** Works on a new story with an agent of that behaviour. */
 async function start(behaviour: string): Promise<Talking> {
   const [{ story }, clone, place] = [
     await stories.chloe.stories.create({
@@ -71,7 +71,7 @@ describe('an agent by the Agent Client Protocol', () => {
     expect(session).toMatchObject({ method: 'new', cwd: folder });
     const [prompt = ''] = await working.read<string>('prompts');
     expect(prompt).toMatch(/^# WEB-\d+: Say good night\n[^]*when your turn ends[^]*It says good night\./);
-    // What it says is seen, a line at a time.
+    // The agent's messages are shown one line at a time.
     const said = working.told.filter(({ event }) => event === 'output').map(({ message }) => message);
     expect(said).toEqual(['I begin.', '· Write answer.txt', 'It says good night.']);
     const execution = await executionOf(working.key);
@@ -97,7 +97,8 @@ describe('an agent by the Agent Client Protocol', () => {
     await working.ended;
     const [session] = await working.read<Session>('sessions');
     const [server] = session?.mcpServers ?? [];
-    // Not one that its user may have: clients keep what they know of a server by its name.
+    // The name differs from one that the user may have, because clients store what they know of a server by
+    // its name.
     expect(server?.name).toBe('muster-run');
     expect(server?.url).toBe(`${muster.url()}/api/mcp?mode=core&project=WEB`);
     const [, token = ''] = /^Bearer (.+)$/.exec(server?.headers[0]?.value ?? '') ?? [];
@@ -112,7 +113,7 @@ describe('an agent by the Agent Client Protocol', () => {
     expect(sessions.map(({ method }) => method)).toEqual(['new', 'load']);
     const [, second = ''] = await working.read<string>('prompts');
     expect(second).toMatch(/^What you did does not pass:\n\nverify ended with 1/);
-    // What the session told again at its loading is no news to those who look on.
+    // Messages that the session repeats when it is loaded are not shown again.
     expect(working.told.map(({ message }) => message)).not.toContain('Of long ago.');
   });
 
@@ -155,7 +156,7 @@ describe('an agent by the Agent Client Protocol', () => {
       ['a page', 'no'],
       ['answer.txt', 'always'],
     ]);
-    // What was asked by the runner is no news for the agent.
+    // A question that the runner asked is not news for the agent.
     expect(await working.read('prompts')).toHaveLength(1);
   });
 

@@ -1,4 +1,7 @@
-/** `muster work` gives an agent no right that the agent does not have: no token of a person, no program run by the runner. */
+/**
+ * Tests that `muster work` gives an agent no additional rights: no token of a person, and no program that the
+ * runner would run.
+ */
 import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -71,7 +74,7 @@ describe('the token of a person', () => {
   it('is in no environment of git, and neither is any variable that is not listed', async () => {
     await project('ENV');
     const [clone, place] = [await runner.clone(), await runner.folder()];
-    // A filter that the person has set up; the agent only turns it on.
+    // A filter that the person has set up. The agent only enables it.
     await clone.git('config', 'filter.spy.clean', `sh -c 'env >> ${place}/env; cat'`);
     const script = `echo '* filter=spy' > .gitattributes; echo good > answer.txt`;
     const secrets = { SHELL_SECRET_XYZ: 'a secret', GITHUB_TOKEN: 'another' };

@@ -1,4 +1,4 @@
-/** `muster work` where this machine is at fault, or what it prints is read no more. */
+/** Tests `muster work` when this machine is at fault, or when the reader of its output is gone. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   chloe = muster.direct(people.chloe);
 });
 
-/** A project with so many stories that can start. */
+/** Creates a project with this number of stories that can start. */
 async function project(key: string, stories: number): Promise<void> {
   await chloe.projects.create({ key, name: key });
   for (let count = 0; count < stories; count += 1)
@@ -28,7 +28,7 @@ const start = (clone: Clone, ...args: string[]) =>
   runner.start(clone, args, muster.environmentOf(people.chloe));
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
-/** A branch of the remote that has this hook. */
+/** Creates a branch at the remote with this hook. */
 async function baseWith(clone: Clone, name: string, hook: string): Promise<string[]> {
   await clone.git('switch', '--quiet', '-c', name);
   await mkdir(path.join(clone.folder, '.muster'), { recursive: true });
@@ -41,7 +41,7 @@ async function baseWith(clone: Clone, name: string, hook: string): Promise<strin
 const statesIn = async (projectId: string) =>
   (await chloe.deliveryExecutions.list({ projectId })).items.map(({ state }) => state).toSorted();
 
-/** The outcome of the work that is over, and the state of the rest. */
+/** Returns the outcomes of ended work and the states of the rest, sorted. */
 const endsIn = async (projectId: string) =>
   (await chloe.deliveryExecutions.list({ projectId })).items
     .map(({ state, outcome }) => outcome ?? state)
@@ -54,7 +54,7 @@ describe('muster work', () => {
   it('takes no other story once the machine is at fault, and brings what it has at work to its end', async () => {
     await project('ALL', 4);
     const [clone, place] = [await runner.clone(), await runner.folder()];
-    // The second that is made fails, while the first is at work.
+    // The second folder fails, while the agent in the first one works.
     const hook = `mkdir ${place}/first 2> ${place}/log || ! mkdir ${place}/second`;
     const base = await baseWith(clone, 'fails-once', hook);
     const working = start(

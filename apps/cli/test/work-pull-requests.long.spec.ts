@@ -22,7 +22,7 @@ interface Place {
   readonly runner: Runner;
 }
 
-/** A clone whose remote is at the forge, though git goes to the bare repository. */
+/** Creates a clone whose remote address is at the forge, while git uses the bare repository. */
 async function cloneAt({ forge, runner }: Place): Promise<Clone> {
   const clone = await runner.clone();
   const remote = `${forge.url()}/acme/web.git`;

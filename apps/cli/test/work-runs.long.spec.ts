@@ -45,7 +45,7 @@ describe('muster work', () => {
     expect(await working.ended).toBe(1);
     const execution = await executionOf(bad);
     expect(execution).toMatchObject({ state: 'completed', outcome: 'failed', failure: 'agent_error' });
-    // What it wrote is at the remote all the same.
+    // The files of the agent are at the remote anyway.
     expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('poor');
   });
 
@@ -166,7 +166,7 @@ describe('muster work', () => {
 
   beside('obeys a stop with all processes of the agent, and keeps what it wrote', async () => {
     const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
-    // One that does not heed the asking, and one that left the group.
+    // One process ignores SIGTERM, and one has left the process group.
     const script = `trap '' TERM; echo half > answer.txt; setsid sleep 601 & echo $! > ${place}/pids; sleep 602 & echo $! >> ${place}/pids; while :; do sleep 1; done`;
     const working = start(clone, key, ...sh(script));
     await working.until('checkpoint');
@@ -207,7 +207,7 @@ describe('muster work', () => {
       'Pair',
       ...sh('echo good > answer.txt'),
     );
-    // Before there is any, it says so and waits.
+    // Without a story the runner reports that and waits.
     await working.until('none');
     for (const title of ['One', 'Two', 'Three'])
       await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
@@ -216,7 +216,7 @@ describe('muster work', () => {
     const lastOf = (wanted: string) => working.told.findLastIndex(({ event }) => event === wanted);
     await until(() => lastOf('none') > lastOf('over'));
     expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
-    // A story that another slot of the same runner works on is no news.
+    // A story on which another slot of the same runner works is not reported.
     const nones = working.told.filter(({ event }) => event === 'none');
     expect(JSON.stringify(nones)).not.toContain('lease_held');
     working.kill('SIGTERM');
@@ -225,7 +225,7 @@ describe('muster work', () => {
     expect(items.map(({ state }) => state)).toEqual(['submitted', 'submitted', 'submitted']);
     const once = (...agent: string[]) => start(clone, '--next', '--project', 'NXT', '--once', ...agent);
     expect(await once(...sh('true')).ended).toBe(0);
-    // What is gone on with is the one.
+    // The resumed story counts as the one that --once allows.
     for (const title of ['Four', 'Five'])
       await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
     const killed = once(
@@ -263,7 +263,7 @@ describe('muster work', () => {
       );
       expect(await other.ended).toBe(0);
       expect(await runner.git('show', `work/${key}-2:seen.txt`)).toBe('one\ntwo');
-      // What was not committed is so still.
+      // Uncommitted changes are still uncommitted.
       expect(await runner.git('show', `work/${key}-2:status.txt`)).toContain('?? more.txt');
       expect(await runner.git('log', '--format=%s', `work/${key}-2`)).toContain('One');
       await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();

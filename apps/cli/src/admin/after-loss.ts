@@ -1,4 +1,4 @@
-/** muster admin after-loss. */
+/** The command `muster admin after-loss`. */
 import { goBeyondLoss, nodeNamed } from '@muster/organizations';
 import { type Command } from 'commander';
 import { onDatabase } from './command.ts';

@@ -1,6 +1,6 @@
 /**
- * What an operators' command is made of. It works on the database itself, as the owner of its tables: no token is
- * needed, and an operator with DATABASE_URL may do everything here. Each write leaves an audit entry.
+ * The base of the operators' commands. They work directly on the database as the owner of its tables, so they
+ * need no token. An operator with DATABASE_URL may do everything here; each write adds an audit entry.
  */
 import { commandConnectMillis, type Pool } from '@muster/driver';
 import { type NodeAddress, openNodes, parseNodes } from '@muster/placement';
@@ -11,10 +11,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { askStarter } from '../starter.ts';
 import { type Shown } from './shown.ts';
 
-/** The command cannot be run as it was given or where it was. */
+/** The error of a command that cannot run with these arguments or in this environment. */
 export class Unusable extends Error {}
 
-/** Gives the command what all have. */
+/** Adds the description and the option that all commands share. */
 export const prepared = (command: Command, description: string): Command =>
   command.description(description).option('--json', 'print the result as JSON, for scripts');
 
@@ -24,7 +24,7 @@ export const command = (parent: Command, name: string, description: string): Com
 export const ofOrg = (parent: Command, name: string, description: string): Command =>
   command(parent, name, description).requiredOption('--org <slug>', 'the organization');
 
-/** Shows what the work answers; what could be expected to go wrong is one line and exit code 1. */
+/** Prints the result of the work. An expected failure prints one line and sets exit code 1. */
 export async function run(self: Command, work: () => Promise<Shown>): Promise<void> {
   try {
     const { json, lines } = await work();
@@ -32,7 +32,7 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
     process.stdout.write(`${asJson ? jsonText(json) : lines.map(plain).join('\n')}\n`);
   } catch (error) {
     const known = error instanceof Unusable ? error.message : sayError(toApiError(error));
-    // A fault of ours, which a developer has to look into.
+    // An unexpected fault, which a developer has to look into.
     if (known === undefined) throw error;
     process.stderr.write(`muster: ${plain(known)}\n`);
     process.exitCode = exitCodes.failed;
@@ -57,7 +57,7 @@ export async function withDatabase<Result>(work: (pool: Pool) => Promise<Result>
   }
 }
 
-/** DATABASE_NODES, as the services have it. */
+/** Parses DATABASE_NODES, in the same format as in the services. */
 export function nodeAddresses(): readonly NodeAddress[] {
   try {
     return parseNodes(process.env['DATABASE_NODES'] ?? '');
@@ -66,7 +66,7 @@ export function nodeAddresses(): readonly NodeAddress[] {
   }
 }
 
-/** DATABASE_URL, else what the parent process offers. */
+/** Returns DATABASE_URL, else the address that the parent process offers. */
 export async function databaseUrl(): Promise<string> {
   const url = process.env['DATABASE_URL'];
   if (url === undefined || url === '') {
@@ -84,7 +84,7 @@ export async function databaseUrl(): Promise<string> {
   return url;
 }
 
-/** One line for people; undefined where the error is none that they could do something about. */
+/** Describes the error in one line. Returns undefined for an error that the operator cannot correct. */
 function sayError(error: ApiError): string | undefined {
   if (error.code === 'internal') return undefined;
   const { issues = [], reason } = error.details;

@@ -1,4 +1,4 @@
-/** The operators' commands: each group below `muster admin`, and below the word that it once had alone. */
+/** The operators' commands. Each group is below `muster admin`, and also below its former top-level word. */
 import { type Command } from 'commander';
 import { makeAfterLoss } from './after-loss.ts';
 import { prepared } from './command.ts';
@@ -9,7 +9,7 @@ import { addMembers, addOrg } from './organizations.ts';
 import { addPlatform, addTokens } from './tokens.ts';
 import { operators, type OperatorsWord } from './words.ts';
 
-/** Commands of their own. */
+/** Commands that are not groups. */
 const alone = {
   migrate: makeMigrate,
   'after-loss': makeAfterLoss,
@@ -28,7 +28,7 @@ const groups: Readonly<Record<Exclude<OperatorsWord, keyof typeof alone>, (group
   outbox: addOutbox,
 };
 
-/** All of them below `parent`, or, where a word is given, what that one does, as `parent` itself. */
+/** Adds all groups below `parent`. If a word is given, `parent` itself becomes that group. */
 export function addAdmin(parent: Command, word?: OperatorsWord): void {
   const make = (of: OperatorsWord, command: Command): void => {
     if (isAlone(of)) alone[of](prepared(command, operators[of]));

@@ -1,4 +1,4 @@
-/** muster admin outbox. */
+/** The command `muster admin outbox`. */
 import { listDeadJobs, replayJobs } from '@muster/organizations';
 import { dayOf, table } from '@muster/terminal';
 import { type Command } from 'commander';

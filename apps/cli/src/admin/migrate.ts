@@ -1,4 +1,4 @@
-/** muster admin migrate. */
+/** The command `muster admin migrate`. */
 import { migrate } from '@muster/migrations';
 import { nodeNamed, sharePlatformTokens } from '@muster/organizations';
 import { startCopies } from '@muster/placement';

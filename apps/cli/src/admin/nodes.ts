@@ -1,4 +1,4 @@
-/** muster admin nodes, place, move. */
+/** The commands `muster admin nodes`, `place` and `move`. */
 import { listNodes, moveTo, setNodeOpen } from '@muster/organizations';
 import { CannotMove } from '@muster/placement';
 import { table } from '@muster/terminal';

@@ -1,4 +1,4 @@
-/** muster admin org, muster admin member. */
+/** The commands `muster admin org` and `muster admin member`. */
 import { addMember, createOrganization, listMembers, listOrganizations } from '@muster/organizations';
 import { plans } from '@muster/registry';
 import { dayOf, table } from '@muster/terminal';

@@ -1,15 +1,15 @@
-/** What an operators' command shows. */
+/** The output of an operators' command. */
 import { type ShownToken } from '@muster/organizations';
 import { dayOf } from '@muster/terminal';
 
 export interface Shown {
-  /** For scripts, with --json. */
+  /** The output for scripts, with --json. */
   readonly json: unknown;
-  /** For people. */
+  /** The output for people. */
   readonly lines: readonly string[];
 }
 
-/** The secret stands alone on its line, to be copied. */
+/** Prints the secret alone on a line, so that it is easy to copy. */
 export function secretLines(what: string, { token: secret, id, expiresAt }: ShownToken): string[] {
   return [
     `${what}. Its id is ${id}; it expires on ${dayOf(expiresAt)}.`,

@@ -1,4 +1,4 @@
-/** muster admin token, muster admin platform. */
+/** The commands `muster admin token` and `muster admin platform`. */
 import { createToken, grantPlatform, listTokens, revokeToken } from '@muster/organizations';
 import { dayOf, table } from '@muster/terminal';
 import { type Command } from 'commander';
@@ -118,7 +118,7 @@ export function addPlatform(platform: Command): void {
     );
 }
 
-/** As they were typed: createToken checks them, and says which is none. */
+/** Passes the scopes as they were typed. createToken checks them and names the invalid ones. */
 function asScopes(typed: readonly string[]): ('read' | 'write' | 'admin')[] {
   return typed as ('read' | 'write' | 'admin')[];
 }

@@ -1,4 +1,4 @@
-/** The operators' commands; each was once a command of its own, and is still found there. */
+/** The operators' commands. Each was once a top-level command, and still works as one. */
 export const operators = {
   org: 'Organizations',
   member: 'Members of an organization',

@@ -1,4 +1,4 @@
-/** muster ask: a question on the story that is worked on, and its answer. */
+/** The command `muster ask`: asks a question on the current story and waits for its answer. */
 import { type Client, createClient, followActivity } from '@muster/client';
 import { type Comment, type EventKind } from '@muster/registry';
 import { jsonText, plain, UsageError } from '@muster/terminal';
@@ -10,7 +10,10 @@ import { addConnectionFlags, type ConnectionFlags, findConnection } from '../ses
 interface AskFlags extends ConnectionFlags {
   readonly story?: string;
   readonly to?: string;
-  /** Undefined unless `--no-wait` was given: the flags of a command that is filled late have no negated default. */
+  /**
+   * Undefined unless `--no-wait` was given, because the flags of a lazily filled command have no negated
+   * default.
+   */
   readonly wait?: boolean;
   readonly json?: boolean;
 }
@@ -36,7 +39,7 @@ Examples:
   ).action(ask);
 }
 
-/** The wait for a member outlasts a restart of the API. */
+/** The retry time in seconds, which is long enough for a restart of the API. */
 const patienceSeconds = 60;
 
 async function ask(question: string, flags: AskFlags): Promise<void> {
@@ -67,7 +70,7 @@ function print(
   process.stdout.write(`${json ? jsonText(result) : plain(words)}\n`);
 }
 
-/** The replies to a question once it is resolved. Throws PartlyRefused where it is deleted. */
+/** Returns the replies to a question once it is resolved. Throws PartlyRefused if the question is deleted. */
 async function waitForAnswer(
   client: Client,
   { id: commentId, storyId }: Comment,

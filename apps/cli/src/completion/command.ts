@@ -1,4 +1,4 @@
-/** muster completion. */
+/** The command `muster completion`. */
 import { Argument, type Command } from 'commander';
 import { bashScript, fishScript, zshScript } from './scripts.ts';
 import { type Thing, things } from './things.ts';

@@ -1,17 +1,20 @@
-/** What completion has asked for, kept so long that one line is typed without asking twice. */
+/**
+ * Caches what completion fetched from the API, so that repeated key presses on one line do not fetch it
+ * again.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import envPaths from 'env-paths';
 import { z } from 'zod';
 
-/** A value that may be typed, with the words that stand beside it. */
+/** A value that may be typed, with its description. */
 const Values = z.array(z.object({ value: z.string(), meaning: z.string() }));
 export type Value = z.infer<typeof Values>[number];
 
-/** A kept answer younger than this is not asked for again. */
+/** The age up to which a cached answer is used without a new call. */
 const freshMillis = 20_000;
-/** One younger than this stands in where the API does not answer. */
+/** The age up to which a cached answer is used if the API does not answer. */
 const usableMillis = 60 * 60_000;
 
 const folder = (): string => path.join(envPaths('muster', { suffix: '' }).cache, 'completion');
@@ -25,7 +28,7 @@ async function read(file: string): Promise<{ readonly values: Value[]; readonly 
   }
 }
 
-/** In one step, for its owner's eyes only; what is too old to stand in goes. */
+/** Writes the file atomically, readable by its owner only, and deletes files that are too old. */
 async function write(file: string, values: readonly Value[]): Promise<void> {
   await mkdir(folder(), { recursive: true, mode: 0o700 });
   const unfinished = `${file}.${process.pid}`;
@@ -38,7 +41,7 @@ async function write(file: string, values: readonly Value[]): Promise<void> {
   }
 }
 
-/** What is kept under the key; else what is asked for, which is then kept; an older one where the answer fails. */
+/** Returns the cached values, or fetches and caches them. Falls back to older values if the call fails. */
 export async function kept(key: readonly string[], ask: () => Promise<Value[]>): Promise<Value[]> {
   const name = createHash('sha256').update(JSON.stringify(key)).digest('hex');
   const file = path.join(folder(), `${name}.json`);
@@ -54,5 +57,5 @@ export async function kept(key: readonly string[], ask: () => Promise<Value[]>):
   }
 }
 
-/** Forgets all of it: it has titles that a login was allowed to read. */
+/** Deletes the cache, because it has titles that only the ended login could read. */
 export const forgetKept = (): Promise<void> => rm(folder(), { recursive: true, force: true });

@@ -1,18 +1,19 @@
 /**
- * What completes `muster` in a shell. The whole tree stands in the script: a key press should not have to wait for a
- * program to start. Each script walks the words before the cursor to the place that they name, over flags and their
- * values, and offers what may come there.
+ * The completion scripts for shells. Each script contains the whole command tree, so that a key press does
+ * not wait for a program to start.
+ * A script reads the words before the cursor, skips flags and their values, and offers the candidates at that
+ * position.
  */
 import { type Place } from './tree.ts';
 
 const single = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-/** Fish escapes inside of quotes. */
+/** Fish has escapes within single quotes. */
 const fish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** `--title=` for a flag that takes a value. */
+/** Returns `--title=` for a flag that takes a value. */
 const marked = ({ name, takesValue }: Place['flags'][number]): string => `${name}${takesValue ? '=' : ''}`;
 
-/** A row of the table in a script: what may come at a place, found by its kind and the place. */
+/** A row of the table in a script: the candidates at a position, found by their kind and the position. */
 interface Row {
   readonly key: string;
   readonly offers: readonly { readonly name: string; readonly meaning?: string }[];
@@ -23,7 +24,7 @@ const rowsOf = (places: readonly Place[]): Row[] =>
     .flatMap(({ at, commands, flags, words }): Row[] => [
       { key: `commands ${at}`, offers: commands },
       { key: `flags ${at}`, offers: flags.map((flag) => ({ ...flag, name: marked(flag) })) },
-      // A value stands behind its flag, or is the word of that number.
+      // The value is found by its flag, or by the number of its argument.
       ...[...flags, ...words.map((word, number) => ({ ...word, name: number }))].flatMap(
         ({ name, choices, thing }) => [
           { key: `choices ${at} ${name}`, offers: choices.map((choice) => ({ name: choice })) },
@@ -33,7 +34,9 @@ const rowsOf = (places: readonly Place[]): Row[] =>
     ])
     .filter(({ offers }) => offers.length > 0);
 
-/** Walks the words to their place and looks into the table of the script, which stands before it. */
+/**
+ * Finds the position of the words and looks it up in the table, which precedes this function in the script.
+ */
 const bashCompleter = `_muster() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" at='' flag='' word count=0 i
   # A shell that splits at = makes three words of --flag=value.
@@ -150,7 +153,7 @@ _muster() {
 }
 if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muster; fi`;
 
-/** A colon ends the name of a candidate that has a meaning. */
+/** A colon separates a candidate from its description, so colons within the name are escaped. */
 const zshOffer = ({ name, meaning }: Row['offers'][number]): string =>
   single(meaning === undefined ? name : `${name.replaceAll(':', '\\:')}:${meaning}`);
 

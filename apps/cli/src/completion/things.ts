@@ -1,11 +1,14 @@
-/** What a value on the command line names, so that it can be completed from the API. */
+/** The kinds of records that a value can name, so that the API can complete it. */
 
 export const things = ['project', 'story', 'epic', 'column', 'member', 'agent', 'team', 'profile'] as const;
 export type Thing = (typeof things)[number];
 
 const ids = /(?:^|[-.])(epic|column|member|agent|team)-ids?$/;
 
-/** By the flag (without its dashes) and the word that stands for its value: `project-id`, `project`. */
+/**
+ * Finds the kind by the flag without its dashes and the placeholder of its value, such as `project-id` and
+ * `project`.
+ */
 export function thingOf(name: string, placeholder: string): Thing | undefined {
   if (placeholder === 'project' || placeholder === 'story') return placeholder;
   if (name === 'profile') return 'profile';

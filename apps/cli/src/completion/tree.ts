@@ -1,4 +1,4 @@
-/** The command tree as completion needs it: what may come after each word. */
+/** The command tree for completion: the candidates after each word. */
 import { operations } from '@muster/registry';
 import { onOneLine } from '@muster/terminal';
 import { type Argument, type Command, type Option } from 'commander';
@@ -10,28 +10,28 @@ export interface Candidate {
   readonly meaning: string;
 }
 
-/** What is known of a value. */
+/** The known facts about a value. */
 export interface Worth {
   readonly choices: readonly string[];
-  /** What it names, of which the API knows the ids. */
+  /** The kind of record that the value names. The API knows the ids. */
   readonly thing: Thing | undefined;
 }
 
 export interface FlagCandidate extends Candidate, Worth {
-  /** The next word is its value. */
+  /** True if the next word is its value. */
   readonly takesValue: boolean;
 }
 
-/** A place on the command line: the commands typed so far, such as `stories create`. */
+/** A position on the command line: the commands typed so far, such as `stories create`. */
 export interface Place {
   readonly at: string;
   readonly commands: readonly Candidate[];
   readonly flags: readonly FlagCandidate[];
-  /** The values that need no flag, in their order. */
+  /** The arguments that need no flag, in their order. */
   readonly words: readonly Worth[];
 }
 
-/** As long as fits beside a candidate. */
+/** Shortens the text so that it fits next to a candidate. */
 const brief = (text: string): string => {
   const line = onOneLine(text);
   return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
@@ -44,7 +44,7 @@ const worthOfOption = (option: Option): Worth => ({
   thing: option.required ? thingOf(bare(option), /<(.+)>/.exec(option.flags)?.[1] ?? '') : undefined,
 });
 
-/** A word without its flag is worth what the flag's value is. */
+/** Describes an argument without a flag like the flag of the same name. */
 function worthOfArgument(argument: Argument, { options }: Command): Worth {
   const name = argument.name();
   const option = options.find((one) => [name, `${name}-id`].includes(bare(one)));
@@ -52,7 +52,7 @@ function worthOfArgument(argument: Argument, { options }: Command): Worth {
   return { choices: argument.argChoices ?? [], thing: thingOf(name, name) };
 }
 
-/** Those that help shows, and the shorter names beside them. */
+/** Lists the options that help shows, and their shorter names. */
 function optionsOf(command: Command): Option[] {
   const shown = command.createHelp().visibleOptions(command);
   return [...shown, ...command.options.filter(({ hidden, required }) => hidden && required)];
@@ -68,7 +68,7 @@ function placeOf(command: Command, at: string): Place {
     flags: optionsOf(command).map((option) => ({
       name: option.long ?? option.short ?? '',
       meaning: brief(option.description),
-      // One whose value may be missing is completed as a switch.
+      // A flag with an optional value is completed as a switch.
       takesValue: option.required,
       ...worthOfOption(option),
     })),
@@ -76,19 +76,19 @@ function placeOf(command: Command, at: string): Place {
   };
 }
 
-/** Every place of a tree that is complete. */
+/** Lists every position of a completely filled tree. */
 export function placesOf(program: Command): Place[] {
   const walk = (command: Command, words: readonly string[]): Place[] => [
     placeOf(command, words.join(' ')),
     ...command
       .createHelp()
       .visibleCommands(command)
-      // The help command of each group is made for showing only.
+      // Skips the help command of a group, which exists for display only.
       .filter((inner) => command.commands.includes(inner))
       .flatMap((inner) => walk(inner, [...words, inner.name()])),
   ];
   const places = walk(program, []);
-  // `call` takes the operations by their names, and then what they take.
+  // `call` takes the name of an operation, and then the arguments of that operation.
   const called = [...operations.values()].map(({ name, summary }) => ({ name, meaning: brief(summary) }));
   const byPlace = new Map(places.map((place) => [place.at, place]));
   return [

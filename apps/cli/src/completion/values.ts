@@ -1,4 +1,4 @@
-/** The values that a shell offers for a word that names something: from the API, and nothing where it does not answer at once. */
+/** Completes values from the API. Offers nothing if the API does not answer promptly. */
 import { parseArgs } from 'node:util';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { onOneLine } from '@muster/terminal';
@@ -8,11 +8,11 @@ import { readProfiles } from '../session/profiles.ts';
 import { kept, type Value } from './kept.ts';
 import { type Thing } from './things.ts';
 
-/** A key press waits no longer than this for the API. */
+/** The time limit for the API during a key press. */
 const patienceMillis = 1_000;
-/** How many of each are asked for; of stories those that changed last. */
+/** The number of records to fetch of each kind. Stories are the most recently changed ones. */
 const most = 200;
-/** Without a project on the line, so many are looked into. */
+/** The number of projects to search if the line names no project. */
 const mostProjects = 5;
 
 const storyKey = /^([A-Za-z][A-Za-z0-9]{1,9})-\d*$/;
@@ -20,7 +20,7 @@ const storyKey = /^([A-Za-z][A-Za-z0-9]{1,9})-\d*$/;
 const titled = ({ id, title }: { id: string; title: string }): Value => ({ value: id, meaning: title });
 const named = ({ id, name }: { id: string; name: string }): Value => ({ value: id, meaning: name });
 
-/** Those of the whole organization. */
+/** Kinds that belong to the whole organization. */
 const ofOrganization = {
   project: async (client: Client) =>
     (await client.projects.list({ limit: most })).items.map(({ key, name }) => ({
@@ -32,7 +32,7 @@ const ofOrganization = {
   team: async (client: Client) => (await client.teams.list({ limit: most })).items.map(named),
 } satisfies Partial<Record<Thing, (client: Client) => Promise<Value[]>>>;
 
-/** Those of a project. */
+/** Kinds that belong to a project. */
 const ofProject = {
   story: async (client: Client, projectId: string) =>
     (await client.stories.list({ projectId, sort: 'updated', limit: most })).items.map(({ key, title }) => ({
@@ -46,14 +46,14 @@ const ofProject = {
 
 interface Typed {
   readonly flags: Readonly<Record<string, string>>;
-  /** Words that are no flag and no value of these flags. */
+  /** Words that are neither flags nor values of these flags. */
   readonly words: readonly string[];
 }
 
 function read(words: readonly string[]): Typed {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
-    // Bash gives `--project=WEB` as three words.
+    // Bash passes `--project=WEB` as three words.
     args: words.filter((word) => word !== '='),
     options: {
       ...{ 'base-url': text, token: text, profile: text },
@@ -68,10 +68,11 @@ function read(words: readonly string[]): Typed {
   return { flags: Object.fromEntries(given), words: positionals };
 }
 
-/** The client whose calls end once the patience does, and its lists as they are kept. */
+/** Creates cached lists with a client whose calls stop at the time limit. */
 function openLists(connection: Connection) {
   const signal = AbortSignal.timeout(patienceMillis);
-  // By the token as it is kept: to get the next one is not to be cut off, and a key press is not to wait for it.
+  // Uses the stored token without renewing it. A renewal must not be cut off, and a key press must not wait
+  // for one.
   const { baseUrl, token } = connection;
   const hurried: typeof fetch = (input, init) => fetch(input, { ...init, signal });
   const client = createClient(httpTransport({ baseUrl, token, fetch: hurried }));
@@ -84,7 +85,7 @@ function openLists(connection: Connection) {
 }
 type Lists = ReturnType<typeof openLists>;
 
-/** The projects that the line means, by their keys. */
+/** Returns the keys of the projects that the line refers to. */
 async function projectsOf(lists: Lists, begun: string, { flags, words }: Typed): Promise<string[]> {
   const said = flags['project-id'] ?? flags['project'];
   if (said !== undefined) return [said];
@@ -117,7 +118,10 @@ async function allOf(thing: Thing, begun: string, typed: Typed): Promise<Value[]
   return (await Promise.all(projects.map((project) => lists.of(thing, project)))).flat();
 }
 
-/** Those that begin as the word does; where none does, the only one whose words have it. */
+/**
+ * Returns the values with this prefix. If there are none, returns the only value whose description contains
+ * the word.
+ */
 function fitting(values: readonly Value[], begun: string): Value[] {
   const small = begun.toLowerCase();
   const starting = values.filter(({ value }) => value.toLowerCase().startsWith(small));
@@ -126,16 +130,16 @@ function fitting(values: readonly Value[], begun: string): Value[] {
   return about.length === 1 ? about : [];
 }
 
-/** Beside a value stands as much as leaves room for it on a line. */
+/** The width of a description, so that it fits on a line next to its value. */
 const meaningColumns = 50;
 const lineOf = ({ value, meaning }: Value): string =>
   `${value}\t${cliTruncate(onOneLine(meaning), meaningColumns)}`;
 
-/** A line for each value: the value, a tab, and what it is. Whatever goes wrong, nothing is said. */
+/** Prints a line for each value: the value, a tab, and its description. Prints nothing on any error. */
 export async function linesFor(thing: Thing, begun: string, words: readonly string[]): Promise<string[]> {
   try {
     const values = await allOf(thing, begun, read(words));
-    // A shell shows and types it: it has no blanks and no characters that mean something.
+    // A shell displays and types the value, so only values without spaces and special characters are safe.
     return fitting(values, begun)
       .filter(({ value }) => /^[\w.:@-]+$/.test(value))
       .map(lineOf);

@@ -1,4 +1,4 @@
-/** A board file becomes a project, all or nothing. */
+/** Creates a project from a board file, completely or not at all. */
 import { type BoardFile, NoBoard, readBoardFile } from '@muster/import-files/board-file';
 import { type InputOf, registry } from '@muster/registry';
 import { counted, jsonText, plain, UsageError } from '@muster/terminal';
@@ -16,7 +16,7 @@ interface BoardFlags extends ConnectionFlags {
   readonly json?: boolean;
 }
 const paramsOf = ({ name, epics, stories, specs }: BoardFile, key: string): BoardParams => ({
-  // The same board into the same project again answers what the first time answered.
+  // The same board sent again for the same project gets the answer of the first call.
   localProjectId: `board-file/${key}/${name}`,
   key,
   name,
@@ -37,7 +37,7 @@ const paramsOf = ({ name, epics, stories, specs }: BoardFile, key: string): Boar
   }),
 });
 
-/** The board as the contract takes it, and what the contract has against it. */
+/** Returns the board as parameters of the operation, with the problems that the contract finds in it. */
 async function readBoard(
   file: string,
   key: string,

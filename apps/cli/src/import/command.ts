@@ -1,4 +1,4 @@
-/** muster import. */
+/** The command `muster import`. */
 import { constants, createReadStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -107,7 +107,7 @@ const pairs =
 
 const isCsvField = (text: string): text is CsvField => (csvFields as string[]).includes(text);
 
-/** A column may have `=` in its name, a field has none. */
+/** Splits at the first `=`. A column may have one in its name, a field has none. */
 function toMap(typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
   const [field = '', ...column] = typed.split('=');
   if (!isCsvField(field) || column.length === 0) {
@@ -164,7 +164,7 @@ export function fillImport(command: Command): void {
   fillBoard(command.command('board').summary('A board file, as a new project'));
 }
 
-/** It is read several times; stdin once, and kept. */
+/** Opens a source that can be read several times. Standard input is read once and kept. */
 async function sourceOf(file: string): Promise<Source> {
   if (file === '-') {
     const pieces = await Array.fromAsync(decoded(process.stdin));
@@ -182,10 +182,13 @@ async function sourceOf(file: string): Promise<Source> {
   return () => decoded(createReadStream(file));
 }
 
-/** Long enough for the API to restart: the caller would rather wait for that than begin a long import anew. */
+/**
+ * The retry time in seconds. It covers a restart of the API, because waiting is better than starting a long
+ * import again.
+ */
 const patienceSeconds = 60;
 
-/** The columns of the board. A trial run does without where no API is at hand. */
+/** Reads the columns of the board. A trial run works without them if no API is available. */
 async function columnsOf(
   project: string,
   connection: Connection | undefined,
@@ -201,7 +204,7 @@ async function columnsOf(
   }
 }
 
-/** The flag by which is said what a file lacks. */
+/** The flags that supply data that a file lacks. */
 const flagFor = { columns: ': --map title=<column> says which', dates: ': --dates says it' };
 
 async function runImport(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {
@@ -256,7 +259,7 @@ async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Pr
   try {
     await importFile(file, fitting, into, progress.show, report);
   } catch (error) {
-    // What was done stays, and is said; the same command goes on from there.
+    // Reports the completed part, which stays. The same command continues from there.
     tell();
     throw error;
   }

@@ -1,4 +1,4 @@
-/** How far a long command is, on a terminal; elsewhere nothing. */
+/** Shows the progress of a long command on a terminal. Shows nothing elsewhere. */
 import { bar } from '@muster/terminal';
 
 export interface Progress {
@@ -9,7 +9,9 @@ export interface Progress {
 const remaining = (seconds: number): string =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.max(1, Math.round(seconds))} s left`;
 
-/** `now` tells milliseconds. What is left is told once a fair part of the whole is done. */
+/**
+ * Shows progress, and the remaining time once a fair part of the whole is done. `now` returns milliseconds.
+ */
 export function progressOf(
   total: number,
   out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,

@@ -1,9 +1,9 @@
-/** What an import says of itself, in lines for people and as JSON for scripts. */
+/** The report of an import, in lines for people and as JSON for scripts. */
 import { type Report, type Survey } from '@muster/import-files';
 import { counted, onOneLine, table } from '@muster/terminal';
 import cliTruncate from 'cli-truncate';
 
-/** As many of a list as are looked at. */
+/** The number of positions that a line names. */
 const mostNamed = 3;
 const mostLines = 20;
 
@@ -11,14 +11,14 @@ const number = (count: number): string => count.toLocaleString('en');
 const many = (count: number, one: string, more?: string): string =>
   counted(count, one, more).replace(/^\d+/, number(count));
 
-/** `OPS-1, OPS-2, OPS-3 and 9 more` */
+/** Formats `OPS-1, OPS-2, OPS-3 and 9 more`. */
 function listed(places: readonly string[]): string {
   const rest = places.length - mostNamed;
   const named = places.slice(0, rest === 1 ? mostNamed + 1 : mostNamed).map(onOneLine);
   return rest > 1 ? `${named.join(', ')} and ${number(rest)} more` : named.join(', ');
 }
 
-/** The first of many lines, and how many there are beside. */
+/** Returns the first lines and the number of the others. */
 function firstOf(lines: readonly string[]): string[] {
   const rest = lines.length - mostLines;
   return rest > 0
@@ -31,7 +31,7 @@ const placeText = (place: Survey['statuses'][number]['place']): string => {
   return 'column' in place ? `column ${place.column}` : place.status;
 };
 
-/** What the file has, and where its statuses go. */
+/** Describes the contents of the file and the columns for its statuses. */
 export function previewLines({ items, comments, epics, statuses }: Survey): string[] {
   const head = `${many(items, 'item')}, ${many(comments, 'comment')}, ${many(epics, 'epic')}.`;
   if (statuses.length === 0) return [head, 'No item has a status: all go to the backlog.'];
@@ -48,17 +48,17 @@ export function previewLines({ items, comments, epics, statuses }: Survey): stri
 export const unplaced = ({ statuses }: Survey): string[] =>
   statuses.filter(({ place }) => place === undefined).map(({ name }) => name);
 
-/** How statuses that have no place are given one. */
+/** Explains how to choose columns for statuses that have none. */
 export function unplacedText(names: readonly string[]): string {
   const example = (names[0] ?? '').replaceAll("'", String.raw`'\''`);
   return `${counted(names.length, 'status has', 'statuses have')} no place on the board: ${names.map(onOneLine).join(', ')}. Say where: --status '${onOneLine(example)}=in_review', a column's name in place of in_review, '*=backlog' for all that are not known.`;
 }
 
-/** A field for which a story has no place, and its position in the file. */
+/** Describes a field that stories cannot store, with the positions of its items in the file. */
 export const leftOutLine = (what: string, places: readonly string[]): string =>
   `Left out: ${onOneLine(what)} (${number(places.length)}: ${listed(places)})`;
 
-/** What is not brought in, each with the items that have it. */
+/** Lists everything that is not imported, each with the items that have it. */
 export function leftOutLines({ leftOut, notes, refused }: Survey, report?: Report): string[] {
   const all = [...leftOut.map(({ what, places }) => [what, places] as const), ...(report?.issues ?? [])];
   return [
@@ -90,7 +90,7 @@ export function summaryLines(report: Report): string[] {
   ];
 }
 
-/** For scripts: all of it. */
+/** Builds the complete report for scripts. */
 export const jsonReport = (survey: Survey, report?: Report): object => ({
   items: survey.items,
   comments: survey.comments,

@@ -1,45 +1,45 @@
-/** Programs that speak the Model Context Protocol, and how each is told of a server. */
+/** Programs that speak the Model Context Protocol, and the way to add a server to each. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import envPaths from 'env-paths';
 
-/** The server as a client is to know it. */
+/** The server as a client needs to know it. */
 export interface Server {
   readonly name: string;
   readonly url: string;
-  /** The variable that has the token; undefined where the client signs in by OAuth. */
+  /** The variable that has the token. Undefined if the client signs in by OAuth. */
   readonly variable: string | undefined;
 }
 
-/** A file in which a client keeps its servers. */
+/** A file in which a client stores its servers. */
 export interface ClientFile {
   readonly file: string;
-  /** Where the servers are in it. */
+  /** The key in the file that holds the servers. */
   readonly within: string;
   readonly format: 'json' | 'toml';
 }
 
 export interface McpClient {
   readonly title: string;
-  /** Of the user, for all that they work on. */
+  /** The user's file, for all their projects. */
   readonly user: () => ClientFile;
-  /** In a repository, for all who work in it; undefined where the client reads none there. */
+  /** The file in a repository, for all who work in it. Undefined if the client reads none there. */
   readonly project: ClientFile | undefined;
-  /** The server as it stands in those files. */
+  /** Builds the entry of the server in those files. */
   readonly entry: (server: Server) => Readonly<Record<string, unknown>>;
-  /** What else stands in the file beside the servers: of VS Code the question for a token. */
+  /** Builds another entry that the file needs, such as the prompt for a token in VS Code. */
   readonly beside?: (
     server: Server,
   ) => { readonly within: string; readonly value: { readonly id: string } } | undefined;
-  /** Its own command, which changes the user's servers also while it runs. */
+  /** The client's own command, which changes the user's servers even while the client runs. */
   readonly command?: {
     readonly program: string;
     readonly add: (server: Server) => string[];
     readonly remove: (server: Server) => string[];
   };
-  /** An address that the client itself opens, and then asks whether it may add the server. */
+  /** An address that opens the client, which then asks whether it may add the server. */
   readonly link?: (server: Server) => string;
-  /** Where the variable has to be set. */
+  /** Instructions about where to set the variable. */
   readonly asks?: string;
 }
 
@@ -54,7 +54,7 @@ const ofEnv = (name: string): string => `\${env:${name}}`;
 
 const tokenInput = ({ name }: Server): string => `${name}-token`;
 
-/** The question by which VS Code comes to the token. */
+/** Builds the prompt with which VS Code asks for the token. */
 const inputOf = (server: Server): { readonly id: string } => {
   const input = {
     id: tokenInput(server),
@@ -65,7 +65,7 @@ const inputOf = (server: Server): { readonly id: string } => {
   return input;
 };
 
-/** Where Code keeps what its user has set. */
+/** Returns the folder of the user's settings of VS Code. */
 function codeFolder(): string {
   if (process.platform === 'darwin') return inHome('Library', 'Application Support', 'Code', 'User');
   if (process.platform === 'win32')

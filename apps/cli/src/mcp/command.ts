@@ -1,4 +1,4 @@
-/** muster mcp install and uninstall. */
+/** The commands `muster mcp install` and `muster mcp uninstall`. */
 import path from 'node:path';
 import { plain, UsageError } from '@muster/terminal';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
@@ -125,13 +125,13 @@ async function install(name: McpClientName, flags: McpFlags): Promise<void> {
   say(...nextOf(client.title, server, client.asks, name));
 }
 
-/** A client that has a server of that name is told anew. */
+/** Replaces a server of that name in the client. */
 async function addAnew(
   { program, add, remove }: NonNullable<ReturnType<typeof mcpClientOf>['command']>,
   server: Server,
 ): Promise<boolean> {
   const isThere = await runCommand(program, remove(server)).catch((error: unknown) => {
-    // It has none of that name.
+    // The client has no server of that name.
     if (error instanceof UsageError) return true;
     throw error;
   });
@@ -140,7 +140,7 @@ async function addAnew(
 
 function nextOf(title: string, { variable }: Server, asks: string | undefined, name: string): string[] {
   if (variable === undefined) return [`${title} signs in by OAuth when it first calls.`];
-  // A login by code is an agent's, which makes no tokens.
+  // A login by code belongs to an agent, which cannot create tokens.
   const make = `A person makes one in the console (Settings, Tokens), or by a token of theirs: muster tokens create --agent ${name}.`;
   if (asks !== undefined) return [`${asks} ${make}`];
   return [`${title} takes the token from ${variable} of the environment that it is started in. ${make}`];
@@ -156,7 +156,7 @@ async function uninstall(name: McpClientName, flags: McpFlags): Promise<void> {
     say(`or out of ${place.file}: ${place.within}.${server.name}`);
     return;
   }
-  // The file is looked at too: it may have been written without the command.
+  // Checks the file too, because it may have been written without the command.
   const isRun =
     command !== undefined && (await runCommand(command.program, command.remove(server)).catch(() => false));
   const isChanged = await changeFile(place, client, server, false);

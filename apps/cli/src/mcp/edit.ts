@@ -1,4 +1,4 @@
-/** Changes one entry of a file that people keep: all else in it stays, comments too. */
+/** Changes one entry of a file that people edit. Everything else in it stays, including comments. */
 import { applyEdits, type JSONPath, modify, parse as parseJsonc, type ParseError } from 'jsonc-parser';
 import { parse as parseToml, stringify } from 'smol-toml';
 import { UsageError } from '@muster/terminal';
@@ -8,7 +8,7 @@ type Entry = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Entry =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As the file is indented already. */
+/** Detects the indentation of the file. */
 function indentationOf(text: string): { insertSpaces: boolean; tabSize: number; eol: string } {
   const [, indent = '  '] = /^([ \t]+)\S/m.exec(text) ?? [];
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
@@ -28,7 +28,10 @@ function read(text: string, file: string): unknown {
   return value;
 }
 
-/** Sets what a path of the file has; `undefined` takes it out. A text that is empty begins a file. Throws UsageError. */
+/**
+ * Sets the value at a path of the file; `undefined` removes it. An empty text becomes a new file. Throws
+ * UsageError if the file cannot be parsed.
+ */
 export function editJson(text: string, file: string, path: JSONPath, value: unknown): string {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
   const body = text.slice(mark.length);
@@ -38,7 +41,8 @@ export function editJson(text: string, file: string, path: JSONPath, value: unkn
   const plainly = modify(start, path, value, {});
   const [edit] = plainly;
   const depth = path.findIndex((_, at) => follow(before, path.slice(0, at + 1)) === undefined) + 1;
-  // The library lays out the lines of the neighbors anew, too; beside a neighbor, only what is new is laid out.
+  // The library would also reformat the neighboring entries. If there are neighbors, only the new entry is
+  // formatted.
   const isBeside = depth > 0 && plainly.length === 1 && edit?.content.startsWith(',') === true;
   if (isBeside) {
     const unit = style.insertSpaces ? ' '.repeat(style.tabSize) : '\t';
@@ -56,7 +60,7 @@ export function editJson(text: string, file: string, path: JSONPath, value: unkn
   return mark + applyEdits(start, modify(start, path, value, { formattingOptions: style }));
 }
 
-/** The value at a path of a value; undefined where there is none. */
+/** Returns the value at a path of a value, or undefined if there is none. */
 function follow(whole: unknown, path: JSONPath): unknown {
   let value = whole;
   for (const step of path) {
@@ -66,7 +70,7 @@ function follow(whole: unknown, path: JSONPath): unknown {
   return value;
 }
 
-/** The value at a path; undefined where there is none. */
+/** Returns the value at a path of the file, or undefined if there is none. */
 export function valueAt(text: string, file: string, path: JSONPath): unknown {
   return follow(text.trim() === '' ? {} : read(text.replace(/^\uFEFF/, ''), file), path);
 }
@@ -79,7 +83,7 @@ function readToml(text: string, file: string): Entry {
   }
 }
 
-/** Everything in it but one server. */
+/** Returns the file without one server. */
 function withoutServer(toml: Entry, within: string, name: string): Entry {
   const { [within]: servers, ...others } = toml;
   const { [name]: _, ...rest } = isObject(servers) ? servers : {};
@@ -87,8 +91,9 @@ function withoutServer(toml: Entry, within: string, name: string): Entry {
 }
 
 /**
- * Sets the table of a server, `[mcp_servers.muster]`; `undefined` takes it out. Lines of other tables are not touched: a
- * server that stands otherwise in the file, such as inline, is refused with UsageError.
+ * Sets the table of a server, such as `[mcp_servers.muster]`; `undefined` removes it. Lines of other tables
+ * do not change.
+ * Throws UsageError if the file defines the server in another form, such as inline.
  */
 export function editToml(
   text: string,

@@ -1,4 +1,4 @@
-/** Tells a client of the server, and takes it back: by the client's own command, else in its file. */
+/** Adds the server to a client and removes it again, by the client's own command or in its file. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, realpath, rename, writeFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,7 @@ async function textOf(file: string): Promise<string> {
   });
 }
 
-/** At once or not at all; a link stays one, and its file keeps who may read it. */
+/** Writes the file atomically. A symbolic link stays one, and the file keeps its permissions. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file);
   try {
@@ -31,7 +31,7 @@ async function writeWhole(file: string, text: string): Promise<void> {
   }
 }
 
-/** The text of a file with the server in it, or without it. */
+/** Returns the text of a file with or without the server. */
 export function edited(
   text: string,
   { file, within, format }: ClientFile,
@@ -41,7 +41,7 @@ export function edited(
 ): string {
   const entry = isThere ? client.entry(server) : undefined;
   if (format === 'toml') return editToml(text, file, { within, name: server.name }, entry);
-  // There is nothing to take out.
+  // There is nothing to remove.
   if (!isThere && valueAt(text, file, [within, server.name]) === undefined) return text;
   const made = editJson(text, file, [within, server.name], entry);
   const beside = client.beside?.(server);
@@ -53,7 +53,7 @@ export function edited(
   return at < 0 ? made : editJson(made, file, [beside.within, at], undefined);
 }
 
-/** Writes it into the file; answers whether that changed anything. */
+/** Writes the server into the file. Returns true if that changed anything. */
 export async function changeFile(
   place: ClientFile,
   client: McpClient,
@@ -68,16 +68,19 @@ export async function changeFile(
   return true;
 }
 
-/** The words of a command as a shell takes them. */
+/** Formats the words of a command for a shell. */
 export const typed = (words: readonly string[]): string =>
   words
     .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
     .join(' ');
 
-/** Runs the client's own command; false where the client is not on this machine. Throws UsageError with what it said. */
+/**
+ * Runs the client's own command. Returns false if the client is not installed. Throws UsageError with the
+ * command's output.
+ */
 export async function runCommand(program: string, words: readonly string[]): Promise<boolean> {
   try {
-    // Of Windows' programs that are scripts, a shell alone finds the file: the client's file is changed there instead.
+    // On Windows only a shell finds programs that are scripts. The client's file is changed there instead.
     await run(program, [...words], { timeout: 60_000 });
     return true;
   } catch (error) {

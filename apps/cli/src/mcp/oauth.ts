@@ -1,4 +1,4 @@
-/** Whether the installation lets clients sign in by OAuth: it says so itself (RFC 9728). */
+/** Checks whether the installation lets clients sign in by OAuth, using its metadata (RFC 9728). */
 import { z } from 'zod';
 
 const Metadata = z.object({
@@ -6,7 +6,7 @@ const Metadata = z.object({
   authorization_servers: z.array(z.string()).min(1),
 });
 
-/** As long as an answer is waited for. */
+/** The time limit for an answer. */
 const patienceMillis = 5000;
 
 async function metadataAt(url: URL): Promise<z.infer<typeof Metadata> | undefined> {
@@ -20,8 +20,8 @@ async function metadataAt(url: URL): Promise<z.infer<typeof Metadata> | undefine
 }
 
 /**
- * Asks the address of the MCP server for the metadata of its protected resource, at the path of the resource and at the
- * root. Metadata of another resource does not count.
+ * Requests the metadata of the MCP server's protected resource, at the path of the resource and at the root.
+ * Metadata of another resource does not count.
  */
 export async function hasOAuth(server: string): Promise<boolean> {
   const { origin, pathname } = new URL(server);

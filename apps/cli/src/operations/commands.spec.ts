@@ -13,7 +13,7 @@ const operation = (name: string): Operation => {
   return found;
 };
 
-/** What a command line says, without a call. */
+/** Parses a command line without making a call. */
 function parse(of: Operation, words: readonly string[]): Record<string, unknown> {
   const flags = flagsOf(of);
   const command = new Command('trial').exitOverride().configureOutput({ writeErr: () => undefined });
@@ -71,11 +71,11 @@ describe('every operation', () => {
 });
 
 describe('the help of every command', () => {
-  /** Those that people see, the program itself first. */
+  /** Lists the visible commands, the program itself first. */
   function* visible(command: Command, words: readonly string[] = []): Generator<[string, Command]> {
     yield [[...words, command.name()].join(' '), command];
     for (const inner of command.createHelp().visibleCommands(command))
-      // Commander's own `help` says nothing of its argument.
+      // Commander's own `help` does not describe its argument.
       if (inner.name() !== 'help') yield* visible(inner, [...words, command.name()]);
   }
   const commands = async (): Promise<[string, Command][]> => {

@@ -19,7 +19,7 @@ import { addFlags } from './typed.ts';
 export const isList = ({ params, result }: Operation): boolean =>
   'nextCursor' in result.shape && 'cursor' in params.shape;
 
-/** Flags that every operation has besides its parameters. */
+/** Adds the flags that every operation has in addition to its parameters. */
 function addCallFlags(command: Command, operation: Operation): void {
   command
     .optionsGroup('The call:')
@@ -35,7 +35,7 @@ function addCallFlags(command: Command, operation: Operation): void {
   addConnectionFlags(command);
 }
 
-/** The schema of parameters is looked into when the command is used, not for each of all operations. */
+/** Reads the schema of parameters only when the command is used, not for all operations. */
 function fill(command: Command, operation: Operation): void {
   const flags: readonly Flag[] = flagsOf(operation);
   addFlags(command, flags);
@@ -61,7 +61,7 @@ function groupOf(program: Command, words: readonly string[]): Command {
   }, program);
 }
 
-/** What a group is for; of one that only holds others, what it holds. */
+/** Describes each group by its purpose. A group that only holds other groups lists those. */
 function describeGroups(
   command: Command,
   sentences: ReadonlyMap<string, string>,
@@ -96,7 +96,10 @@ export function addOperations(program: Command): void {
   for (const group of program.commands) describeGroups(group, sentences);
 }
 
-/** `muster call stories.create …`, for who has the name of an operation: the same as `muster stories create …`. */
+/**
+ * Adds `muster call stories.create …` for users who know the name of an operation. It is the same as `muster
+ * stories create …`.
+ */
 export function addCall(program: Command): void {
   program
     .command('call')

@@ -1,15 +1,15 @@
-/** What --help says about an operation, from the contract alone. */
+/** The help text of an operation, built from the contract alone. */
 import { commandLines, describe, exampleWords } from '@muster/reference';
 import { type Operation } from '@muster/registry';
 import { wrapped } from '@muster/terminal';
 
-/** Two columns, of which the second goes on below itself. */
+/** Formats two columns, wrapping the text of the second one. */
 const columns = (rows: readonly (readonly [string, string])[], width: number): string[] => {
   const first = Math.max(...rows.map(([words]) => words.length));
   return rows.flatMap(([words, text]) => wrapped([`  ${words.padEnd(first)}  ${text}`], width, first + 9));
 };
 
-/** Below the flags: who may, what it may be refused with, how it looks. */
+/** Returns the text below the flags: the required access, the possible errors, and an example. */
 export function afterFlags(operation: Operation, width = 80): string {
   const { access, scope, refusals, events } = describe(operation);
   return [

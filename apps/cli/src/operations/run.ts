@@ -1,4 +1,4 @@
-/** A command that is an operation: its flags become a call, the answer what is shown. */
+/** Runs the command of an operation: its flags become a call, and the answer is printed. */
 import { createClient, httpTransport, NoAnswer, retrying } from '@muster/client';
 import { type Operation } from '@muster/registry';
 import { jsonText, pageOfStdout, UsageError } from '@muster/terminal';
@@ -15,7 +15,7 @@ export interface OperationCommand {
   readonly operation: Operation;
   readonly flags: readonly Flag[];
   readonly command: Command;
-  /** What was given without a flag: parameters as JSON, or the values of those that are needed. */
+  /** The arguments without a flag: all parameters as JSON, or the values of required parameters. */
   readonly given: readonly string[];
 }
 
@@ -26,7 +26,7 @@ interface CallFlags {
   readonly idempotencyKey?: string;
 }
 
-/** Whether a word means all parameters: JSON, a file that has it, or stdin. */
+/** Returns true if the word holds all parameters: JSON, a file with JSON, or stdin. */
 const isAtOnce = (word: string): boolean => /^[{[@]|^-$/.test(word.trim());
 
 function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): Record<string, unknown> {
@@ -54,10 +54,16 @@ function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, u
   throw new UsageError(`needs ${ways.join(', ')} (--help says more)`);
 }
 
-/** How long a command goes on trying before it says that no API answers; a person may wait for it. */
+/**
+ * The time in seconds that a command retries before it reports that the API does not answer. A person may be
+ * waiting for it.
+ */
 const usualPatienceSeconds = 3;
 
-/** The way to the API, as patient as a person at a terminal unless the caller says otherwise. */
+/**
+ * Creates the transport to the API. Its retry time suits a person at a terminal unless the caller sets
+ * another.
+ */
 export const transportOf = (
   connection: Connection,
   { patienceSeconds = usualPatienceSeconds }: { readonly patienceSeconds?: number } = {},
@@ -73,10 +79,10 @@ export const transportOf = (
   };
 };
 
-/** The typed client for a command. */
+/** Creates the typed client of a command. */
 export const clientOf = (connection: Connection) => createClient(transportOf(connection));
 
-/** Runs it, and says what became of it, in the words of the command line. */
+/** Runs the operation and reports its outcome with the names that the command line uses. */
 export async function runOperation(operationCommand: OperationCommand): Promise<void> {
   const { flags, command } = operationCommand;
   const { json = false } = command.opts<CallFlags>();

@@ -1,4 +1,4 @@
-/** What a command takes besides the parameters of its operation, to spare a person a call. */
+/** Additional flags of a command that save the user another call. */
 import { hostname } from 'node:os';
 import { type Client } from '@muster/client';
 import { findOrMakeAgent } from '@muster/runner';
@@ -7,13 +7,16 @@ import { type Command } from 'commander';
 type Params = Readonly<Record<string, unknown>>;
 
 export interface Shortcut {
-  /** Gives the command its flags. */
+  /** Adds its flags to the command. */
   readonly addTo: (command: Command) => void;
-  /** The parameters with what the flags mean; as they are where none was given. */
+  /** Returns the parameters completed by the flags, or unchanged if no such flag was given. */
   readonly complete: (params: Params, flags: Params, client: () => Promise<Client>) => Promise<Params>;
 }
 
-/** `muster tokens create --agent claude`: an agent is named by its slug, and what is needed besides has defaults. */
+/**
+ * `muster tokens create --agent claude` names an agent by its slug, and has defaults for the other required
+ * parameters.
+ */
 const tokenOfAgent: Shortcut = {
   addTo: (command) => {
     command
@@ -30,5 +33,5 @@ const tokenOfAgent: Shortcut = {
   },
 };
 
-/** By the name of the operation. */
+/** The shortcuts by the name of the operation. */
 export const shortcuts: ReadonlyMap<string, Shortcut> = new Map([['tokens.create', tokenOfAgent]]);

@@ -1,14 +1,16 @@
-/** Between parameters and the words of a command line, in both directions. */
+/** Converts between parameters and the words of a command line. */
 import { readFileSync } from 'node:fs';
 import { argumentOf, type Flag, positionalsOf } from '@muster/reference';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '@muster/terminal';
 import { isObject } from '../output/cells.ts';
 
-/** Standard input is there once. */
+/** True once standard input was read, which is possible only once. */
 let stdinTaken = false;
 
-/** `-` is stdin, `@file` a file; a text that starts with `@` itself starts with `@@`. */
+/**
+ * Reads a text: `-` is stdin and `@file` is a file. A text that itself starts with `@` is typed with `@@`.
+ */
 export function textOrFile(given: string): string {
   if (given === '-') {
     if (stdinTaken) throw new InvalidArgumentError('stdin was read already, for another flag.');
@@ -51,7 +53,7 @@ const booleans: ReadonlyMap<string, boolean | null> = new Map([
   ['null', null],
 ]);
 
-/** One value as it was typed. */
+/** Parses one typed value. */
 function valueOf({ kind, choices, fromFile }: Flag, typed: string): unknown {
   const text = fromFile ? textOrFile(typed) : typed;
   switch (kind) {
@@ -80,7 +82,7 @@ function valueOf({ kind, choices, fromFile }: Flag, typed: string): unknown {
 const placeholderOf = ({ kind, placeholder }: Flag): string =>
   kind === 'boolean' ? `[${placeholder}]` : `<${placeholder}>`;
 
-/** What the other end of a flag is for: `--no-epic-id` clears, `--no-tags` empties. */
+/** Describes the negated flag: `--no-epic-id` clears a value, `--no-tags` empties a list. */
 export const negationOf = ({ kind, repeated, nullable }: Flag): string | undefined => {
   if (kind === 'boolean' && !repeated) return 'false';
   if (nullable) return 'null, which clears it';
@@ -101,7 +103,7 @@ function meaningOf(flag: Flag): string {
     .join('; ');
 }
 
-/** A value that was typed: commander takes a bare null for none. */
+/** Wraps a typed value, because commander treats a bare null as missing. */
 class Typed {
   readonly value: unknown;
   constructor(value: unknown) {
@@ -109,22 +111,22 @@ class Typed {
   }
 }
 
-/** What is named so often that it has a shorter flag besides its own. */
+/** Shorter flags for parameters that are used often. */
 const shorter: ReadonlyMap<string, string> = new Map([
   ['project-id', 'project'],
   ['story-id', 'story'],
 ]);
 
-/** The names of a flag, its own first. */
+/** Returns the names of a flag, its own name first. */
 function namesOf({ name }: Flag, flags: readonly Flag[]): string[] {
   const short = shorter.get(name);
   return short === undefined || flags.some((other) => other.name === short) ? [name] : [name, short];
 }
 
-/** The name under which commander keeps the value. */
+/** Returns the name under which commander stores the value. */
 const keyOf = (name: string): string => new Option(`--${name}`).attributeName();
 
-/** The parameters that were typed without their flags. */
+/** Returns the parameters that were typed without their flags. */
 export function positionalParams(
   command: Command,
   flags: readonly Flag[],
@@ -153,7 +155,7 @@ export function positionalParams(
   return params;
 }
 
-/** Gives a command the flags. */
+/** Adds the flags to a command. */
 export function addFlags(command: Command, flags: readonly Flag[]): void {
   for (const flag of flags) {
     const isSwitch = flag.kind === 'boolean' && !flag.nullable;
@@ -161,14 +163,14 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
       isSwitch ? `--${flag.name}` : `--${flag.name} ${placeholderOf(flag)}`,
       meaningOf(flag),
     ).helpGroup('Parameters:');
-    // For help and completion; which of them it is, `valueOf` sees.
+    // The choices serve help and completion; `valueOf` validates the value.
     if (flag.choices.length > 0) option.choices(flag.choices);
     const [, short] = namesOf(flag, flags);
     if (!isSwitch) {
       option.argParser((typed: string, before: unknown) => {
         const value = valueOf(flag, typed);
         if (!flag.repeated) return new Typed(value);
-        // Items of JSON may also come as a list.
+        // Items of JSON may also be given as one list.
         const items: unknown[] = flag.kind === 'json' ? [value].flat() : [value];
         const others =
           before instanceof Typed && Array.isArray(before.value) ? (before.value as unknown[]) : [];
@@ -184,7 +186,7 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
   }
 }
 
-/** `value` at `path` of an object; what is on the way there is made. */
+/** Sets the value at a path of an object, creating objects on the way. */
 function put(
   target: Record<string, unknown>,
   [first = '', ...rest]: readonly string[],
@@ -199,13 +201,13 @@ function put(
   }
 }
 
-/** `--x` or `--no-x`, without a value. */
+/** Returns the value of `--x` or `--no-x` without a value. */
 function switched({ kind, repeated, nullable }: Flag, on: boolean): unknown {
   if (kind === 'boolean' && !repeated) return on;
   return nullable ? null : [];
 }
 
-/** The parameters that were typed, over those that were given at once. */
+/** Returns the typed parameters merged over the base parameters. */
 export function paramsOf(
   command: Command,
   flags: readonly Flag[],

@@ -1,22 +1,22 @@
-/** A value of a record as the text of a cell. */
+/** Formats a value of a record as the text of a table cell. */
 import { onOneLine } from '@muster/terminal';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** To the minute, in UTC as the API says it: `2026-11-21 09:30Z`. */
+/** Formats a time to the minute in UTC, the time zone of the API: `2026-11-21 09:30Z`. */
 export const timeText = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)}Z`;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The short form of a record inside another one is shown by its name. */
+/** Returns the key or name of a nested record, which stands for the record in a cell. */
 const nameOf = (value: Readonly<Record<string, unknown>>): string | undefined => {
   const { key, name } = value;
   if (typeof key === 'string') return key;
   return typeof name === 'string' ? name : undefined;
 };
 
-/** Empty for null; undefined for what no cell can hold. */
+/** Returns an empty text for null, and undefined for a value that no cell can hold. */
 export function cellOf(value: unknown): string | undefined {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return instant.test(value) ? timeText(value) : onOneLine(value);

@@ -1,10 +1,10 @@
-/** What an entry of the audit says besides, as a person would say it. */
+/** Formats the details of an audit entry for people. */
 import { onOneLine } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
 
 const textOf = (value: unknown): string => cellOf(value) ?? onOneLine(JSON.stringify(value));
 
-/** By the name of the field; the value of one that is not here is named by it. */
+/** The formatter of each known field. Any other field is shown as its name and value. */
 const sayings: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   client: (value) =>
     isObject(value)
@@ -26,7 +26,7 @@ const sayings: Readonly<Record<string, (value: unknown) => string | undefined>> 
   expiresAt: (value) => (value === null ? undefined : `until ${textOf(value)}`),
 };
 
-/** On one line; what each name means is said by the words around it. */
+/** Formats the details on one line. */
 export const detailsText = (details: Readonly<Record<string, unknown>>): string =>
   Object.entries(details)
     .map(([field, value]) => sayings[field]?.(value) ?? `${field} ${textOf(value)}`)

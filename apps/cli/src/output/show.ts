@@ -1,4 +1,4 @@
-/** A result for people: lists as tables, records as names and values. */
+/** Formats a result for people: lists as tables, records as names and values. */
 import { heading, jsonText, onOneLine, type Page, plain } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
 import { detailsText } from './details.ts';
@@ -6,7 +6,10 @@ import { tableOf } from './table.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** What happened, as a line that is read from left to right: when, who, what, and to which record. */
+/**
+ * Returns the columns of an event in reading order: time, actor, kind and subject. Returns undefined for
+ * other records.
+ */
 function lineOf(item: Item): Item | undefined {
   const { at, actor, kind, subject, operation, target, outcome, reason, details } = item;
   if (at === undefined || actor === undefined) return undefined;
@@ -23,7 +26,7 @@ const fieldsIn = (items: readonly Item[]): string[] => [
   ...new Set(items.flatMap((item) => Object.keys(item))),
 ];
 
-/** As a table of `fields`, else of what people want to see of such records. */
+/** Formats a list as a table of `fields`, or of the columns that suit such records. */
 export function showList(items: readonly Item[], page: Page, fields?: string[]): string[] {
   if (items.length === 0) return ['None.'];
   const happened = items.map(lineOf).filter((line) => line !== undefined);
@@ -34,7 +37,7 @@ export function showList(items: readonly Item[], page: Page, fields?: string[]):
   return [heading(head, page), ...lines];
 }
 
-/** The values inside a record by their path; what is null or empty is left out. */
+/** Yields the values of a record with their paths, without null and empty values. */
 function* valuesOf(record: Item, prefix = ''): Generator<[string, string]> {
   for (const [field, value] of Object.entries(record)) {
     const name = `${prefix}${field}`;
@@ -51,18 +54,18 @@ function* valuesOf(record: Item, prefix = ''): Generator<[string, string]> {
   }
 }
 
-/** Fields that people look for first. */
+/** The fields that come first. */
 const leadingFields = ['key', 'title', 'name', 'status', 'state'];
 const isId = (field: string): boolean => field === 'id' || field.endsWith('Id') || field.endsWith('.id');
 
-/** Places the fields by which people know a record first, and ids last. */
+/** Sorts identifying fields first and ids last. */
 function placeOf(field: string): number {
   const place = leadingFields.indexOf(field);
   if (place !== -1) return place;
   return leadingFields.length + (isId(field) ? 1 : 0);
 }
 
-/** Long texts stand below, as they are. */
+/** Formats a record. Long texts follow below it, unchanged. */
 export function showRecord(record: Item): string[] {
   const values = [...valuesOf(record)].toSorted(([one], [other]) => placeOf(one) - placeOf(other));
   const short = values.filter(([, text]) => !text.includes('\n'));
@@ -85,7 +88,7 @@ export function showRecord(record: Item): string[] {
 const isListOfItems = (value: unknown): value is Item[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject);
 
-/** An answer of the API. */
+/** Formats an answer of the API. */
 export function showResult(result: Item, page: Page): string[] {
   if (Array.isArray(result['items'])) return showList(result['items'].filter(isObject), page);
   if (result['deleted'] === true) return ['Deleted.'];
@@ -111,7 +114,10 @@ export function showResult(result: Item, page: Page): string[] {
 
 const done: Readonly<Record<string, string>> = { create: 'Created', update: 'Updated' };
 
-/** Says in a sentence what a write did; undefined if the record in its result has neither key, title nor name. */
+/**
+ * Describes in a sentence what a write did. Returns undefined if the record in its result has neither key,
+ * title nor name.
+ */
 export function sentenceOf(operation: string, result: Item): string | undefined {
   const verb = done[operation.slice(operation.lastIndexOf('.') + 1)];
   const [record] = Object.values(result).filter(isObject);

@@ -1,4 +1,4 @@
-/** Records as aligned columns. */
+/** Formats records as aligned columns. */
 import { isUuid } from '@muster/registry';
 import truncate from 'cli-truncate';
 import stringWidth from 'string-width';
@@ -7,22 +7,22 @@ import { cellOf } from './cells.ts';
 interface Column {
   readonly head: string;
   readonly cells: readonly string[];
-  /** No narrower than this while others could go; what identifies a record is never cut. */
+  /** The minimum width while other columns can shrink. Identifiers are never cut. */
   readonly least: number;
-  /** No narrower than this at all. */
+  /** The absolute minimum width. */
   readonly bare: number;
   width: number;
 }
 
-/** What identifies a record to people, the first that it has. */
+/** The fields that identify a record to people. The first one that the record has counts. */
 const identifying = ['key', 'storyKey', 'slug', 'id', 'seq'];
-/** What it is called comes next, and may be cut, but not to nothing. */
+/** The fields that name a record. They come second and may be cut, but not removed. */
 const naming = new Set(['title', 'name', 'email', 'message', 'body', 'resources']);
-/** Of no use to people in a list. */
+/** Fields that people do not need in a list. */
 const inner = new Set(['rank', 'version', 'number']);
 const gap = 2;
 
-/** Of records inside a record a list shows how many there are. */
+/** Returns the text of a cell. A list of nested records is shown as their number. */
 function textOf(value: unknown): string | undefined {
   const cell = cellOf(value);
   return cell === undefined && Array.isArray(value) ? String(value.length) : cell;
@@ -31,14 +31,14 @@ function textOf(value: unknown): string | undefined {
 const isOfIds = (value: unknown): boolean =>
   [value].flat().some((item) => typeof item === 'string' && isUuid(item));
 
-/** `createdAt` → `CREATED`, `storyKey` → `STORY KEY`. */
+/** Converts `createdAt` to `CREATED` and `storyKey` to `STORY KEY`. */
 const headOf = (field: string): string =>
   field
     .replace(/(?<=.)At$/, '')
     .replaceAll(/(?=[A-Z])/g, ' ')
     .toUpperCase();
 
-/** The fields of a list that people want to see, what matters most first. */
+/** Returns the fields that a list shows, most important first. */
 function fieldsOf(items: readonly Readonly<Record<string, unknown>>[]): string[] {
   const all = [...new Set(items.flatMap((item) => Object.keys(item)))];
   const identity = identifying.find((field) => all.includes(field));
@@ -66,7 +66,7 @@ const columnOf = (field: string, items: readonly Readonly<Record<string, unknown
   return { head, cells, width, least, bare: isIdentity ? width : Math.min(width, 4) };
 };
 
-/** Cuts the widest column until all fit; where that is not enough, the last ones are left out. */
+/** Narrows the widest column until all fit. If that is not enough, removes the last columns. */
 function fit(columns: Column[], width: number): void {
   const tooWide = (): number => columns.reduce((sum, column) => sum + column.width + gap, -gap) - width;
   while (tooWide() > 0) {
@@ -80,7 +80,10 @@ function fit(columns: Column[], width: number): void {
   }
 }
 
-/** One line per item below a head; no wider than `width`, where one is given. `fields` says which, and in which order. */
+/**
+ * Returns a head and one line for each item, no wider than `width` if it is given. `fields` selects and
+ * orders the columns.
+ */
 export function tableOf(
   items: readonly Readonly<Record<string, unknown>>[],
   width: number | undefined,

@@ -1,4 +1,4 @@
-/** muster login, logout, whoami, profiles. */
+/** The commands `muster login`, `logout`, `whoami` and `profiles`. */
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { MusterError } from '@muster/client';
@@ -33,7 +33,10 @@ async function askAddress(): Promise<string> {
   }
 }
 
-/** Typed without being shown, or from stdin. On the command line others of the machine could read it. */
+/**
+ * Reads the token from a hidden prompt or from stdin. Other users of the machine could read a command line
+ * argument.
+ */
 async function askToken(given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '-') return given;
   if (given === '-') return (await readAll(process.stdin)).trim();
@@ -49,7 +52,7 @@ interface LoginFlags extends ConnectionFlags {
   readonly scope: keyof typeof scopes;
 }
 
-/** What is asked for: each has those before it. */
+/** The requested scopes. Each level includes those before it. */
 const scopes = { read: 'read', write: 'read write', admin: 'read write admin' } as const;
 
 async function addressTyped(address: string | undefined, { baseUrl }: LoginFlags): Promise<string> {
@@ -58,10 +61,10 @@ async function addressTyped(address: string | undefined, { baseUrl }: LoginFlags
   return address ?? baseUrl ?? askAddress();
 }
 
-/** So long the browser of this machine is waited for: time enough to read a mail. */
+/** The time limit for the browser of this machine. It is enough to read a sign-in mail. */
 const browserPatienceMillis = 5 * 60_000;
 
-/** By the browser of this machine; undefined where it does not come about. */
+/** Signs in with the browser of this machine. Returns undefined if that does not complete. */
 async function signInHere(metadata: Metadata, scope: string): Promise<Given | undefined> {
   const { signInByBrowser } = await import('./loopback.ts');
   const given = await signInByBrowser(metadata, scope, {
@@ -76,7 +79,7 @@ async function signInHere(metadata: Metadata, scope: string): Promise<Given | un
   return given;
 }
 
-/** By a browser on any machine. */
+/** Signs in with a browser on any machine. */
 async function signInAnywhere(metadata: Metadata, scope: string): Promise<Given> {
   const device = await beginDevice(metadata, scope);
   process.stderr.write(
@@ -85,7 +88,7 @@ async function signInAnywhere(metadata: Metadata, scope: string): Promise<Given>
   return waitForPerson(metadata, device);
 }
 
-/** By a person in a browser; undefined where the installation has no sign-in. */
+/** Signs in with a browser. Returns undefined if the installation has no sign-in. */
 async function signIn(baseUrl: string, { scope, device = false }: LoginFlags): Promise<Given | undefined> {
   const metadata = await findMetadata(baseUrl);
   if (metadata === undefined) return undefined;
@@ -93,7 +96,10 @@ async function signIn(baseUrl: string, { scope, device = false }: LoginFlags): P
   return here ?? signInAnywhere(metadata, scopes[scope]);
 }
 
-/** Whose the token is; where the address has no such operation, such as that of the docs, it is said to be wrong. */
+/**
+ * Returns the owner of the token. Throws UsageError if the address is wrong: it has no such operation, such
+ * as the address of the docs.
+ */
 async function identityThere(made: Profile) {
   try {
     return await identityOf({ ...made, from: 'what was typed' });
@@ -117,7 +123,7 @@ async function login(address: string | undefined, flags: LoginFlags): Promise<vo
     if (made.oauth !== undefined) await revoke(made.oauth);
     throw error;
   });
-  // What is not kept any more lets in no one.
+  // Revokes the replaced login, so that a token that is no longer stored cannot be used.
   if (replaced?.oauth !== undefined) await revoke(replaced.oauth);
   const as = agent === null ? '' : `, by the agent ${onOneLine(agent.name)}`;
   process.stdout.write(
@@ -125,7 +131,7 @@ async function login(address: string | undefined, flags: LoginFlags): Promise<vo
   );
 }
 
-/** What became of the token of a login that is forgotten. */
+/** Describes the state of the token of a login that was deleted from this machine. */
 async function endOf(name: string, { oauth }: Profile): Promise<string> {
   if (oauth === undefined)
     return `The login "${name}" is forgotten; its token still works until it is revoked or expires.`;

@@ -1,4 +1,4 @@
-/** Where a command goes, and as whom. */
+/** Chooses the address of the API and the token for a command. */
 import { type Connection as ApiConnection } from '@muster/runner';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '@muster/terminal';
@@ -6,7 +6,7 @@ import { askStarter } from '../starter.ts';
 import { readProfiles } from './profiles.ts';
 import { fetchAs } from './renewing.ts';
 
-/** Its `fetch` renews the token by itself if a person signed in. */
+/** The connection of a command. Its `fetch` renews the token if a person signed in. */
 export interface Connection extends ApiConnection {
   /** Source of the token, for `muster whoami`. */
   readonly from: string;
@@ -27,7 +27,7 @@ export function toBaseUrl(text: string): string {
   return text;
 }
 
-/** The flags that say it for one command. */
+/** Adds the flags that select the address, token and login of one command. */
 export function addConnectionFlags(command: Command): Command {
   return command
     .optionsGroup('Where to:')
@@ -42,14 +42,17 @@ export function addConnectionFlags(command: Command): Command {
 
 const said = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-/** A named login says its own address. */
+/** Returns the address of the environment. A named login has its own address. */
 function addressOfEnvironment(profile: string | undefined): string | undefined {
   const address = profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined;
   if (address !== undefined && !isAddress(address)) throw new UsageError('MUSTER_BASE_URL is no address');
   return address;
 }
 
-/** The login that counts; undefined where there is none. A named one has to be there. */
+/**
+ * Returns the selected login, or undefined if there is none. Throws UsageError if a named login does not
+ * exist.
+ */
 async function loginOf(named: string | undefined): Promise<Connection | undefined> {
   const { current, profiles } = await readProfiles();
   const name = named ?? current;
@@ -70,8 +73,9 @@ async function localInstance(): Promise<Connection | undefined> {
 }
 
 /**
- * Flags, then the environment, then the login, then the instance that runs here. A kept token goes only to the address
- * that it was kept for: an address on the command line does not get the token of another one.
+ * Finds the connection: flags first, then the environment, the login, and the instance that runs here.
+ * A stored token is sent only to the address it was stored for. An address on the command line never gets the
+ * token of another address.
  */
 export async function findConnection({ baseUrl, token, profile }: ConnectionFlags): Promise<Connection> {
   const address = baseUrl ?? addressOfEnvironment(profile);
@@ -95,7 +99,7 @@ export async function findConnection({ baseUrl, token, profile }: ConnectionFlag
   return secret === undefined ? kept : { baseUrl: kept.baseUrl, token: secret, from: kept.from };
 }
 
-/** The address alone, where no token is needed. */
+/** Returns only the address, for commands that need no token. */
 export async function addressOf(flags: ConnectionFlags): Promise<string> {
   return flags.baseUrl ?? addressOfEnvironment(flags.profile) ?? (await findConnection(flags)).baseUrl;
 }

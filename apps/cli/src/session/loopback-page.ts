@@ -1,4 +1,4 @@
-/** What the browser shows once it was sent back: nothing of it runs, is fetched or is kept. */
+/** The page that the browser shows after sign-in. It runs no script, loads nothing, and is not cached. */
 import { createHash } from 'node:crypto';
 import { type ServerResponse } from 'node:http';
 
@@ -38,7 +38,7 @@ export function sendLoopbackPage(response: ServerResponse, { status, title, text
     .writeHead(status, {
       ...{ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', connection: 'close' },
       'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-      // The address has the code in it, used up as it is.
+      // The address contains the code, which is already used.
       ...{ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' },
     })
     .end(

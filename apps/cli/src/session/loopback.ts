@@ -1,6 +1,7 @@
 /**
- * Signing in by the browser of this machine (RFC 8252): the server sends it back to an address of loopback, at a port that
- * only this process listens on, with a code for who knows the verifier (RFC 7636).
+ * Signs in with the browser of this machine (RFC 8252).
+ * The server redirects the browser to a loopback address, at a port that only this process listens on. The
+ * code in it works only with the verifier of this process (RFC 7636).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,20 +13,23 @@ import { type CodeQuestion, exchangeCode, type Given, type Metadata, questionUrl
 import { answeredPage, type LoopbackPage, sendLoopbackPage } from './loopback-page.ts';
 
 export interface LoopbackOptions {
-  /** Opens an address in a browser; calls `failed` where there is none. */
+  /** Opens an address in a browser. Calls `failed` if there is no browser. */
   readonly open: (url: string, failed: () => void) => Promise<void>;
-  /** Told where the person can begin by themselves. */
+  /** Receives the address at which the person can start without the browser being opened. */
   readonly began: (url: string) => void;
-  /** So long an answer is waited for. */
+  /** The time limit for an answer, in milliseconds. */
   readonly patienceMillis: number;
 }
 
 const random = (): string => randomBytes(32).toString('base64url');
 
-/** What the browser was sent back with: what was asked for, a no, or nothing of this question. */
+/** The result in the redirect: a code, an error, or undefined if it does not belong to this request. */
 type Answer = { readonly code: string } | { readonly error: string } | undefined;
 
-/** Only what this server says (RFC 9207) to this question counts: any page can have a browser open this address. */
+/**
+ * Accepts only an answer of this server (RFC 9207) to this request, because any page can make a browser open
+ * this address.
+ */
 function answerIn(query: URLSearchParams, { state }: CodeQuestion, { issuer }: Metadata): Answer {
   if (query.get('state') !== state || query.get('iss') !== issuer) return undefined;
   const [code, error] = [query.get('code'), query.get('error')];
@@ -36,8 +40,8 @@ function answerIn(query: URLSearchParams, { state }: CodeQuestion, { issuer }: M
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
- * Waits until a person has answered in the browser. Undefined where none could be opened, or no answer came in time. Throws
- * SignInRefused where the answer was a no.
+ * Waits until a person has answered in the browser. Returns undefined if no browser opened or no answer came
+ * in time. Throws SignInRefused if the person refused.
  */
 export async function signInByBrowser(
   metadata: Metadata,
@@ -55,7 +59,7 @@ export async function signInByBrowser(
   };
   let isAnswered = false;
 
-  /** The outcome of the answer, and the page that tells the person. */
+  /** Returns the outcome of the answer and the page that reports it to the person. */
   async function take(answer: NonNullable<Answer>): Promise<[() => Given, LoopbackPage]> {
     const failed = (error: Error, page: LoopbackPage): [() => Given, LoopbackPage] => [
       () => {
@@ -83,7 +87,7 @@ export async function signInByBrowser(
     response: ServerResponse,
   ): Promise<void> {
     const { pathname, searchParams } = new URL(url, `http://${host}`);
-    // Another name for this address is another site's.
+    // A request with another host name for this address comes from another site.
     const isOurs = method === 'GET' && headers.host === host;
     if (isOurs && pathname === '/') {
       response.writeHead(302, { location: questionUrl(metadata, question), connection: 'close' }).end();
@@ -98,7 +102,7 @@ export async function signInByBrowser(
     isAnswered = true;
     const [outcome, page] = await take(answer);
     sendLoopbackPage(response, page);
-    // Where the person has closed the page by now, the answer counts all the same.
+    // The answer counts even if the person has closed the page.
     await finished(response).catch(() => undefined);
     resolve(outcome);
   }

@@ -1,6 +1,6 @@
 /**
- * What the command line asks of the authorization server: a page for a person (RFC 6749, 4.1) or a code for them (RFC 8628),
- * the next token, the end (RFC 7009).
+ * Requests to the authorization server: an authorization page (RFC 6749, 4.1), a device code (RFC 8628), a
+ * refresh, and a revocation (RFC 7009).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { NoAnswer } from '@muster/client';
@@ -9,11 +9,14 @@ import { UsageError } from '@muster/terminal';
 import { SignInRefused } from '../failures.ts';
 import { type OAuthLogin } from './profiles.ts';
 
-/** The public client that the server knows us as. */
+/** The id of the command line as a public client. */
 const clientId = 'muster-cli';
-/** As long as an answer is waited for. */
+/** The time limit for an answer. */
 const patienceMillis = 10_000;
-/** Where the server names no interval, and by how much a `slow_down` lengthens it (RFC 8628, 3.2 and 3.5). */
+/**
+ * The polling interval if the server names none, and the increment after a `slow_down` (RFC 8628, 3.2 and
+ * 3.5).
+ */
 const usualSeconds = 5;
 
 const Metadata = z.object({
@@ -37,7 +40,7 @@ export type Device = z.infer<typeof Device>;
 const Tokens = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
 const Refusal = z.object({ error: z.string(), error_description: z.string().optional() });
 
-/** What a token is kept as. */
+/** A token with the data of its login, as it is stored. */
 export interface Given {
   readonly token: string;
   readonly oauth: OAuthLogin;
@@ -61,7 +64,9 @@ async function ask(url: URL, form?: Record<string, string>): Promise<Response> {
 const strange = (url: URL, { status }: Response): NoAnswer =>
   new NoAnswer(`${url.origin} answered ${status}, not as an authorization server does`);
 
-/** The answer to a request that fits; else the error that the server names. Throws NoAnswer where it is neither. */
+/**
+ * Returns the parsed answer, or the error that the server names. Throws NoAnswer if the answer is neither.
+ */
 async function answerTo<Shape extends z.ZodType>(
   at: string,
   form: Record<string, string>,
@@ -79,8 +84,8 @@ async function answerTo<Shape extends z.ZodType>(
 }
 
 /**
- * The metadata of the authorization server of an installation (RFC 8414); undefined where it has none. Secrets go to the origin
- * that was asked and to no other.
+ * Fetches the metadata of an installation's authorization server (RFC 8414). Returns undefined if it has
+ * none. Secrets are sent only to the requested origin.
  */
 export async function findMetadata(baseUrl: string): Promise<Metadata | undefined> {
   const url = new URL('/.well-known/oauth-authorization-server', baseUrl);
@@ -102,7 +107,7 @@ export async function findMetadata(baseUrl: string): Promise<Metadata | undefine
   return data;
 }
 
-/** What a login is for: the API itself. */
+/** Returns the resource of a login, which is the API itself. */
 const resourceOf = ({ issuer }: Metadata): string => new URL('/api', issuer).href;
 
 export async function beginDevice(metadata: Metadata, scope: string): Promise<Device> {
@@ -124,7 +129,10 @@ const addressesOf = (metadata: Metadata): Pick<OAuthLogin, 'tokenUrl' | 'revocat
   revocationUrl: metadata.revocation_endpoint,
 });
 
-/** What is asked in a browser. The challenge is of a verifier that only who asks knows (RFC 7636, S256). */
+/**
+ * The parameters of an authorization request. The challenge belongs to a verifier that only this process
+ * knows (RFC 7636, S256).
+ */
 export interface CodeQuestion {
   readonly scope: string;
   readonly state: string;
@@ -132,7 +140,7 @@ export interface CodeQuestion {
   readonly challenge: string;
 }
 
-/** The page on which a person answers. */
+/** Returns the address of the page on which a person answers. */
 export function questionUrl(metadata: Metadata, question: CodeQuestion): string {
   const url = new URL(metadata.authorization_endpoint);
   const said = {
@@ -144,7 +152,7 @@ export function questionUrl(metadata: Metadata, question: CodeQuestion): string 
   return url.href;
 }
 
-/** The tokens for a code. Throws SignInRefused where the server gives none. */
+/** Exchanges a code for tokens. Throws SignInRefused if the server rejects it. */
 export async function exchangeCode(
   metadata: Metadata,
   { redirectUri }: CodeQuestion,
@@ -159,7 +167,7 @@ export async function exchangeCode(
   return given(answer.good, addressesOf(metadata));
 }
 
-/** Waits until a person has answered. Throws SignInRefused where that was a no, or came too late. */
+/** Waits until a person has answered. Throws SignInRefused if the person refused or the code expired. */
 export async function waitForPerson(metadata: Metadata, device: Device): Promise<Given> {
   const over = new SignInRefused(
     'the code is over before anybody typed it in; muster login shows another one',
@@ -174,7 +182,7 @@ export async function waitForPerson(metadata: Metadata, device: Device): Promise
   while (performance.now() < deadline) {
     await pause(seconds * 1_000);
     const answer = await answerTo(metadata.token_endpoint, form, Tokens).catch((error: unknown) => {
-      // The server may be away for a while; the code waits.
+      // The server may be unreachable for a while. The code stays valid.
       if (error instanceof NoAnswer) return { error: 'slow_down', why: error.message };
       throw error;
     });
@@ -187,14 +195,17 @@ export async function waitForPerson(metadata: Metadata, device: Device): Promise
   throw over;
 }
 
-/** The next token; undefined where the login is over. Throws NoAnswer where the server cannot say. */
+/**
+ * Requests the next token. Returns undefined if the login has ended. Throws NoAnswer if the server cannot
+ * tell.
+ */
 export async function refresh({ refreshToken, ...addresses }: OAuthLogin): Promise<Given | undefined> {
   const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
   const answer = await answerTo(addresses.tokenUrl, form, Tokens);
   return 'good' in answer ? given(answer.good, addresses) : undefined;
 }
 
-/** Ends the login at the server; false where the server did not say so. */
+/** Ends the login at the server. Returns false if the server did not confirm it. */
 export async function revoke({ refreshToken, revocationUrl }: OAuthLogin): Promise<boolean> {
   const form = { token: refreshToken, token_type_hint: 'refresh_token' };
   return ask(new URL(revocationUrl), form).then(

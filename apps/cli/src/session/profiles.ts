@@ -9,11 +9,11 @@ import { UsageError } from '@muster/terminal';
 const Profile = z.object({
   baseUrl: z.string(),
   token: z.string(),
-  /** How to get the next token, where a person signed in. */
+  /** The data for token renewal, if a person signed in. */
   oauth: z
     .object({
       refreshToken: z.string(),
-      /** When the token ends, by the clock of this machine. */
+      /** The time at which the token expires, by the clock of this machine. */
       expiresAt: z.iso.datetime(),
       tokenUrl: z.url(),
       revocationUrl: z.url(),
@@ -24,7 +24,7 @@ export type Profile = z.infer<typeof Profile>;
 export type OAuthLogin = NonNullable<Profile['oauth']>;
 
 const Profiles = z.object({
-  /** The one that counts where none is named. */
+  /** The login that is used if none is named. */
   current: z.string().nullable(),
   profiles: z.record(z.string(), Profile),
 });
@@ -35,7 +35,7 @@ export const firstProfile = 'default';
 export const profilesFile = (): string =>
   path.join(envPaths('muster', { suffix: '' }).config, 'profiles.json');
 
-/** None before the first sign-in. */
+/** Reads the logins. There are none before the first sign-in. */
 export async function readProfiles(): Promise<Profiles> {
   const file = profilesFile();
   let text: string;
@@ -56,7 +56,7 @@ const cannotWrite = (error: unknown): never => {
   throw new UsageError(`${profilesFile()} cannot be written: ${(error as Error).message}`);
 };
 
-/** In one step, and for its owner's eyes only. */
+/** Writes the file atomically, readable by its owner only. */
 async function writeProfiles(profiles: Profiles): Promise<void> {
   const file = profilesFile();
   const unfinished = `${file}.${process.pid}`;
@@ -64,7 +64,10 @@ async function writeProfiles(profiles: Profiles): Promise<void> {
   await rename(unfinished, file);
 }
 
-/** Longer than a change takes, the call that gets the next token included: past it the process that held the lock has died. */
+/**
+ * The age of a lock after which its process must have died. It is longer than any change, including the call
+ * that renews a token.
+ */
 const staleMillis = 15_000;
 
 /** Runs the work while no other process changes the file. */
@@ -92,7 +95,10 @@ async function alone<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Reads, changes and writes the file, one process at a time; where the change answers no other profiles nothing is written. */
+/**
+ * Reads, changes and writes the file, one process at a time. Writes nothing if the change returns no new
+ * profiles.
+ */
 export const changeProfiles = <Result>(
   change: (before: Profiles) => Promise<{ readonly after?: Profiles; readonly result: Result }>,
 ): Promise<Result> =>

@@ -1,8 +1,8 @@
-/** Calls by a login that ends and goes on: its next token is had shortly before, or once the one that is kept is refused. */
+/** Renews the token of a login shortly before it expires, or after a call with it was rejected. */
 import { refresh } from './oauth.ts';
 import { changeProfiles, type Profile } from './profiles.ts';
 
-/** So long before a token ends the next one is had: longer than a call is on its way. */
+/** The time before expiry at which a token is renewed. It is longer than a call takes. */
 const earlyMillis = 60_000;
 
 const endsSoon = ({ oauth }: Profile): boolean =>
@@ -11,13 +11,13 @@ const hasEnded = ({ oauth }: Profile): boolean =>
   oauth !== undefined && Date.parse(oauth.expiresAt) <= Date.now();
 
 /**
- * The login after `refused`, whose token is not to be used any more: what another process has got by now, else what the server
- * gives. The same one where the login is over.
+ * Returns the login that replaces `refused`, whose token no longer works. Another process may have renewed it
+ * already. Returns the same login if it has ended.
  */
 async function renew(name: string, refused: Profile): Promise<Profile> {
   return changeProfiles<Profile>(async (before) => {
     const kept = Object.hasOwn(before.profiles, name) ? before.profiles[name] : undefined;
-    // It is forgotten, or it is another one by now: nothing of that is for this address.
+    // The login was deleted or replaced, so its tokens must not be sent to this address.
     if (kept?.oauth === undefined || kept.baseUrl !== refused.baseUrl) return { result: refused };
     if (kept.token !== refused.token && !endsSoon(kept)) return { result: kept };
     const next = await refresh(kept.oauth);
@@ -27,11 +27,11 @@ async function renew(name: string, refused: Profile): Promise<Profile> {
   });
 }
 
-/** `fetch` as the login of that name, whatever token a request comes with. */
+/** Returns a `fetch` that calls with the token of that login, whatever token a request contains. */
 export function fetchAs(name: string, first: Profile): typeof fetch {
   let profile = first;
   let renewing: Promise<Profile> | undefined;
-  /** Many calls of this process wait for one token. */
+  /** Concurrent calls of this process share one renewal. */
   const renewOnce = async (refused: Profile): Promise<Profile> => {
     if (profile.token !== refused.token) return profile;
     renewing ??= renew(name, refused).finally(() => (renewing = undefined));

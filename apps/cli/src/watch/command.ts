@@ -1,4 +1,4 @@
-/** muster watch. */
+/** The command `muster watch`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { jsonText, pageOfStdout } from '@muster/terminal';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
@@ -39,7 +39,8 @@ async function watch(flags: WatchFlags): Promise<void> {
     process.stdout.write(`${jsonText(await look())}\n`);
     return;
   }
-  // What is wrong from the start (the token, the project) is said as of any command, not on the screen.
+  // Errors at the start, such as a wrong token or project, are reported as in any command and not on the
+  // screen.
   const first = await look();
   if (!process.stdout.isTTY) {
     process.stdout.write(`${viewOf(first, { ...pageOfStdout(), height: undefined }).join('\n')}\n`);

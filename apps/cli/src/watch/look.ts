@@ -1,4 +1,4 @@
-/** One look at who is at work. */
+/** A snapshot of the active work. */
 import { type Client } from '@muster/client';
 import { type ActiveRun, type ListedExecution, type Lock } from '@muster/registry';
 
@@ -12,10 +12,10 @@ export interface Seen {
   readonly locks: readonly Lock[];
 }
 
-/** Those in which a lease is held, live or past its time. */
+/** The states in which a lease is held, including expired leases. */
 const held = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
 
-/** Calls that are under way at once; a look is no load test. */
+/** The number of concurrent calls, kept low to limit the load. */
 const atOnce = 4;
 
 async function eachOf<Item, Result>(
@@ -29,10 +29,10 @@ async function eachOf<Item, Result>(
   return results;
 }
 
-/** No screen shows more. */
+/** The page size. No screen shows more. */
 const most = 200;
 
-/** Looks again and again, at one project or at all that the caller may see. */
+/** Returns a function that takes a snapshot of one project, or of all projects that the caller may see. */
 export function createLook(client: Client, project: string | undefined): () => Promise<Seen> {
   const listProjects = async (): Promise<Map<string, string>> => {
     if (project !== undefined) {

@@ -1,22 +1,28 @@
-/** When to look again: soon after something was written, seldom else, and often where the stream cannot be had. */
+/**
+ * Decides when to refresh: soon after an event, rarely otherwise, and often if the event stream is
+ * unavailable.
+ */
 import { followStream, UnauthorizedError } from '@muster/client';
 import { eventKinds } from '@muster/registry';
 import { type Connection } from '../session/connection.ts';
 
 /**
- * What changes who is at work, what they hold, or what of it may be seen. Renewals, heartbeats and a run's progress are
- * no events: they are met by looking every few seconds.
+ * The events that change the visible work, its holders or the caller's access. Renewals, heartbeats and
+ * progress are not events; periodic refreshes show them.
  */
 const shown = /^(?:run|execution|lock|lease|project|member|team|access|group|org)\./;
 const kinds = eventKinds.filter((kind) => shown.test(kind));
 
-/** How seldom it is looked where the stream says when. */
+/** The polling interval while the event stream is connected. */
 const seldomMillis = 10_000;
 
 export interface News {
-  /** Resolves when it is time to look again, at the earliest `intervalSeconds` after it last did; at once when all is over. */
+  /**
+   * Resolves when it is time to refresh, at the earliest `intervalSeconds` after the last refresh. Resolves
+   * immediately when the command ends.
+   */
   readonly next: () => Promise<void>;
-  /** Rejects with what ends the stream for good, such as a token that was revoked; never resolves. */
+  /** Rejects with an error that ends the stream for good, such as a revoked token. Never resolves. */
   readonly failed: Promise<never>;
 }
 
@@ -41,7 +47,7 @@ export function openNews(
       ...connection,
       ...{ kinds, signal, personal: false, forSeconds: Infinity, reopensReplaced: true },
       ...(projectId !== undefined && { projectId }),
-      // What was written between the last look and now may be missing.
+      // Events between the last refresh and the connection may be missing.
       onOpen: () => {
         isOpen = true;
         tell(true, true);
@@ -53,7 +59,7 @@ export function openNews(
       try {
         for await (const _ of streamed()) tell(true, true);
       } catch (error) {
-        // The token that it was opened with ended. Where there is no next one it does not open again.
+        // The token of the stream expired. Without a new token the stream does not open again.
         if (!(error instanceof UnauthorizedError) || !isOpen) throw error;
         isOpen = false;
       }
@@ -61,7 +67,7 @@ export function openNews(
     return new Promise<never>(() => undefined);
   };
   let timer: NodeJS.Timeout | undefined;
-  // What nothing waits for any more keeps no process.
+  // Do not keep the process alive for this timer.
   signal.addEventListener('abort', () => clearTimeout(timer));
   const untilTold = (millis: number): Promise<void> =>
     new Promise((resolve) => {

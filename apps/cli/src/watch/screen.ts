@@ -1,18 +1,18 @@
-/** The terminal as one page that is drawn anew, and given back as it was. */
+/** Shows one page on the terminal, redraws it, and restores the terminal afterwards. */
 import { MusterError, NoAnswer } from '@muster/client';
 import { pageOfStdout } from '@muster/terminal';
 import { type Seen } from './look.ts';
 import { type News } from './news.ts';
 import { viewOf } from './view.ts';
 
-/** The other page of the terminal, without a cursor; what stood there before comes back afterwards. */
+/** Switches to the alternate screen without a cursor. The earlier contents come back afterwards. */
 const enter = '\u001b[?1049h\u001b[?25l';
 const leave = '\u001b[?25h\u001b[?1049l';
 const home = '\u001b[H';
 const clearLine = '\u001b[K';
 const clearBelow = '\u001b[J';
 
-/** Times go on while nothing else does. */
+/** The redraw interval, because displayed times change even without news. */
 const drawMillis = 1_000;
 
 export interface Screen {
@@ -21,13 +21,13 @@ export interface Screen {
   readonly news: News;
 }
 
-/** What was seen, with the server's clock of now. */
+/** Returns the snapshot with the current time of the server's clock. */
 const atNow = (seen: Seen, seenAt: number): Seen => ({
   ...seen,
   at: new Date(Date.parse(seen.at) + performance.now() - seenAt).toISOString(),
 });
 
-/** Shows it until q, Ctrl-C or a signal. */
+/** Shows the page until q, Ctrl-C or a signal. */
 export async function openScreen({ look, first, news }: Screen): Promise<void> {
   let seen = first;
   let seenAt = performance.now();
@@ -58,7 +58,7 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
         seenAt = performance.now();
         trouble = undefined;
       } catch (error) {
-        // It may come back, and then the view goes on; a token that ended does not.
+        // The view continues after a temporary failure. An expired token is permanent.
         const passes = error instanceof NoAnswer || (error instanceof MusterError && error.status >= 429);
         if (!passes) throw error;
         trouble = `${error.message}; trying again`;
@@ -73,7 +73,7 @@ export async function openScreen({ look, first, news }: Screen): Promise<void> {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   process.stdout.on('resize', drawAnew);
-  // Without this, what is typed would be written into the page.
+  // Without raw mode the terminal would print typed keys into the page.
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true).on('data', onKey);
   process.stdout.write(enter);

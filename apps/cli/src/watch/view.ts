@@ -1,16 +1,16 @@
-/** What was seen, as lines. */
+/** Formats a snapshot as lines. */
 import { heading, onOneLine, type Page } from '@muster/terminal';
 import { showList } from '../output/show.ts';
 import { type Seen } from './look.ts';
 
 export interface ViewPage extends Page {
-  /** Lines of the terminal; undefined where nothing has to fit. */
+  /** The height of the terminal in lines. Undefined if there is no limit. */
   readonly height: number | undefined;
-  /** Why what is shown is not of now. */
+  /** The reason why the page is outdated. */
   readonly trouble?: string;
 }
 
-/** `42 s`, `3 min`, `2 h`, `5 d`; `over` where the time has passed. */
+/** Formats a duration as `42 s`, `3 min`, `2 h` or `5 d`. Returns `over` if the time has passed. */
 export function spanOf(millis: number): string {
   const seconds = Math.round(millis / 1000);
   if (seconds < 0) return 'over';
@@ -67,7 +67,7 @@ const sections = (seen: Seen): { title: string; items: Record<string, unknown>[]
   ];
 };
 
-/** A section that is too long for its share of the screen says how much is missing. */
+/** Cuts a section to its share of the screen, and states how many lines are missing. */
 const cut = (lines: string[], most: number): string[] =>
   lines.length <= most ? lines : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more`];
 
@@ -78,7 +78,7 @@ export function viewOf(seen: Seen, page: ViewPage): string[] {
   }));
   const places = [...seen.projects.values()].join(', ');
   const top = onOneLine(`${seen.org}${places === '' ? '' : ` · ${places}`} · ${seen.at.slice(11, 19)}Z`);
-  // A head, a title and a blank line for each part.
+  // Two lines for the head, and a title and a blank line for each part.
   const room = page.height === undefined ? Infinity : page.height - 2 - 2 * parts.length;
   const share = Math.max(2, Math.floor(room / parts.length));
   return [
