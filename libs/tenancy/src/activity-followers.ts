@@ -1,7 +1,8 @@
 /**
- * Those who wait for events of their organization, and those who follow their own inbox there. One statement looks where
- * all these organizations stand. Only where one went on it is asked which waiting caller may see what is new: a caller is
- * woken by nothing that it may not see, so that no answer tells when something hidden happens.
+ * Notifies callers who wait for events of their organization, and callers who follow their own inbox there.
+ * One statement reads the stream positions of all these organizations. Only where a position has advanced
+ * does a second statement ask which waiting callers may see the new events. A caller is never woken by an
+ * event that it may not see, so no response reveals when something hidden happens.
  */
 import { ask, type Pool, sql } from '@muster/driver';
 import { everyOne, groupByNode } from '@muster/placement';
@@ -13,12 +14,18 @@ import {
   type Waiting,
 } from './waiting.ts';
 
-/** Up to where the activity was looked through for a follower; what lies behind it is asked about once. */
+/**
+ * A follower with the activity position up to which its events were already checked. Only events after that
+ * position are checked, once each.
+ */
 interface Looking extends Follower<ActivityPosition> {
   lookedUpTo: number;
 }
 
-/** `place` is undefined until the first look. */
+/**
+ * A member's inbox that a caller follows. `place` is the last known cursor; it is undefined until the first
+ * poll.
+ */
 interface Inbox {
   readonly waiter: Waiter;
   readonly changed: () => void;
@@ -34,7 +41,10 @@ interface Standing {
 
 export interface ActivityFollowers extends Waiting<ActivityPosition> {
   readonly inboxes: ReadonlySet<unknown>;
-  /** Calls `changed` after the first look and after each that finds another inbox; answers how to leave. */
+  /**
+   * Calls `changed` after the first poll and after each poll that finds a changed inbox. Returns the function
+   * that stops following.
+   */
   readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
 }
 

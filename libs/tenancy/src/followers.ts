@@ -1,6 +1,6 @@
 /**
- * Waiting for a stream to go on, without a connection for each caller who waits: as long as a caller waits, one statement
- * looks where the streams of all of them stand.
+ * Waits for new stream entries without one connection per waiter. While any caller waits, one statement polls
+ * the positions of all awaited streams.
  */
 import { ask, type Pool, sql } from '@muster/driver';
 import { everyOne, groupByNode } from '@muster/placement';
@@ -14,22 +14,28 @@ import {
   type Waiting,
 } from './waiting.ts';
 
-/** How often the streams are looked at: what a waiting reader is behind at most, and about half of it on average. */
+/**
+ * The polling interval of the streams, in milliseconds. A waiting reader lags by at most this time, and by
+ * about half of it on average.
+ */
 const lookMillis = 200;
 
 export interface Followers {
-  /** Resolves when the stream is beyond the position, the time is over, the caller has left, or `close` was called. */
+  /**
+   * Resolves when the stream has passed the position, the time has run out, the caller has disconnected, or
+   * `close` was called.
+   */
   readonly wait: (waiter: Waiter, position: Position, seconds: number, left?: AbortSignal) => Promise<void>;
   /**
-   * Calls `changed` once it looked, and whenever the member's inbox or the rights in its organization are others than at
-   * the look before. Answers how to leave.
+   * Calls `changed` after the first poll, and after each poll that finds a change of the member's inbox or of
+   * the rights in its organization. Returns the function that stops following.
    */
   readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
-  /** Lets all callers go, now and later. */
+  /** Releases all callers, now and in the future. */
   readonly close: () => void;
 }
 
-/** `failed` is told of each look that had no answer. */
+/** Follows streams on all servers. `failed` receives the error of each poll that got no answer. */
 export function createFollowers(pool: Pool, failed: (error: unknown) => void): Followers {
   const ofExecutions = createExecutionFollowers(pool);
   const ofActivity = createActivityFollowers(pool);
@@ -43,7 +49,7 @@ export function createFollowers(pool: Pool, failed: (error: unknown) => void): F
     ];
     if (closed || timer !== null || looks.length === 0) return;
     timer = setTimeout(() => {
-      // Without an answer the callers wait on; their own time ends that.
+      // After a failed poll the callers keep waiting until their own timeout.
       void Promise.all(looks.map(({ look }) => look().catch(failed))).finally(() => {
         timer = null;
         schedule();
@@ -101,7 +107,7 @@ function createExecutionFollowers(pool: Pool): Waiting<ExecutionPosition> {
 }
 
 async function lookAt(pool: Pool, asked: readonly Follower<ExecutionPosition>[]): Promise<void> {
-  // However many wait for an execution, it is looked at once.
+  // Each execution is looked up once, no matter how many callers wait for it.
   const orgOf = new Map(asked.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
   const rows = await ask(
     pool,
@@ -112,7 +118,7 @@ async function lookAt(pool: Pool, asked: readonly Follower<ExecutionPosition>[])
   );
   const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
   for (const { position, wake } of asked) {
-    // One that is gone is news, too.
+    // A deleted execution also wakes its waiters.
     if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
   }
 }

@@ -1,4 +1,4 @@
-/** Of which organization a connection to a forge is, for a delivery, which has no token. */
+/** Finds the organization of a forge connection. A delivery from a forge has no token that would name it. */
 import { ask, type Pool, sql } from '@muster/driver';
 import { findOnNodes } from '@muster/placement';
 import { type ForgeKind } from '@muster/registry';
@@ -6,13 +6,13 @@ import { type ForgeKind } from '@muster/registry';
 export interface ForgeDoor {
   readonly orgId: string;
   readonly kind: ForgeKind;
-  /** What its deliveries are signed with, sealed. */
+  /** The secret that signs the connection's deliveries, encrypted. */
   readonly secret: Buffer;
-  /** The organization's part of what opens it. */
+  /** The organization's part of the key that decrypts the secret. */
   readonly organizationKey: Buffer;
 }
 
-/** Undefined where there is none, or none any more. */
+/** Finds a connection; undefined if it never existed or was removed. */
 export const findForgeDoor = (pool: Pool, connectionId: string): Promise<ForgeDoor | undefined> =>
   findOnNodes(
     pool,

@@ -1,4 +1,7 @@
-/** Who a token is. Asked once per process and token for a while; the door asks again in every transaction. */
+/**
+ * Identifies the owner of a token. A process caches the identity for a while; the authorization check runs
+ * again in every transaction.
+ */
 import { ask, newId, type Pool, sql } from '@muster/driver';
 import { databaseFor, everyOne, findOnNodes, groupByNode } from '@muster/placement';
 import { type Scope } from '@muster/registry';
@@ -12,21 +15,27 @@ export interface Identity {
   readonly memberName: string;
   readonly agentName: string | null;
   readonly scopes: readonly Scope[];
-  /** The projects that the token is bound to; null: every project that the member may see. */
+  /** The projects that the token is bound to. Null means every project that the member may see. */
   readonly projectIds: readonly string[] | null;
-  /** Whether the token may read its member's notifications. */
+  /** True if the token may read its member's notifications. */
   readonly mayReadInbox: boolean;
   /** The resource that the token was granted for by OAuth (RFC 8707); null for any other token. */
   readonly resource: string | null;
-  /** The session that came in; null for a token that is sent by itself. */
+  /** The session that made the call; null for a call with a token of its own. */
   readonly session: {
     readonly id: string;
-    /** By performance.now() of this process, from what the database says of the proof's age: its clock decides. */
+    /**
+     * The time of the last proof of identity, by performance.now() of this process. It is computed from the
+     * proof's age in the database, whose clock decides.
+     */
     readonly provenAt: number;
   } | null;
 }
 
-/** What a token reaches, in one text, as app.token_reach in enter.sql words it: so the door sees that it has changed. */
+/**
+ * Serializes the access of a token into one string, exactly as app.token_reach in enter.sql does. The
+ * authorization check compares the two to detect a change.
+ */
 export const reachOf = ({
   scopes,
   projectIds,
@@ -36,12 +45,12 @@ export const reachOf = ({
 
 type Found = Omit<Identity, 'tokenHash' | 'session' | 'resource'>;
 
-/** What `i` answers, as a Found. */
+/** The columns of `i` that form a Found. */
 const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id as "memberId", i.agent_id as "agentId",
   i.member_name as "memberName", i.agent_name as "agentName", i.scopes, i.project_ids as "projectIds",
   i.may_read_inbox as "mayReadInbox"`;
 
-/** The identity behind a token's hash; undefined for one that is unknown, revoked or expired. */
+/** Finds the identity for a token's hash; undefined if the token is unknown, revoked or expired. */
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
   const row = await findOnNodes(
     pool,
@@ -59,21 +68,26 @@ export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity 
   return row && { ...row, tokenHash, session: null };
 }
 
-/** A session on its way into an organization. */
+/** A session that is about to enter an organization. */
 export interface EnteringSession {
-  /** Of its secret. */
+  /** SHA-256 of the session's secret. */
   readonly sessionHash: Buffer;
   readonly orgId: string;
-  /** Of its secret together with the organization: what its token there has. */
+  /**
+   * The hash of the session's secret together with the organization. It identifies the session's token there.
+   */
   readonly tokenHash: Buffer;
 }
 
-/** The identity of a session in an organization; undefined where it is over, or its person is not in there. */
+/**
+ * Finds the identity of a session in an organization; undefined if the session has ended or its person is not
+ * a member there.
+ */
 export async function identifySession(
   pool: Pool,
   { sessionHash, orgId, tokenHash }: EnteringSession,
 ): Promise<Identity | undefined> {
-  // No proof is taken for younger than it is: the answer needs time too.
+  // The time before the query, so that a proof never counts as younger than it is: the query takes time, too.
   const askedAt = performance.now();
   const [row] = await databaseFor(pool, orgId).run(
     (at) =>
@@ -91,13 +105,19 @@ export async function identifySession(
   return { ...identity, tokenHash, resource: null, session: { id, provenAt: askedAt - proofAge * 1_000 } };
 }
 
-/** A token that was used, and where it is. */
+/** A token that was used, and the organization of that token. */
 export type UsedToken = Pick<Identity, 'orgId' | 'tokenHash'>;
 
-/** What was used of organizations whose place was looked up so long ago may be noted at the server that they left. */
+/**
+ * The maximum age of a cached placement, in milliseconds. A use may then be recorded on a server that the
+ * organization has left.
+ */
 const placesAgeMillis = 60_000;
 
-/** Notes of the tokens that they were used, in this order: two processes that sort them lock rows in one order. */
+/**
+ * Records that the tokens were used, in this order. Processes that sort the tokens lock the rows in one order
+ * and cannot deadlock.
+ */
 export const touchTokens = async (pool: Pool, used: readonly UsedToken[]): Promise<void> => {
   const servers = await groupByNode(pool, used, ({ orgId }) => orgId, placesAgeMillis);
   await everyOne(

@@ -1,4 +1,4 @@
-/** The way in of a person who has no token in the organization yet: by an invitation. */
+/** Opens an organization's transaction for a person who has no token there yet, by an invitation. */
 import { sql } from '@muster/driver';
 import { type WayIn } from './organization.ts';
 
@@ -10,18 +10,24 @@ export interface InvitedAccount {
   readonly invitationId: string;
 }
 
-/** What the door found out about a person who came by an invitation; it says nothing of what became of it. */
+/**
+ * The result of the authorization check of an invited person. It does not contain the current state of the
+ * invitation.
+ */
 export interface InvitedEntry {
   readonly at: string;
   readonly orgId: string;
-  /** How the account is called that came; null for the bearer of the secret. */
+  /** The name of the account that signed in; null for the bearer of the secret. */
   readonly name: string | null;
 }
 
 /** SQLSTATE of a server that does not know the invitation. */
 export const noSuchInvitation = 'MU404';
 
-/** The way in of a person who has the secret of an invitation, and no token yet, or an account that is invited. */
+/**
+ * Builds the authorization check for a person without a token, who has the secret of an invitation or an
+ * invited account.
+ */
 export const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
   effect: 'write',
   orgId: null,

@@ -1,4 +1,7 @@
-/** What opens the organization's secrets; half of what does, where the installation has a key of its own. */
+/**
+ * Reads the key that decrypts the organization's secrets. It is half of that key if the installation has a
+ * key of its own.
+ */
 import { type Db, of, sql } from '@muster/driver';
 
 export const getOrganizationKey = async (db: Db): Promise<Buffer> =>

@@ -1,10 +1,12 @@
 /**
- * The one door to the database: inOrganization opens a transaction, lets the caller's token in (app.enter checks
- * token, membership and role again, and sets the organization that row security goes by), runs the work, commits.
+ * Opens tenant transactions; no other code reaches tenant data. `inOrganization` opens a transaction and
+ * checks the caller's token. `app.enter` checks token, membership and role again, and sets the organization
+ * for row-level security. Then the work runs and the transaction commits.
  *
- * Statements asked for in the same tick go out together, and the first ones ride with the prologue. So a read is
- * one round trip: enter and its query are one implicit transaction. A write is BEGIN, enter and its first
- * statements; then what follows from them; then what was left for `later`, and COMMIT.
+ * Statements that are issued in the same tick are pipelined, and the first ones are sent with the prologue. A
+ * read is therefore one round trip: the authorization check and its query are one implicit transaction. A
+ * write sends BEGIN, the check and its first statements, then the statements that depend on their results.
+ * Statements deferred with `later` are sent last, together with COMMIT.
  */
 import {
   bind,
@@ -31,31 +33,40 @@ import { notFound, type OrgRole } from '@muster/registry';
 import { byInvitation, type InvitedAccount, type InvitedEntry, noSuchInvitation } from './invited.ts';
 import { RememberedRights, type RightsRow } from './remembered-rights.ts';
 
-/** Who wants in, to do what. */
+/** The credentials, the organization and the required role of a call, checked before its transaction runs. */
 export interface Visit {
   readonly effect: 'read' | 'write';
   /** SHA-256 of the token. */
   readonly tokenHash: Buffer;
-  /** The organization that the statements name: the token's, as it was authenticated. */
+  /** The organization of the token as it was authenticated. Statements name it explicitly. */
   readonly orgId: string;
-  /** What is remembered of the token's rights, and learnt of them; null where everything is to be looked at. */
+  /** The cached rights of the token, updated by the answer of the check; null forces a full check. */
   readonly rights: RememberedRights | null;
-  /** The least rank in the organization; 1 is viewer. */
+  /** The lowest sufficient rank in the organization; 1 is viewer. */
   readonly orgRank: number;
-  /** The record whose project decides, and the least rank there; null where no project is involved. */
+  /**
+   * The record whose project decides, and the lowest sufficient rank there; null if the call concerns no
+   * project.
+   */
   readonly target: { readonly kind: string; readonly ref: string; readonly rank: number } | null;
-  /** Runs right after the entry, in the same transaction: claims an idempotency key. */
+  /**
+   * A statement that claims an idempotency key, run in the same transaction right after the authorization
+   * check.
+   */
   readonly claim: Part | null;
-  /** Told of a position in the log of writes: of a write one that its COMMIT is before, of a read one that it is after. */
+  /**
+   * Receives a position in the write-ahead log. A write's position lies after its COMMIT; a read's position
+   * lies before its statements.
+   */
   readonly onPosition?: ((position: string) => void) | undefined;
 }
 
-/** What the door found out. */
+/** The result of the authorization check. */
 export interface Entry {
-  /** The transaction's time, by the database's clock. */
+  /** The time of the transaction, by the database's clock. */
   readonly at: string;
   readonly orgRole: OrgRole;
-  /** The id of the target, also where it was named by its key; null without one. */
+  /** The id of the target, even if the call named it by its key; null without a target. */
   readonly targetId: string | null;
   /** The project of the target; null without one. */
   readonly projectId: string | null;
@@ -72,15 +83,15 @@ const commit: Statement = { sql: 'commit', parameters: [] };
 const rollback: Statement = { sql: 'rollback', parameters: [] };
 
 const position = sql.part`pg_current_wal_insert_lsn() as position`;
-/** Goes out behind COMMIT, where `onPosition` is told. */
+/** A query for the log position, sent after COMMIT if `onPosition` is set. */
 const committedAt = bind(sql`select ${position}`, null);
 const none = sql.part``;
 const andPosition = sql.part`, ${position}`;
 
-/** A way in: what is sent first, and what the door's answer says. */
+/** A kind of authorization check: the statement to send first, and how to read its answer. */
 export interface WayIn<Found> {
   readonly effect: Visit['effect'];
-  /** The organization that the statements name; where it is not known before, the entry says it. */
+  /** The organization that the statements name; null if only the check's answer tells it. */
   readonly orgId: string | null;
   readonly enter: Part;
   readonly claim: Part | null;
@@ -89,7 +100,7 @@ export interface WayIn<Found> {
   readonly orgOf: (found: Found) => string | null;
 }
 
-/** The way in of a caller with a token. */
+/** Builds the authorization check of a caller with a token. */
 const byToken = (visit: Visit): WayIn<Entry> => {
   const { effect, tokenHash, orgId, rights, orgRank, target, claim, onPosition } = visit;
   const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
@@ -124,7 +135,10 @@ type Send = (statements: readonly Statement[]) => Promise<StatementResult[]>;
 
 const bytesOf = ({ parameters }: Statement): number => sizeOf(parameters);
 
-/** One visit: gathers statements, sends them, knows whether it is inside a transaction. */
+/**
+ * A tenant transaction of one call. Collects statements, sends them together, and tracks whether a
+ * transaction is open.
+ */
 export class Session<Found = Entry> implements Db {
   private readonly send: Send;
   private readonly wayIn: WayIn<Found>;
@@ -145,7 +159,7 @@ export class Session<Found = Entry> implements Db {
     const { promise, resolve, reject } = Promise.withResolvers<Found>();
     this.entryPromise = promise;
     this.settleEntry = { resolve, reject };
-    // Who never asks for the entry learns of its failure through the statements that rode with it.
+    // Work that never awaits the entry learns of its failure from the statements that were sent with it.
     promise.catch(() => undefined);
   }
 
@@ -173,10 +187,10 @@ export class Session<Found = Entry> implements Db {
     this.postponed.push(bind(source, this.orgId));
   }
 
-  /** Sends what was left for later with the next statements, before them, so that they see it. */
+  /** Sends the deferred statements before the next ones, so that those see their effect. */
   flush(): void {
     for (const statement of this.postponed.splice(0)) {
-      // It fails with its burst, and who waits for another statement of that hears it.
+      // Its failure fails the whole pipeline, and the caller of another statement in it receives the error.
       this.run(statement).catch(() => undefined);
     }
   }
@@ -185,18 +199,21 @@ export class Session<Found = Entry> implements Db {
     for (const portion of portionsOf(this.postponed.splice(0), bytesOf)) await this.sendPortion(portion);
   }
 
-  /** Forgets what was left for later and is not sent yet. */
+  /** Drops deferred statements that are not sent yet. */
   discard(): void {
     this.postponed.splice(0);
   }
 
-  /** What the door found out; goes out with the first statements. */
+  /** Resolves with the result of the authorization check, which is sent with the first statements. */
   entry(): Promise<Found> {
     if (!this.begun) this.schedule();
     return this.entryPromise;
   }
 
-  /** Sends what is left, the last portion of it with COMMIT; only the server's word COMMIT is one. */
+  /**
+   * Sends the remaining statements, the last portion with COMMIT. The commit counts only if the server
+   * answers with the command tag COMMIT.
+   */
   async commit(): Promise<void> {
     if (this.wayIn.effect === 'read') {
       await this.entry();
@@ -225,7 +242,7 @@ export class Session<Found = Entry> implements Db {
     }
   }
 
-  /** Leaves nothing of the transaction; true when the connection can be used again. */
+  /** Rolls back the transaction. Returns true if the connection can be reused. */
   async abandon(error: unknown): Promise<boolean> {
     await this.sending.catch(() => undefined);
     const broken = (fault: unknown) =>
@@ -278,7 +295,7 @@ export class Session<Found = Entry> implements Db {
   private async sendWaiting(): Promise<void> {
     const batch = this.waiting;
     this.waiting = [];
-    // A read enters with every burst, since each is a transaction of its own.
+    // A read repeats the check with every pipeline, since each one is a transaction of its own.
     const prologue = this.begun && this.wayIn.effect === 'write' ? [] : this.prologue();
     this.begun = true;
     try {
@@ -297,8 +314,9 @@ export class Session<Found = Entry> implements Db {
 }
 
 /**
- * Runs `work` in a transaction of the organization that the visitor's token is in. Throws what the work throws,
- * with nothing kept; a BurstError of class MU when the door said no, whatever the work did meanwhile.
+ * Runs `work` in a transaction of the organization of the caller's token. Throws the error of `work` after a
+ * rollback. Throws a BurstError of class MU if the authorization check failed, whatever the work did until
+ * then.
  */
 export const inOrganization = <Result>(
   pool: Pool,
@@ -310,8 +328,9 @@ export const inOrganization = <Result>(
   );
 
 /**
- * The same for a person with an invitation: `by` is SHA-256 of its secret, or the session of a person whose address is
- * invited. A BurstError of class MU where there is no such invitation, or the session is over.
+ * Runs `work` for a person with an invitation. `by` is SHA-256 of the invitation's secret, or the session of
+ * an invited account. Throws a BurstError of class MU if there is no such invitation or the session has
+ * ended.
  */
 export const inInvitingOrganization = <Result>(
   pool: Pool,
@@ -350,7 +369,10 @@ async function throughDoor<Found, Result>(
   }
 }
 
-/** The work, and its commit. The no of the way in goes before anything that the work found to refuse. */
+/**
+ * Runs the work and commits. A failed authorization check takes precedence over any error that the work
+ * found.
+ */
 export async function letIn<Found, Result>(
   session: Session<Found>,
   work: () => Promise<Result>,

@@ -1,13 +1,16 @@
-/** Work that follows from a write: its row is written with it, and marked done by the transaction that does it. */
+/**
+ * Requests background work that follows from a write. The outbox row is written in the same transaction, and
+ * the transaction that does the work marks it as done.
+ */
 import { newId, type Query, sql } from '@muster/driver';
 import { type OutboxJobName, type PayloadOf } from '@muster/jobs';
 
 const columns = ['id', 'topic', 'payload'] as const;
 
 /**
- * The row that asks for a job, with what its contract takes; no secret goes in it. Leave it with `db.later`: it goes out
- * with COMMIT.
- * @param after when the job is due, by the clock of Postgres; at once where it is left out
+ * Builds the outbox row that requests a job with its payload. A payload never contains a secret. Pass the row
+ * to `db.later`, which sends it with COMMIT. @param after the time when the job is due, by the clock of
+ * Postgres; by default immediately
  */
 export const outboxRow = <Name extends OutboxJobName>(
   topic: Name,

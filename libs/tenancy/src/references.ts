@@ -1,11 +1,15 @@
-/** Records as statements name them: by id, by what the way in found, or by the reference that a caller gave. */
+/**
+ * Builds SQL for records: by id, by the target that the authorization check found, or by the reference that a
+ * caller gave.
+ */
 import { of, type Part, sql } from '@muster/driver';
 import { isUuid } from '@muster/registry';
 
 /**
- * The record that the transaction's call is about. The way in has found it by the time the statement runs, though not by
- * the time it is written: both go out in one round trip. A sub-select, since plans are made for any record: of the function
- * alone the planner takes the value of that moment, and plans for a project that may be empty.
+ * The id of the record that the call of this transaction concerns. The authorization check sets it before the
+ * statement runs, though not before the statement is written: both are sent in one round trip. The sub-select
+ * makes the planner plan for any record. With the bare function it would use the value at plan time, and plan
+ * for a project that may be empty.
  */
 export const targetId: Part = sql.part`(select app.target_id())`;
 
@@ -22,13 +26,13 @@ export const hasLinkedRepository: Part = linkedRepository(
 export const hasRepositoryLinkedTo = (projectId: Part): Part =>
   linkedRepository(sql.part`r.project_id = ${projectId}`);
 
-/** The id of the project that is meant by an id or a key. */
+/** Returns SQL for the id of the project that an id or a key names. */
 export const projectIdOf = (ref: string): Part =>
   isUuid(ref)
     ? sql.part`${ref}::uuid`
     : sql.part`(select p.id from projects p where ${of('p')} and p.key = ${ref.toUpperCase()})`;
 
-/** The id of the story that is meant by an id or a key. */
+/** Returns SQL for the id of the story that an id or a key names. */
 export function storyIdOf(ref: string): Part {
   if (isUuid(ref)) return sql.part`${ref}::uuid`;
   const dash = ref.indexOf('-');
@@ -36,7 +40,10 @@ export function storyIdOf(ref: string): Part {
     and k.project_id = ${projectIdOf(ref.slice(0, dash))} and k.number = ${Number(ref.slice(dash + 1))})`;
 }
 
-/** A set of `(ord, id)`: in the order named, counted from 1, the ids of stories; null where a key means none. */
+/**
+ * Returns SQL for a set of `(ord, id)`: the stories in the order given, counted from 1. The id is null if no
+ * story has that key.
+ */
 export function storiesOf(refs: readonly string[]): Part {
   const ids = refs.map((ref) => (isUuid(ref) ? ref : null));
   const keys = refs.map((ref) => (isUuid(ref) ? null : ref.toUpperCase().split('-')));
@@ -49,10 +56,10 @@ export function storiesOf(refs: readonly string[]): Part {
     left join stories k on ${of('k')} and k.project_id = p.id and k.number = r.number)`;
 }
 
-/** A pattern for `like` that finds the text anywhere, literally. */
+/** Builds a `like` pattern that finds the text literally, at any position. */
 export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
-/** SQL for a story and the open group that it is in, as targets of work: rows of `type` and `id`. */
+/** Returns SQL for a story and its open group as targets of work: rows of `type` and `id`. */
 export const targetsOf = (storyId: Part): Part => sql.part`select 'story' as type, ${storyId} as id
   union all
   select 'delivery_group', d.group_id from delivery_group_stories d

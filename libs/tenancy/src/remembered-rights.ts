@@ -1,13 +1,17 @@
 /**
- * What a process remembers of a token's rights: each answer of the door, together with the epoch of rights that the
- * organization was in. It is sent along with the next call, and the door takes it while that epoch lasts (enter.sql). It
- * says what a caller may do, never what a caller may not: where it is not enough, the door looks at everything again.
+ * Caches a token's rights in a process. Each answer of the authorization check is stored with the rights
+ * epoch of the organization. The next call sends it along, and the check accepts it while that epoch lasts
+ * (enter.sql). The cache states only what a caller may do, never what it may not do. If the cached rights do
+ * not suffice, everything is checked again.
  */
 import { orgRank, type OrgRole } from '@muster/registry';
 import { LRUCache } from 'lru-cache';
 import { type Identity, reachOf } from './identity.ts';
 
-/** What the door answers of rights. All but the project is null where it took what it was told. */
+/**
+ * The rights in the answer of the authorization check. All fields except the project's are null if the check
+ * accepted the cached rights.
+ */
 export interface RightsRow {
   readonly org_role: OrgRole | null;
   readonly epoch: string | null;
@@ -16,16 +20,16 @@ export interface RightsRow {
   readonly project_rank: number | null;
 }
 
-/** Projects of one token: each of them is sent with a call. */
+/** The maximum number of cached projects per token. Each of them is sent with a call. */
 const mostProjects = 32;
 
-/** One epoch of them. */
+/** The rights of a token within one epoch. */
 class Rights {
   readonly orgRole: OrgRole;
   readonly epoch: string;
   readonly expiresAt: string | null;
   private readonly ranks = new LRUCache<string, number>({ max: mostProjects });
-  /** The projects in which a rank is held, as Postgres writes an array. */
+  /** The projects in which the token has at least a given rank, formatted as a Postgres array. */
   private readonly texts = new Map<number, string>();
 
   constructor(orgRole: OrgRole, epoch: string, expiresAt: string | null) {
@@ -41,7 +45,7 @@ class Rights {
     this.texts.clear();
   }
 
-  /** Used again: it stays for longer than the others. */
+  /** Marks a project as recently used, so that it is evicted later than the others. */
   touch(projectId: string): void {
     this.ranks.get(projectId);
   }
@@ -65,25 +69,28 @@ type Told = readonly [
   projects: string | null,
 ];
 
-/** Of one token, and what it is taken for. */
+/** The cached rights of one token, and the identity that they were cached for. */
 export class RememberedRights {
   private readonly orgId: string | null;
   private readonly reach: string | null;
   private rights: Rights | null = null;
 
-  /** Without an identity nothing is remembered that can be told: the door looks at everything. */
+  /** Without an identity there are no rights to send, and the check reads everything. */
   constructor(identity: Identity | null) {
     this.orgId = identity?.orgId ?? null;
     this.reach = identity === null ? null : reachOf(identity);
   }
 
-  /** For a call that needs these ranks: what the door is told, and what is to be made of its answer. */
+  /**
+   * Returns the cached rights to send with a call that needs these ranks, and the function that stores the
+   * answer.
+   */
   recall(
     needed: number,
     target: { readonly kind: string; readonly rank: number } | null,
   ): { readonly told: Told; readonly learn: (row: RightsRow) => OrgRole } {
     const { rights, reach, orgId } = this;
-    // What opens all organizations is no record, and is looked at each time.
+    // The platform is not a record; its access is checked in full each time.
     const isEnough =
       rights !== null && orgRank(rights.orgRole) >= needed && target?.kind !== 'platform' && orgId !== null;
     if (!isEnough) return { told: [reach, null, null, null, null], learn: (row) => this.learn(null, row) };

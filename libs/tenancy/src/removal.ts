@@ -1,13 +1,14 @@
 /**
- * Removes a row with everything that hangs on it, in portions: each is a transaction of its own and short, and after each
- * comes a rest of the same length, so that callers wait for none however much there is. What hangs on what is read from the catalogue, so that no table is forgotten.
- * Children go before their parents: a process that is stopped anywhere begins again, and goes on with what is left.
+ * Removes a row and everything that refers to it, in portions. Each portion is a short transaction of its
+ * own, followed by a pause of the same length, so that callers are not blocked, no matter how many rows there
+ * are. References are read from the catalog, so that no table is forgotten. Children are removed before their
+ * parents, so a process that was stopped anywhere can start again and continue with the rest.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, type Part, type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from './system.ts';
 
-/** A row by what its foreign keys refer to, and by its primary key. */
+/** The columns of a row that foreign keys refer to, and its primary key. */
 type Key = Readonly<Record<string, unknown>>;
 
 interface Link {
@@ -20,7 +21,10 @@ interface Link {
 interface Table {
   readonly name: string;
   readonly primaryKey: readonly string[];
-  /** What refers to it, and goes with it as everything in a project or an organization does: what is farthest from the root first. */
+  /**
+   * The foreign keys that refer to the table and whose rows are removed with it, farthest from the root
+   * first.
+   */
   readonly links: readonly Link[];
   readonly keyColumns: readonly string[];
 }
@@ -31,15 +35,18 @@ export interface Removal {
   readonly table: 'projects' | 'orgs' | 'webhooks';
   readonly key: Key;
   readonly signal: AbortSignal;
-  /** Rows at most in a portion. */
+  /** The maximum number of rows in a portion. */
   readonly portion?: number;
-  /** Told after each portion, when it is committed. */
+  /** Receives the table and the number of rows of each portion after its commit. */
   readonly onPortion?: (table: string, rows: number) => void;
 }
 
 const usualPortion = 1_000;
 
-/** Removes all of it. False where another process is at it, or where its organization moves to another server. */
+/**
+ * Removes the row and everything that refers to it. Returns false if another process is removing it, or if
+ * its organization is moving to another server.
+ */
 export async function removeInPortions(pool: Pool, removal: Removal): Promise<boolean> {
   const tables = await acrossOrganizations(pool, readTables);
   try {
@@ -72,7 +79,10 @@ async function removeRows(running: Running, name: string, keys: readonly Key[]):
   running.onPortion?.(name, keys.length);
 }
 
-/** One process at a time removes one thing: two would find the same rows and wait for each other. */
+/**
+ * Runs one portion under an advisory lock. Only one process at a time removes a given row: two would find the
+ * same rows and wait for each other.
+ */
 async function inPortion<Result>(
   { pool, key, signal }: Running,
   work: (db: Db) => Promise<Result>,
@@ -112,7 +122,7 @@ async function findChildren(
 }
 
 async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Key[]): Promise<void> {
-  // The rows that count them go as well.
+  // The rows that count these rows are deleted as well, so they need not be updated.
   await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
   const table = sql.word(name);
   const on = primaryKey.map((column) => sql.part`t.${sql.word(column)} = k.${sql.word(column)}`);
@@ -121,7 +131,8 @@ async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Ke
     sql`delete from ${table} t using ${these} where ${sql.join(on, ' and ')} returning 1`,
   );
   if (gone.length > 0) return;
-  // Rows of an organization that leaves this server stay: to look for them again would never end.
+  // Rows of an organization that is leaving this server cannot be deleted. Looking for them again would never
+  // end.
   const left = await db.all(sql`select 1 from ${table} t join ${these} on ${sql.join(on, ' and ')} limit 1`);
   if (left.length > 0) throw new RemovedElsewhere();
 }
@@ -163,7 +174,7 @@ async function readTables(db: Db): Promise<Tables> {
   );
 }
 
-/** How far each table is from those that refer to none. */
+/** Computes the distance of each table from the tables that refer to no other table. */
 function depthsOf(links: readonly Link[]): ReadonlyMap<string, number> {
   const depths = new Map<string, number>();
   const depthOf = (name: string): number => {

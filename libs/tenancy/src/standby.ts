@@ -1,7 +1,8 @@
 /**
- * Reads that a standby of the same database answers. The standby is asked for the answer, and at the same time the
- * primary whether the caller's rights still hold and how far the organization has moved: so a revocation holds from the
- * next statement on, and what was written before the call came is seen. Whatever is in the way, the primary answers.
+ * Serves reads from a standby of the same database. While the standby computes the answer, the primary is
+ * asked whether the caller's rights still hold and which position the organization has reached. A revocation
+ * therefore holds from the next statement on, and writes made before the call are visible. If anything
+ * prevents this, the primary answers.
  */
 import {
   bind,
@@ -18,25 +19,27 @@ import { type Entry, letIn, Session, type Visit, type WayIn } from './organizati
 import { RememberedRights } from './remembered-rights.ts';
 
 /**
- * Who answered a read: the standby; or the primary, since the caller asked for no other, the standby was behind, rights were
- * not remembered or have changed, the standby was away, or it found something to refuse, which the primary decides.
+ * The outcome of a read. `standby` means that the standby answered; in all other cases the primary did.
+ * `unasked`: the caller did not ask for the standby. `behind`: the standby lagged. `rights`: the rights were
+ * not cached or have changed. `away`: the standby was unavailable. `refused`: the standby refused the read,
+ * which only the primary may decide.
  */
 export const readOutcomes = ['standby', 'unasked', 'behind', 'rights', 'away', 'refused'] as const;
 export type ReadOutcome = (typeof readOutcomes)[number];
 
 export interface StandbyOptions {
   readonly url: string;
-  /** Connections to it at most. */
+  /** The maximum number of connections to the standby. */
   readonly max: number;
-  /** Where it has not answered by then, the primary does. */
+  /** The time limit for the standby's answer, in milliseconds. After it the primary answers. */
   readonly answerWithinMillis: number;
   readonly primary: Pool;
   readonly onIdleError: (error: Error) => void;
-  /** Told of each read that it might have answered. */
+  /** Receives the outcome of each read that the standby might have answered. */
   readonly onRead: (outcome: ReadOutcome) => void;
 }
 
-/** What the standby answered, and where it stood: a position in the log of writes, such as `0/16B3748`. */
+/** The answer of the standby and its position in the write-ahead log, such as `0/16B3748`. */
 export interface StandbyAnswer<Result> {
   readonly result: Result;
   readonly position: string;
@@ -44,8 +47,9 @@ export interface StandbyAnswer<Result> {
 
 export interface Standby {
   /**
-   * Runs the work of a read there, where it has come to `position`; null asks for the primary. Undefined where the primary is
-   * to run it, whatever the reason: what the work did and threw meanwhile counts for nothing.
+   * Runs the work of a read on the standby if it has reached `position`; null requests the primary. Returns
+   * undefined if the primary must run the work, for any reason. Discard everything that the work did and
+   * threw in that case.
    */
   read<Result>(
     visit: Omit<Visit, 'effect' | 'claim'>,
@@ -55,7 +59,7 @@ export interface Standby {
   close(): Promise<void>;
 }
 
-/** After it was away it is left alone for so long. */
+/** The delay before the standby is used again after it was unavailable, in milliseconds. */
 const restMillis = 2_000;
 
 interface StandbyRow {
@@ -90,7 +94,7 @@ export function createStandby(options: StandbyOptions): Standby {
         ${position}::pg_lsn, ${orgId}, ${epoch}, ${kind}, ${ref}, ${projects})`,
       read: (row) => {
         const { at, target_id, project_id, moves, stands_at } = row as StandbyRow;
-        // A read of several bursts enters with each: it stands where it stood first.
+        // A read of several pipelines runs the check with each; its position is that of the first.
         if (stood.moves === -1) [stood.position, stood.moves] = [stands_at, moves];
         const orgRole = learn({
           org_role: null,
@@ -131,7 +135,7 @@ export function createStandby(options: StandbyOptions): Standby {
   };
 }
 
-/** The primary is to answer. */
+/** Signals that the primary must answer, with the reason. */
 class Declined extends Error {
   readonly outcome: ReadOutcome;
 
@@ -162,8 +166,8 @@ interface Asked {
 }
 
 /**
- * Asks the primary how far an organization has moved; null where its rights are in another epoch, or the token is over. What
- * a process asks in one turn of its loop is one statement.
+ * Asks the primary for the position of an organization. The answer is null if its rights epoch has changed or
+ * the token has expired. All requests of one event loop turn share one statement.
  */
 function createMoves(primary: Pool) {
   let waiting: Asked[] = [];

@@ -1,7 +1,7 @@
 /**
- * The worker's two ways in. Over all organizations it may dispatch and purge, and read nothing of what is in them;
- * whatever a job does to records, it does as the services' own role inside one organization, under the same row
- * security as a call. The login must be able to take both roles.
+ * Opens the worker's two kinds of transactions. Across all organizations the worker may dispatch and purge,
+ * and reads none of their data. A job changes records in the services' own role inside one organization,
+ * under the same row-level security as a call. The login must be able to assume both roles.
  */
 import { bind, type Db, inTransaction, type Part, type PlainDb, type Pool, sql } from '@muster/driver';
 import { databaseFor, hasNodes } from '@muster/placement';
@@ -10,17 +10,23 @@ const asWorkerRole = { sql: 'set local role muster_worker', parameters: [] };
 const asServiceRole = { sql: 'set local role muster_app', parameters: [] };
 
 /**
- * That a row's organization neither leaves this server nor comes to it just now: what is done for all of them leaves out those that
- * are moved. Asked once per statement, so that the order in which it finds rows stays that of an index.
+ * Returns SQL that is true unless a row's organization is currently moving to or from this server. Statements
+ * over all organizations skip those that move. The list is read once per statement, so that rows keep the
+ * order of an index.
  */
 export const isSettled = (orgId: Part): Part =>
   sql.part`${orgId} <> all (array(select c.org_id from app.closed_orgs c))`;
 
-/** Runs `work` over all organizations of this server, for the outbox and the purges. Throws what it throws, with nothing kept. */
+/**
+ * Runs `work` over all organizations of this server, for the outbox and the purges. Rethrows its error after
+ * a rollback.
+ */
 export const acrossOrganizations = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
   inTransaction(pool, { prologue: [asWorkerRole], orgId: null }, work);
 
-/** Runs `work` in a transaction of one organization, for a job of it. Throws what it throws, with nothing kept. */
+/**
+ * Runs `work` in a transaction of one organization, for one of its jobs. Rethrows its error after a rollback.
+ */
 export const inOrganizationAsSystem = <Result>(
   pool: Pool,
   orgId: string,

@@ -1,4 +1,4 @@
-/** What a write leaves behind, in one statement at the end of its transaction: activity, outbox and audit. */
+/** Writes the trail of a write in one statement at the end of its transaction: activity, outbox and audit. */
 import { newId, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type EventKind, type Subject } from '@muster/registry';
 
@@ -8,7 +8,7 @@ export interface DomainEvent {
   readonly data: Record<string, unknown>;
 }
 
-/** Where a call came from and what it was, for the audit. */
+/** The origin and the operation of a call, for the audit. */
 export interface AuditFacts {
   readonly operation: string;
   readonly target: string | null;
@@ -18,7 +18,7 @@ export interface AuditFacts {
   readonly requestId: string;
 }
 
-/** The audit's row, numbered by `s`. */
+/** Returns SQL that inserts the audit's row, numbered by the CTE `s`. */
 const auditRow = (
   actor: Actor,
   facts: AuditFacts,
@@ -33,13 +33,13 @@ const auditOnly = (audit: Part): Query<unknown> =>
   sql`with s as (update streams set audit = audit + 1 where ${of()} returning audit) ${audit}`;
 
 interface EventRow {
-  /** Its place among those of the transaction, counted from 1. */
+  /** The position among the events of the transaction, counted from 1. */
   readonly ord: number;
 }
 
 /**
- * The stream's row stays locked from here to the commit, which is what makes numbers follow the order of commits;
- * so this is the last statement of its transaction.
+ * Builds the statement that writes events and the audit. It locks the stream's row until the commit, which
+ * makes the numbers follow the order of commits. It must therefore be the last statement of its transaction.
  */
 const withEvents = (actor: Actor, events: readonly EventRow[], audit: Part): Query<unknown> => sql`
   with e as (select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
@@ -51,7 +51,7 @@ const withEvents = (actor: Actor, events: readonly EventRow[], audit: Part): Que
     select ${organization}, e.outbox_id, 'event', jsonb_build_object('activitySeq', s.activity - ${events.length}::int + e.ord, 'kind', e.kind) from e, s)
   ${audit}`;
 
-/** The statement that leaves it. `outcome` denied has a reason and no domain events. */
+/** Builds the statement that writes the trail. A denied outcome has a reason and no domain events. */
 export function trail(
   actor: Actor,
   facts: AuditFacts,
@@ -82,10 +82,10 @@ export function trail(
 
 const systemActor = (name: string): Actor => ({ kind: 'system', memberId: null, agentId: null, name });
 
-/** Who does what follows by itself. */
+/** The actor of automatic follow-up work. */
 export const workerActor = systemActor('worker');
 
-/** Of what no token asked for. */
+/** Returns the audit facts of an operation that no token requested. */
 export const systemFacts = (operation: string, target: string | null): AuditFacts => ({
   ...{ operation, target, requestId: newId() },
   ...{ tokenId: null, ip: null, userAgent: null },
@@ -93,6 +93,6 @@ export const systemFacts = (operation: string, target: string | null): AuditFact
 
 const operatorActor = systemActor('operator');
 
-/** What an operator's write leaves in the audit of the organization; the last statement of its transaction, too. */
+/** Builds the audit entry of an operator's write. It must also be the last statement of its transaction. */
 export const operatorTrail = (operation: string, target: string | null): Query<unknown> =>
   trail(operatorActor, systemFacts(operation, target), { allowed: true, domainEvents: [] });

@@ -1,6 +1,9 @@
-/** Callers who wait for a stream to go on, of either kind. */
+/** Declares callers who wait for a stream to advance, for both kinds of streams. */
 
-/** A stream whose organization has moved is followed at its new server from then on. */
+/**
+ * The maximum age of a cached placement, in milliseconds. After it, the stream of an organization that has
+ * moved is followed on its new server.
+ */
 export const placesAgeMillis = 2_000;
 
 /** The caller who waits. */
@@ -10,13 +13,13 @@ export interface Waiter {
   readonly tokenId: string;
 }
 
-/** A place in the stream of an execution. */
+/** A position in the stream of an execution. */
 export interface ExecutionPosition {
   readonly executionId: string;
   readonly afterSeq: number;
 }
 
-/** A place in the activity of the waiter's organization, and what of it counts. */
+/** A position in the activity of the waiter's organization, with the filters for project and kinds. */
 export interface ActivityPosition {
   readonly activityAfter: number;
   readonly projectId: string | null;
@@ -32,11 +35,11 @@ export interface Follower<At extends Position> {
   readonly wake: () => void;
 }
 
-/** All who wait for streams of one kind. */
+/** All callers who wait for streams of one kind. */
 export interface Waiting<At extends Position> {
   readonly all: ReadonlySet<Follower<At>>;
-  /** Answers how the follower leaves. */
+  /** Adds a follower. Returns the function that removes it. */
   readonly enter: (follower: Follower<At>) => () => void;
-  /** Wakes those whose stream went on. */
+  /** Wakes the followers whose stream has advanced. */
   readonly look: () => Promise<void>;
 }
