@@ -1,7 +1,9 @@
 /**
- * Copies of accounts, sessions and passkeys between home and its nodes, as sign-in sends them. Home has them, and a node's calls
- * read their copies; what a node changes (a session that a member ends, a passkey that they rename) goes home, and from there to
- * the other nodes. What is to be sent is rows of sign_in.unsent, so that a server which is away hears of it when it is back.
+ * Copies accounts, sessions and passkeys between the primary server (named home) and the other servers, on
+ * behalf of sign-in. The primary server owns them, and calls on another server read its copies. A change made
+ * on another server (a member ends a session or renames a passkey) is sent to the primary server, and from
+ * there to the rest. Pending changes are rows of sign_in.unsent, so that an unavailable server receives them
+ * when it returns.
  */
 import { BurstError, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
 import { everyOne } from './databases.ts';
@@ -15,10 +17,10 @@ interface Unsent {
 
 const portion = 500;
 
-/** In the order in which they are written: a session needs its account. */
+/** The kinds in the order in which they are written: a session needs its account. */
 const kinds = ['accounts', 'passkeys', 'sessions'] as const;
 
-/** What ends first. `refused` is left out. */
+/** Returns SQL for the next unsent rows, with ended records first. Rows in `refused` are skipped. */
 const unsentTo = (peer: string, most: number, refused: readonly Unsent[]): Query<Unsent> => {
   const portionOf = (isEnd: boolean) => sql.part`
     (select u.kind, u.id, u.version, u.is_end from sign_in.unsent u
@@ -34,7 +36,7 @@ const unsentTo = (peer: string, most: number, refused: readonly Unsent[]): Query
 const inSchema = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
   inTransaction(pool, { prologue: [], orgId: null }, work);
 
-/** The rows of a kind as they are, in one text; those that are gone are not among them. */
+/** Returns the current rows of a kind as one JSON text. Deleted rows are missing from it. */
 async function rowsOf(db: Db, kind: Unsent['kind'], ids: readonly string[]): Promise<string> {
   const table = sql.word(kind);
   const { rows } = await db.one(
@@ -48,7 +50,10 @@ const isHere = (kind: 'passkeys' | 'sessions') =>
   sql.part`exists (select from sign_in.${sql.word(kind)} here where here.id = x.id)`;
 const isChangedHere = sql.part`exists (select from sign_in.unsent u where u.kind = 'passkeys' and u.id = x.id)`;
 
-/** At a node: as home has them, but for what the node changed and has not sent. A session that is over is not made there. */
+/**
+ * Builds the statements that copy rows to another server. Changes that this server made and has not sent yet
+ * are kept. An ended session is not created there.
+ */
 const copied: Readonly<Record<Unsent['kind'], (rows: string) => Query<unknown>>> = {
   accounts: (rows) => sql`
     insert into sign_in.accounts as a select * from jsonb_populate_recordset(null::sign_in.accounts, ${rows}::jsonb)
@@ -68,7 +73,7 @@ const copied: Readonly<Record<Unsent['kind'], (rows: string) => Query<unknown>>>
       revoked_at = coalesce(s.revoked_at, excluded.revoked_at)`,
 };
 
-/** At home: what a node may have changed of them. */
+/** Builds the statements that apply changes from another server at the primary server. */
 const merged: Readonly<Record<Unsent['kind'], ((rows: string) => Query<unknown>) | null>> = {
   accounts: null,
   passkeys: (rows) => sql`
@@ -81,7 +86,10 @@ const merged: Readonly<Record<Unsent['kind'], ((rows: string) => Query<unknown>)
     from jsonb_populate_recordset(null::sign_in.sessions, ${rows}::jsonb) x where s.id = x.id`,
 };
 
-/** What is removed at one is removed at the other; a node makes and removes no account and no session. */
+/**
+ * Builds the statement that deletes rows which no longer exist at the sender. Only the primary server creates
+ * and deletes accounts and sessions.
+ */
 const removed = (kind: Unsent['kind'], asked: readonly string[], rows: string): Query<unknown> => {
   const table = sql.word(kind);
   return sql`delete from sign_in.${table} t where t.id = any (${asked}::uuid[]) and not exists (
@@ -90,7 +98,7 @@ const removed = (kind: Unsent['kind'], asked: readonly string[], rows: string): 
 
 interface Sent {
   readonly rows: readonly Unsent[];
-  /** Why the other server took none of them. */
+  /** The reason why the other server accepted none of the rows. */
   readonly refusal?: BurstError;
 }
 
@@ -98,8 +106,9 @@ const isRefusal = (error: unknown): error is BurstError =>
   error instanceof BurstError && error.sqlState !== undefined && !/^(?:57P|08)/.test(error.sqlState);
 
 /**
- * Sends some of what changed at one server to the other. The sender has the other server's row of the one before it reads, until
- * it has written: so what was read later is written later, whichever process sends it.
+ * Sends some of the changes of one server to another. Before it reads, the sender locks its row in the other
+ * server's sign_in.peers and holds the lock until it has written. So what was read later is also written
+ * later, whichever process sends it.
  */
 async function send(from: Node, to: Node, most: number, refused: readonly Unsent[]): Promise<Sent> {
   const isDown = from.name === homeName;
@@ -110,7 +119,7 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
         sql`select set_config('muster.from_peer', ${from.name}, true)
             from (select from sign_in.peers where name = ${from.name} for no key update) peer`,
       );
-      // It is not a server yet that copies come to.
+      // The other server does not take part in copying yet.
       if (turn === undefined) return;
       const rows = await inSchema(from.pool, async (source) => {
         unsent = await source.all(unsentTo(to.name, most, refused));
@@ -122,7 +131,7 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
         return byKind;
       });
       const own = rows.get('passkeys')?.ids ?? [];
-      // Who removes one of them at this moment is waited for, and then seen.
+      // Waits for a concurrent deletion of one of these rows, and then sees it.
       if (isDown && own.length > 0)
         await db.all(
           sql`select from sign_in.passkeys where id = any (${own}::uuid[]) order by id for update`,
@@ -142,7 +151,7 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
     if (unsent.length > 0 && isRefusal(error)) return { rows: unsent, refusal: error };
     throw error;
   }
-  // One that another transaction has locked is about to get another version.
+  // A row that another transaction has locked is about to get a new version, so it is skipped.
   if (unsent.length > 0)
     await inSchema(from.pool, (db) =>
       db.all(sql`
@@ -159,7 +168,10 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
 
 const others = (nodes: Nodes): readonly Node[] => nodes.all.filter((node) => node !== nodes.home);
 
-/** A portion that is refused goes row by row, so that one bad row holds up no other. Throws the first refusal at the end. */
+/**
+ * Sends all changes. A refused portion is sent again row by row, so that one bad row does not block the
+ * others. Throws the first refusal at the end.
+ */
 async function sendEverything(from: Node, to: Node): Promise<void> {
   const refused: Unsent[] = [];
   let fault: BurstError | undefined;
@@ -182,10 +194,10 @@ interface Turn {
   next?: Promise<void>;
 }
 
-/** The sendings of this process, by where they are from and where they go to. */
+/** The transfers that this process is running, by sender and receiver. */
 const turns = new WeakMap<Pool, WeakMap<Pool, Turn>>();
 
-/** Sends all that there is by now. Who comes while a sending is under way shares the next one with all others who do. */
+/** Sends all pending changes. Callers that arrive during a transfer share the next one. */
 function sendAll(from: Node, to: Node): Promise<void> {
   const ofFrom = turns.get(from.pool) ?? new WeakMap<Pool, Turn>();
   turns.set(from.pool, ofFrom);
@@ -203,7 +215,10 @@ function sendAll(from: Node, to: Node): Promise<void> {
   return turn.next;
 }
 
-/** Sends what home has for its nodes. A node that does not answer gets it later: no caller waits for it for longer than that. */
+/**
+ * Sends the pending changes of the primary server to the other servers and waits up to `withinMillis`. A
+ * server that does not answer in time receives them later.
+ */
 export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -216,7 +231,10 @@ export async function settleCopies(nodes: Nodes, withinMillis: number): Promise<
   clearTimeout(timer);
 }
 
-/** Sends both ways, with every node. Throws what the first threw that failed, when all had their turn. */
+/**
+ * Sends changes in both directions with every server. When all transfers have finished, throws the first
+ * error, if any.
+ */
 export async function exchangeCopies(pool: Pool): Promise<void> {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return;
@@ -229,8 +247,8 @@ export async function exchangeCopies(pool: Pool): Promise<void> {
 }
 
 /**
- * Makes a node one that copies go to, as the owner of the tables; the first time all that there is is to be sent. It is done once for a
- * node, and again where it was made anew.
+ * Registers a server as a receiver of copies, as the owner of the tables. The first registration schedules
+ * everything for sending. It is done once per server, and again after the server was set up again.
  */
 export async function startCopies(home: Pool, { name, pool }: Node): Promise<void> {
   await inSchema(pool, (db) =>

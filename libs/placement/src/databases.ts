@@ -1,6 +1,7 @@
 /**
- * The databases of an installation as the rest of the product sees them: `databaseFor` runs work on the server that has an
- * organization, and the other functions are for work that concerns several organizations, or one that is not known yet.
+ * Provides access to the databases of an installation. `databaseFor` runs work on the server of an
+ * organization. The other functions serve work that concerns several organizations, or an organization that
+ * is not known yet.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/driver';
@@ -18,21 +19,29 @@ import {
 } from './nodes.ts';
 
 export interface RunOptions {
-  /** Asks home where the organization is first: for work that a server does not refuse after the organization left it. */
+  /**
+   * If true, asks the primary server for the organization's placement first. Needed for work that a server
+   * would not refuse after the organization has left it.
+   */
   readonly isLookedUp?: boolean;
-  /** The SQLSTATE of a server that does not know the record that the work names. It may have left with its organization. */
+  /**
+   * The SQLSTATE of a server that does not know the record that the work names. The record may have moved
+   * with its organization.
+   */
   readonly unknown?: string;
 }
 
 /** The database of one organization, on whichever server that is. */
 export interface OrganizationDatabase {
-  /** Runs the work there, and again on the new server if the organization has moved. Throws what the work throws. */
+  /**
+   * Runs the work there, and again on the new server if the organization has moved. Throws the work's error.
+   */
   readonly run: <Result>(work: (place: Place) => Promise<Result>, options?: RunOptions) => Promise<Result>;
-  /** True if this server has the organization now. */
+  /** True if this server currently has the organization. */
   readonly isOn: (node: Node) => Promise<boolean>;
 }
 
-/** `pool` is that of any server of the installation. */
+/** Returns the database of an organization. `pool` may belong to any server of the installation. */
 export function databaseFor(pool: Pool, orgId: string): OrganizationDatabase {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return { run: (work) => work({ pool, isGone: false }), isOn: async () => true };
@@ -45,16 +54,16 @@ export function databaseFor(pool: Pool, orgId: string): OrganizationDatabase {
   };
 }
 
-/** True if the installation has other servers than home. */
+/** True if the installation has servers besides the primary one. */
 export const hasNodes = (pool: Pool): boolean => nodesOf(pool) !== undefined;
 
-/** Every server of the installation, home first. */
+/** Returns every server of the installation, the primary one first. */
 export const allNodes = (pool: Pool): AllNodes => nodesOf(pool)?.all ?? [{ name: homeName, pool }];
 
-/** Makes servers of one installation: from now on each of the pools finds the others. */
+/** Joins servers into one installation. From then on, each of the pools finds the others. */
 export const joinNodes = (home: Pool, others: readonly Node[]): AllNodes => connectNodes(home, others).all;
 
-/** The items, by the server that their organization is at. */
+/** Groups the items by the server of their organization. */
 export async function groupByNode<Item>(
   pool: Pool,
   items: readonly Item[],
@@ -68,13 +77,13 @@ export async function groupByNode<Item>(
   return Map.groupBy(known, (item) => places.get(orgOf(item))?.pool ?? pool);
 }
 
-/** Resolves when all are settled; throws what the first threw that failed. */
+/** Resolves when all promises are settled. Rejects with the error of the first one that failed. */
 export async function everyOne(all: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(all)).find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Does the work with each, one after the other. What fails with one holds up no other; it is thrown when all had their turn. */
+/** Processes the items one after the other. A failure does not stop the others; it is thrown at the end. */
 export async function eachInTurn<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<unknown>,
@@ -88,13 +97,14 @@ export async function eachInTurn<Item>(
   if (faults.length > 1) throw new AggregateError(faults, `it failed ${faults.length} times`);
 }
 
-/** Does the work at every server in turn. */
+/** Runs the work on every server, one after the other. */
 export const forEachNode = (pool: Pool, work: (at: Node) => Promise<void>): Promise<void> =>
   eachInTurn(allNodes(pool), work);
 
 /**
- * Asks every server for what only one can know, and answers what the first says that has it: home, then all others at once.
- * Undefined where all say that they have nothing; where some did not answer, what those threw.
+ * Looks for something that only one server can know, and returns the first result. The primary server is
+ * asked first, then all others at the same time. Returns undefined if all servers have nothing. If some did
+ * not answer, it throws their error.
  */
 export async function findOnNodes<Found>(
   pool: Pool,
@@ -104,7 +114,7 @@ export async function findOnNodes<Found>(
 ): Promise<Found | undefined> {
   const nodes = nodesOf(pool);
   if (nodes === undefined) return find(pool);
-  /** What a server has of an organization that left it counts for nothing. */
+  /** Ignores the leftovers of an organization that has moved away from the server. */
   const findAt = async (node: Node): Promise<Found | undefined> => {
     const found = await nodes.visit(node, () => find(node.pool));
     if (found === undefined) return undefined;
@@ -126,12 +136,12 @@ export async function findOnNodes<Found>(
   return found;
 }
 
-/** So often all servers are asked for an organization that is between two of them. */
+/** The maximum number of attempts to find an organization that is moving between two servers. */
 const mostLooks = 100;
 
 /**
- * Does the work at the server that knows what it names, where all others throw `unknown`. Where one did not answer, and none
- * of the others knows it, what that one threw.
+ * Runs the work on the server that knows what the work names; all others throw `unknown`. If no server knows
+ * it and one did not answer, throws that server's error.
  */
 export async function runWhereKnown<Result>(
   pool: Pool,
@@ -149,7 +159,7 @@ export async function runWhereKnown<Result>(
         const isUnknown = sqlStateOf(error) === unknown;
         const isAway = error instanceof DatabaseAway || error instanceof DatabaseBusy;
         if (!isUnknown && !isAway && !isElsewhere(error)) throw error;
-        // That there is none counts only where all say so.
+        // "Unknown" is the answer only if all servers say so.
         if (isUnknown) faults.push(error);
         else faults.unshift(error);
       }

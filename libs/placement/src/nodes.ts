@@ -1,9 +1,11 @@
 /**
- * Organizations on servers of their own. The server at DATABASE_URL is home: it has organizations too, and says where the
- * others are. A pool that has no nodes is all there is, and nothing here asks anything.
+ * Finds the servers of organizations. The server at DATABASE_URL is the primary one, named home. It hosts
+ * organizations, too, and knows the servers of all others. A pool without other servers is the whole
+ * installation, and nothing here queries anything.
  *
- * Where an organization is, is remembered. The server that it left refuses it (MU421, functions/nodes.sql), so a process
- * that remembers wrongly asks home again: nothing is written to a place that is over.
+ * Each process caches where organizations are. A server that an organization has left refuses its calls
+ * (MU421, functions/nodes.sql). A process with an outdated placement therefore asks the primary server again,
+ * and nothing is written to the old server.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ask, BurstError, DatabaseAway, type Pool, type Query, sql } from '@muster/driver';
@@ -15,42 +17,59 @@ export interface Node {
   readonly pool: Pool;
 }
 
-/** Every server of the installation, home first. */
+/** Every server of the installation, the primary one first. */
 export type AllNodes = readonly [home: Node, ...others: Node[]];
 
-/** Where organizations are, and how to reach them; nothing outside of this library uses it. */
+/** The placements of organizations and the pools of their servers. Used only inside this library. */
 export interface Nodes {
   readonly home: Node;
-  /** Home first. */
+  /** All servers, the primary one first. */
   readonly all: AllNodes;
-  /** Runs the work at the organization's node, again at another one where it has moved meanwhile. */
+  /**
+   * Runs the work on the organization's server, and again on another one if the organization has moved in the
+   * meantime.
+   */
   readonly at: <Result>(
     orgId: string,
     work: (place: Place) => Promise<Result>,
     asking?: Asking,
   ) => Promise<Result>;
-  /** Where organizations are, by what was known so many milliseconds ago at most; where home does not answer, by what was known. */
+  /**
+   * Finds the servers of organizations. Cached placements are used up to this age in milliseconds, or of any
+   * age if the primary server does not answer.
+   */
   readonly find: (
     orgIds: readonly string[],
     maxAgeMillis: number,
     atHome?: AskHome,
   ) => Promise<ReadonlyMap<string, Node>>;
-  /** Asks a server, unless it gave no connection a moment ago: then it throws DatabaseAway at once. */
+  /**
+   * Runs a request to a server. Throws DatabaseAway immediately if the server refused a connection a moment
+   * ago.
+   */
   readonly visit: <Result>(node: Node, run: () => Promise<Result>) => Promise<Result>;
 }
 
-/** How home is asked by a caller that has a transaction there: in that one, since another connection may not be free. */
+/**
+ * Queries the primary server in a transaction that the caller already has there, since a second connection
+ * may not be free.
+ */
 export type AskHome = <Row>(query: Query<Row>) => Promise<Row[]>;
 
 export interface Asking {
   readonly atHome?: AskHome | undefined;
-  /** The SQLSTATE of a server that knows nothing of what the work names, perhaps since it went with its organization. */
+  /**
+   * The SQLSTATE of a server that does not know what the work names. It may have moved with its organization.
+   */
   readonly unknown?: string;
 }
 
 export interface Place {
   readonly pool: Pool;
-  /** It is there, says home, though the server knows nothing of it: it was removed. */
+  /**
+   * True if the primary server names this server, but the server does not know the organization: it was
+   * removed.
+   */
   readonly isGone: boolean;
 }
 
@@ -60,22 +79,25 @@ interface Known {
   readonly at: number;
 }
 
-/** SQLSTATE of a server that an organization is not at. */
+/** SQLSTATE of a server that does not host the organization. */
 const elsewhere = 'MU421';
-/** A token that is there no more may have gone with its organization. */
+/** SQLSTATE for an unknown token. It may have moved with its organization. */
 const unknownToken = 'MU401';
-/** So long a call waits for an organization that is between two servers. */
+/** The maximum time that a call waits for an organization that is moving between servers, in milliseconds. */
 const waitsMillis = 4_000;
 export const asksAgainMillis = 25;
-/** A server that gave no connection is not asked for one again for so long: its callers hold no place meanwhile. */
+/**
+ * The delay before a server that gave no connection is asked again, in milliseconds. Until then its callers
+ * fail without occupying a slot.
+ */
 const restMillis = 500;
-/** Longer than a connection may take. */
+/** The time reserved for one connection attempt, in milliseconds. It exceeds the connection timeout. */
 const triesMillis = 1_500;
 const mostRemembered = 200_000;
 
 const registered = new WeakMap<Pool, Nodes>();
 
-/** The nodes that a pool is one of, home among them; undefined where there are none. */
+/** Returns the servers of the pool's installation; undefined if the pool's server is the only one. */
 export const nodesOf = (pool: Pool): Nodes | undefined => registered.get(pool);
 
 export const sqlStateOf = (error: unknown): string | undefined =>
@@ -83,7 +105,7 @@ export const sqlStateOf = (error: unknown): string | undefined =>
 
 export const isElsewhere = (error: unknown): boolean => sqlStateOf(error) === elsewhere;
 
-/** Where organizations are, as far as this process remembers; what it does not, home says. */
+/** Caches the placements of organizations, and asks the primary server for the missing ones. */
 function rememberPlaces(home: Pool, all: readonly Node[]) {
   const byName = new Map(all.map((node) => [node.name, node]));
   const known = new Map<string, Known>();
@@ -136,7 +158,10 @@ function rememberPlaces(home: Pool, all: readonly Node[]) {
   return { askHome, look, find };
 }
 
-/** Visits a node, unless that one gave no connection a moment ago; then one call tries it. */
+/**
+ * Runs a request to a server. After a failed connection only one call retries; the others fail until the
+ * delay has passed.
+ */
 function letAwayNodesRest(): Nodes['visit'] {
   const restsUntil = new Map<Node, number>();
   return async <Result>(node: Node, run: () => Promise<Result>): Promise<Result> => {
@@ -157,7 +182,7 @@ function letAwayNodesRest(): Nodes['visit'] {
   };
 }
 
-/** Makes servers of one installation: from now on each of the pools finds the others. */
+/** Joins servers into one installation. From then on, each of the pools finds the others. */
 export function connectNodes(home: Pool, others: readonly Node[]): Nodes {
   const homeNode: Node = { name: homeName, pool: home };
   const all: AllNodes = [homeNode, ...others];

@@ -1,13 +1,13 @@
-/** The connections of a service to all servers of the installation. */
+/** Opens the connections of a service to all servers of the installation. */
 import { createPool, type Pool, type PoolConfig } from '@muster/driver';
 import { postgresCheck } from '@muster/migrations';
 import { allNodes, joinNodes } from './databases.ts';
 import { homeName, type Node } from './nodes.ts';
 
 export interface OpenNodes {
-  /** Of home; who has it finds the others. */
+  /** The pool of the primary server, from which the others are found. */
   readonly pool: Pool;
-  /** The connections of all, as metrics show them. */
+  /** The connection counts of all servers together, as metrics report them. */
   readonly levels: {
     readonly totalCount: number;
     readonly idleCount: number;
@@ -17,7 +17,7 @@ export interface OpenNodes {
   readonly close: () => Promise<void>;
 }
 
-/** Opens no connection yet. What `config` says of connections holds for each server. */
+/** Creates the pools without opening a connection. The limits in `config` apply to each server. */
 export function openNodes(config: PoolConfig, addresses: readonly NodeAddress[]): OpenNodes {
   const pool = createPool(config);
   const others = addresses.map(({ name, url }): Node => ({ name, pool: createPool({ ...config, url }) }));
@@ -45,8 +45,8 @@ export function openNodes(config: PoolConfig, addresses: readonly NodeAddress[])
 }
 
 /**
- * The health of each server. Without home a service is not ready; without another one it is ready, degraded, since only that
- * one's organizations wait.
+ * Returns a health check per server. A service is not ready without the primary server. Without another
+ * server it is ready but degraded, since only the organizations there have to wait.
  */
 export const nodeChecks = (
   { pool }: Pick<OpenNodes, 'pool'>,
@@ -58,7 +58,10 @@ export const nodeChecks = (
     return nth === 0 ? check : { ...check, name: `postgres ${node.name}`, needed: false };
   });
 
-/** `a=postgres://…,b=postgres://…`, as DATABASE_NODES has it. Throws a sentence that repeats no address. */
+/**
+ * Parses DATABASE_NODES, such as `a=postgres://…,b=postgres://…`. Throws an error whose message repeats no
+ * address.
+ */
 export function parseNodes(text: string): readonly NodeAddress[] {
   const nodes = text
     .split(/[,\s]+(?=[a-z][a-z0-9-]*=)/)

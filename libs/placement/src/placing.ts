@@ -1,9 +1,11 @@
-/** Where organizations come to be. */
+/** Chooses the servers of new organizations. */
 import { ask, DatabaseAway, OutcomeUnknown, type Pool, sql } from '@muster/driver';
 import { allNodes } from './databases.ts';
 import { type Node, nodesOf } from './nodes.ts';
 
-/** The least full of the servers that take new organizations, by the bytes of its database. */
+/**
+ * Returns the least full of the servers that accept new organizations, by the size of its database in bytes.
+ */
 export async function chooseNode(pool: Pool): Promise<Node> {
   const all = allNodes(pool);
   const [home] = all;
@@ -12,7 +14,7 @@ export async function chooseNode(pool: Pool): Promise<Node> {
   const open = all.filter(({ name }) => closed.every(({ node }) => node !== name));
   const sizes = await Promise.all(
     open.map(async (node) => {
-      // One that does not answer takes none.
+      // A server that does not answer gets no organization.
       const bytes = await databaseBytes(node.pool).catch(() => Infinity);
       return { node, bytes };
     }),
@@ -28,8 +30,9 @@ export async function databaseBytes(pool: Pool): Promise<number> {
 }
 
 /**
- * Makes an organization at a server: `make` is told which, and answers undefined where the slug is taken there. Undefined where it
- * is taken anywhere. What `make` throws leaves no place, unless it may have been done.
+ * Creates an organization on a server. `make` runs there and returns undefined if the slug is taken there.
+ * Returns undefined if the slug is taken on any server. An error of `make` removes the reserved placement,
+ * unless the organization may have been created.
  */
 export async function createOnNode<Made>(
   node: Node,
@@ -55,14 +58,18 @@ export async function createOnNode<Made>(
   }
 }
 
-/** Whether an organization may have a slug, as far as its own server cannot say. */
+/**
+ * Returns true if no organization on another server has the slug. The organization's own server checks its
+ * own slugs.
+ */
 export async function claimSlug(
   pool: Pool,
   orgId: string,
   { wanted, has }: { readonly wanted: string; readonly has: string },
 ): Promise<boolean> {
   const nodes = nodesOf(pool);
-  // Where it was let in for this: a call that is there has a connection of home already, and may get no other.
+  // Uses the cached placement that admitted this call. The call already holds a connection to the primary
+  // server and might not get a second one.
   if (nodes === undefined || (await nodes.find([orgId], Infinity)).get(orgId) === nodes.home) return true;
   const [row] = await ask(
     nodes.home.pool,
@@ -71,7 +78,7 @@ export async function claimSlug(
   return row?.is_own === true;
 }
 
-/** Says at home that an organization is no more that was removed from this server. */
+/** Tells the primary server that an organization was removed from this server. */
 export async function removePlacement(at: Node, orgId: string): Promise<void> {
   const nodes = nodesOf(at.pool);
   if (nodes === undefined) return;

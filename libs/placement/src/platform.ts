@@ -1,10 +1,10 @@
-/** Operators of the installation, who see rows of every server. */
+/** Queries all servers on behalf of operators of the installation. */
 import { bind, type Pool, type Query, sendRead, sql } from '@muster/driver';
 import { nodesOf } from './nodes.ts';
 
 /**
- * What every other server than the organization's answers to an operator who was let in there by that token. Throws where one does not
- * answer: of figures and lists a part would look like all of it.
+ * Runs a query on every server except the organization's own one, where this token passed the check for
+ * operators. Throws if a server does not answer, since partial figures and lists would look complete.
  */
 export async function askOtherServers<Row>(
   pool: Pool,

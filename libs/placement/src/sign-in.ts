@@ -1,38 +1,46 @@
 /**
- * The way in of the service that signs people in: one transaction over the schema `sign_in`, which no organization's calls reach. Its
- * role reads nothing of an organization; what it may know of one, functions of the door answer (functions/sign-in.sql).
+ * Opens the transactions of the sign-in service on the schema `sign_in`, which no call of an organization
+ * reaches. Its role reads no data of organizations. Security-definer functions return the little that it may
+ * know of one (functions/sign-in.sql).
  */
 import { ask, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
 import { settleCopies } from './copies.ts';
 import { findOnNodes } from './databases.ts';
 import { type AskHome, nodesOf } from './nodes.ts';
 
-/** The transaction is at home; what is of organizations is asked where they are. */
+/** A transaction on the primary server, with access to the servers of organizations. */
 export interface SignInDb extends Db {
   /**
-   * The rows of every server: home's in this transaction. `orgOf` says of which organization a row is: what a server has of one that
-   * left it is left out. So are servers that do not answer, unless the answer has to be whole.
+   * Collects the rows of every server; those of the primary server come from this transaction. `orgOf` names
+   * the organization of a row, so that leftovers of organizations that moved away are skipped. Servers that
+   * do not answer are skipped, too, unless `isWhole` is set.
    */
   everywhere<Row>(
     source: Query<Row>,
     orgOf: ((row: Row) => string) | null,
     isWhole?: boolean,
   ): Promise<Row[]>;
-  /** At the organization's server: in this transaction where that is home, else in one of its own. */
+  /**
+   * Runs work at the organization's server: in this transaction if that is the primary one, else in a
+   * transaction of its own.
+   */
   at<Result>(orgId: string, work: (db: Db) => Promise<Result>): Promise<Result>;
-  /** Of a connection, or of a token by its hash; undefined where there is none. */
+  /** Finds the organization of a connection, or of a token by its hash; undefined if there is none. */
   organizationOf(named: {
     readonly connection?: string;
     readonly tokenHash?: Buffer;
   }): Promise<string | undefined>;
-  /** Whether there is another server than home. */
+  /** True if there are servers besides the primary one. */
   readonly hasNodes: boolean;
 }
 
-/** So long a person waits at most until every node has heard of what they did. */
+/** The maximum time that a person waits until every server has received their change, in milliseconds. */
 const settlesMillis = 1_000;
 
-/** Runs `work` in a transaction of its own, on a pool of the role muster_sign_in; throws what it throws, with nothing kept. */
+/**
+ * Runs `work` in a transaction of its own, on a pool of the role muster_sign_in. Rethrows its error after a
+ * rollback.
+ */
 export async function inSignIn<Result>(pool: Pool, work: (db: SignInDb) => Promise<Result>): Promise<Result> {
   const nodes = nodesOf(pool);
   if (nodes === undefined)

@@ -1,2 +1,2 @@
-/** The move cannot be made as things are; the message says why. */
+/** Reports that the move is impossible under the current conditions; the message gives the reason. */
 export class CannotMove extends Error {}

@@ -1,6 +1,7 @@
 /**
- * While an organization leaves a server, a trigger on each table stands before its rows: once the organization is closed, it refuses
- * those who write them (functions/nodes.sql). Rows of others cost a comparison.
+ * Guards the rows of an organization that leaves a server, with a trigger on each table. Once the
+ * organization is closed, the trigger rejects writes to its rows (functions/nodes.sql). Rows of other
+ * organizations only cost a comparison.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -8,13 +9,19 @@ import { literal, type MovedTable, tableOf, word } from './tables.ts';
 
 const triesAgainMillis = 200;
 const mostTries = 150;
-/** A statement that waits for a table holds up all later ones for no longer than this. */
+/**
+ * The maximum time that a statement waits for a table lock. All later statements on that table queue behind
+ * it for this long.
+ */
 const lockTimeout = '300ms';
 const lockNotAvailable = '55P03';
 
 const nameOf = (orgId: string): string => `leaves ${orgId}`;
 
-/** In a transaction of its own, so that no table is held while the next is waited for. */
+/**
+ * Runs the statements in a transaction of their own and retries after a lock timeout, so that no table stays
+ * locked during the wait for the next one.
+ */
 async function givingWay(client: pg.ClientBase, statements: readonly string[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     await client.query('begin');
@@ -46,7 +53,7 @@ export async function beginGuarding(
   }
 }
 
-/** Also where some are not there, or none. */
+/** Drops the triggers of an organization, even if some or all of them are missing. */
 export async function endGuarding(client: pg.ClientBase, orgId: string): Promise<void> {
   const { rows } = await client.query<{ trigger: string; place: string }>(
     `select t.tgname as trigger, t.tgrelid::regclass::text as place from pg_trigger t

@@ -1,11 +1,13 @@
 /**
- * Moves an organization to another server while its people work. PostgreSQL's logical replication copies what is there, and follows
- * what they write meanwhile. Then the organization is closed for a moment: callers that come wait, those that write are let
- * finish, the last rows follow, and home says the new place. No write is lost or done twice: a write was either committed
- * before the organization was closed, and came along, or is refused there, and is done at the new place.
+ * Moves an organization to another server while its members keep working. PostgreSQL's logical replication
+ * copies the existing rows and follows new writes. Then the organization is closed for a moment: new callers
+ * wait, running writes finish, and the last rows follow. Finally the primary server records the new
+ * placement. No write is lost or done twice. A write was either committed before the organization was closed
+ * and copied, or it was refused there and is done on the new server.
  *
- * Each step can be cut off: until home says the new place the organization is at the old one, and the next call undoes what
- * was begun; from then on it is at the new one, and the next call removes what was left at the old.
+ * Each step can be interrupted. Until the primary server records the new placement, the organization stays on
+ * the old server, and the next call undoes what was begun. Afterwards it is on the new server, and the next
+ * call removes what was left on the old one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -24,7 +26,7 @@ import { differenceOf, readTables } from './tables.ts';
 
 export interface MoveSteps {
   readonly onStep?: (step: string) => void;
-  /** For specs: what happens at the end of a step, which may throw. */
+  /** Runs at the end of each step, for specs. It may throw. */
   readonly after?: (step: MoveStep) => Promise<void>;
 }
 
@@ -33,15 +35,18 @@ export type MoveStep = 'following' | 'copied' | 'caught up' | 'closed' | 'switch
 export interface Moved {
   readonly from: string;
   readonly to: string;
-  /** How long no caller got in. */
+  /** The time during which no caller was admitted, in milliseconds. */
   readonly closedMillis: number;
-  /** Rows that were removed at the old server, which is how many the organization has. */
+  /** The number of rows removed from the old server, which is the organization's number of rows. */
   readonly rows: number;
 }
 
-/** How long one look lasts whether the new server has caught up. */
+/** The time limit of one wait for the new server to catch up, in milliseconds. */
 const followsWithinMillis = 5_000;
-/** So long it may be closed; then it is open again, and closed once more later. */
+/**
+ * The maximum time that the organization may be closed, in milliseconds. After it, the organization is
+ * reopened and closed again later.
+ */
 const mostClosedMillis = 800;
 const leastFollowMillis = 200;
 const mostClosings = 20;
@@ -55,15 +60,21 @@ interface Place {
 
 interface Moving extends MoveSteps {
   readonly home: pg.Client;
-  /** Aborted when the connection to home is lost: from then on another move may begin. */
+  /** Aborted when the connection to the primary server is lost. Another move may begin from then on. */
   readonly signal: AbortSignal;
   readonly orgId: string;
   readonly nodes: AllNodes;
-  /** How the new server reaches the old one, where that is not the address that this process uses. */
+  /**
+   * The address of the old server as the new server reaches it, if it differs from the one that this process
+   * uses.
+   */
   readonly fromUrl?: string | undefined;
 }
 
-/** Moves it. Throws CannotMove, or what a server threw: then it is where home says, and the same call goes on. */
+/**
+ * Moves the organization. Throws CannotMove or the error of a server. Then the organization is where the
+ * primary server says, and calling again continues the move.
+ */
 export async function moveOrganization(
   nodes: AllNodes,
   {
@@ -99,8 +110,8 @@ export async function moveOrganization(
 }
 
 /**
- * With a connection to each server, on which it alone moves the organization. Home's lock is gone with the connection to
- * home; the mover that had it then may still be at work here.
+ * Runs work with a connection to each server, under a lock for moving the organization there. The lock of the
+ * primary server ends with the connection to it, so an earlier mover may still be working on these servers.
  */
 async function holding<Result>(
   moving: Moving,
@@ -133,7 +144,7 @@ function nodeNamed(nodes: AllNodes, name: string): Node {
   return node;
 }
 
-/** Undoes, or ends, what an earlier move left. */
+/** Undoes or completes an earlier move that was interrupted. */
 async function tidy(moving: Moving): Promise<void> {
   const { nodes, orgId, home } = moving;
   const place = await placeOf(moving);
@@ -184,7 +195,7 @@ async function betweenTwo(
   );
   try {
     await makeMonths(source, target);
-    // The worker of the new server leaves its rows alone until it is open there.
+    // Keeps the worker of the new server away from the rows until the organization is open there.
     await target.query('insert into app.closed_orgs (org_id) values ($1) on conflict do nothing', [orgId]);
     await beginGuarding(source, orgId, tables);
     const replication: Replication = { from: source, to: target, orgId };
@@ -192,7 +203,7 @@ async function betweenTwo(
     await moving.after?.('following');
     return await followAndSwitch(moving, replication, from, to);
   } catch (error) {
-    // Where home cannot be asked, the next call looks again.
+    // If the primary server cannot be asked, the next call checks again.
     const isThere = await placeOf(moving).then(
       ({ node }) => node === from.name,
       () => false,
@@ -232,8 +243,9 @@ async function followAndSwitch(
 }
 
 /**
- * Closes it, waits for the last rows, and has home say the new place. Answers how long it was closed, in milliseconds; undefined
- * where that would take too long: it is open again.
+ * Closes the organization, waits for the last rows, and has the primary server record the new placement.
+ * Returns how long the organization was closed, in milliseconds. Returns undefined if that would take too
+ * long; the organization is open again then.
  */
 async function closeAndSwitch(
   { home, orgId, after }: Moving,
@@ -244,7 +256,7 @@ async function closeAndSwitch(
   const { from: source, to: target } = replication;
   const began = performance.now();
   const timeLeft = (): number => mostClosedMillis - (performance.now() - began);
-  // No caller enters any more; those who are in finish.
+  // No new caller is admitted; running calls finish.
   await source.query('delete from rights_epochs where org_id = $1', [orgId]);
   for (;;) {
     const { rows } = await source.query<{ mine: boolean }>(
@@ -259,27 +271,31 @@ async function closeAndSwitch(
     await pause(2);
   }
   try {
-    // A caller that writes from here on waits for the lock, and then sees this.
+    // From here on, a caller that writes waits for the lock and then sees that the organization is closed.
     await source.query('insert into app.closed_orgs (org_id) values ($1)', [orgId]);
     await after?.('closed');
     if (!(await hasFollowed(replication, Math.max(timeLeft(), leastFollowMillis)))) {
       await open(source, orgId);
       return undefined;
     }
-    // Before its rows are removed at the old server, which the subscription would repeat.
+    // Replication ends before the rows on the old server are removed; otherwise the subscription would repeat
+    // the deletions.
     await endReplication(replication);
     const { rows } = await target.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
     await sayPlace(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
-    // Not before: what is done there is there for good.
+    // Opened only after the switch: what is done on the new server from here on is final.
     await open(target, orgId);
     return Math.round(performance.now() - began);
   } finally {
-    // Where the connection is over, the lock is too.
+    // If the connection was lost, the lock is released already.
     await source.query('select pg_advisory_unlock(app.door_of($1))', [orgId]).catch(() => undefined);
   }
 }
 
-/** One transaction; an error leaves none open, so that home can be asked afterwards where the organization is. */
+/**
+ * Records the new placement in one transaction. An error leaves no transaction open, so that the primary
+ * server can be asked afterwards where the organization is.
+ */
 async function sayPlace(
   home: pg.Client,
   { orgId, from, to, slug }: { orgId: string; from: string; to: string; slug: string | undefined },
@@ -302,7 +318,7 @@ async function sayPlace(
   }
 }
 
-/** At the server that home says now. */
+/** Opens the organization at the server that is now responsible for it. */
 async function open(client: pg.ClientBase, orgId: string): Promise<void> {
   await client.query('delete from app.closed_orgs where org_id = $1', [orgId]);
   await reopenDoor(client, orgId);
@@ -314,7 +330,7 @@ const reopenDoor = (client: pg.ClientBase, orgId: string) =>
     [orgId],
   );
 
-/** Removes the rows at the server that it left, and what was there for the move. */
+/** Removes the organization's rows from the server that it left, and the traces of the move. */
 async function removeLeft(moving: Moving, client: pg.ClientBase): Promise<number> {
   const { home, orgId } = moving;
   const removed = await removeAll(client, orgId, await readTables(client));
@@ -327,7 +343,7 @@ async function removeLeft(moving: Moving, client: pg.ClientBase): Promise<number
   return removed;
 }
 
-/** Home needs no word of what is at home. */
+/** The primary server needs no placement row for its own organizations. */
 const forgetIfHome = ({ home, orgId }: Moving) =>
   home.query(
     'delete from app.org_places where org_id = $1 and node = $2 and moving_to is null and left_from is null',
@@ -346,10 +362,10 @@ async function connect(node: Node): Promise<pg.Client> {
     connectionTimeoutMillis: 5_000,
     application_name: 'muster-move',
     keepAlive: true,
-    // What is said to be written is on the disk, whatever the server's default.
+    // A write that is reported as committed is on disk, whatever the server's default.
     options: '-c TimeZone=UTC -c synchronous_commit=on',
   });
-  // A connection that is lost fails the statement that waits for it.
+  // A lost connection fails the statement that waits for it.
   client.on('error', () => undefined);
   await client.connect().catch((error: unknown) => {
     throw new CannotMove(`${node.name} does not answer: ${error instanceof Error ? error.message : ''}`);
@@ -357,7 +373,7 @@ async function connect(node: Node): Promise<pg.Client> {
   return client;
 }
 
-/** Throws CannotMove where the login or the server does not allow a move. */
+/** Throws CannotMove if the login or the server does not allow a move. */
 async function checkServer(client: pg.Client, { name }: Node): Promise<void> {
   const { rows } = await client.query<{ may: boolean; level: string }>(
     `select (r.rolsuper or (r.rolbypassrls and r.rolreplication and pg_has_role(r.oid, 'pg_create_subscription', 'member')
@@ -376,7 +392,10 @@ async function checkServer(client: pg.Client, { name }: Node): Promise<void> {
     );
 }
 
-/** A connection of a login that may copy rows as they are: no row security stands before them, and nothing follows from them. */
+/**
+ * Runs work with a connection whose login may copy rows unchanged: row-level security does not apply, and no
+ * triggers fire.
+ */
 async function withMover<Result>(
   { signal }: Pick<Moving, 'signal'>,
   node: Node,

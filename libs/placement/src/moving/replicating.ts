@@ -1,6 +1,7 @@
 /**
- * The rows of one organization, copied and kept up to date on another server by PostgreSQL's logical replication: a publication
- * with a row filter for the organization, a slot, and a subscription at the other server.
+ * Copies the rows of one organization to another server and keeps them up to date, by PostgreSQL's logical
+ * replication. It uses a publication with a row filter for the organization, a replication slot, and a
+ * subscription on the other server.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
@@ -14,15 +15,15 @@ export interface Replication {
 }
 
 const looksAgainMillis = 50;
-/** While the organization is closed. */
+/** The polling interval while the organization is closed, in milliseconds. */
 const looksAgainSoonMillis = 2;
 
-/** Publication, slot and subscription have the same name. */
+/** Returns the name that publication, slot and subscription share. */
 const nameOf = (orgId: string): string => `muster_move_${orgId.replaceAll('-', '_')}`;
 
 /**
- * Begins to copy what is there, and to follow what is written from now on.
- * @param fromUrl how the new server reaches the old one
+ * Starts to copy the existing rows and to follow new writes. @param fromUrl the address of the old server as
+ * the new server reaches it
  */
 export async function beginReplication(
   { from, to, orgId }: Replication,
@@ -37,7 +38,8 @@ export async function beginReplication(
     `create publication ${word(name)} for table ${filtered.join(', ')}
      with (publish = 'insert, update, delete', publish_via_partition_root = true)`,
   );
-  // The subscription would make the slot in a transaction of its own, and wait for that one where both are on one server.
+  // The subscription would create the slot in a transaction of its own, and wait for itself if both databases
+  // are on one server.
   await from.query(`select pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
   await to.query(
     `create subscription ${word(name)} connection ${literal(fromUrl)} publication ${word(name)}
@@ -45,7 +47,10 @@ export async function beginReplication(
   );
 }
 
-/** Resolves when everything that was there at the beginning is at the new server. Throws CannotMove where a row is refused there. */
+/**
+ * Resolves when all rows that existed at the start are on the new server. Throws CannotMove if a row is
+ * refused there.
+ */
 export async function waitUntilCopied({ to, orgId }: Replication): Promise<void> {
   for (;;) {
     const { rows } = await to.query<{ tables: number; errors: number }>(
@@ -64,8 +69,8 @@ export async function waitUntilCopied({ to, orgId }: Replication): Promise<void>
 }
 
 /**
- * Answers true when everything that was committed at the old server before this call is on the disk of the new one; false where
- * that takes longer than `withinMillis`.
+ * Returns true when everything that was committed on the old server before this call is on the new server's
+ * disk. Returns false if that takes longer than `withinMillis`.
  */
 export async function hasFollowed({ from, orgId }: Replication, withinMillis: number): Promise<boolean> {
   const until = performance.now() + withinMillis;
@@ -81,11 +86,11 @@ export async function hasFollowed({ from, orgId }: Replication, withinMillis: nu
   }
 }
 
-/** Ends it, also where only a part of it was begun. The rows at the new server stay. */
+/** Ends the replication, even one that was only partly set up. The rows on the new server stay. */
 export async function endReplication({ from, to, orgId }: Replication): Promise<void> {
   const name = nameOf(orgId);
   const { rowCount } = await to.query(`select from pg_subscription s where ${isOurs}`, [name]);
-  // The slot at the old server goes with it.
+  // Dropping the subscription also drops the slot on the old server.
   if (rowCount === 1) await to.query(`drop subscription ${word(name)}`);
   await from.query(
     'select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1',
@@ -94,5 +99,8 @@ export async function endReplication({ from, to, orgId }: Replication): Promise<
   await from.query(`drop publication if exists ${word(name)}`);
 }
 
-/** The catalogue of subscriptions is one for all databases of a server. */
+/**
+ * Restricts the condition to this database, since all databases of a server share one catalog of
+ * subscriptions.
+ */
 const isOurs = `s.subname = $1 and s.subdbid = (select d.oid from pg_database d where d.datname = current_database())`;

@@ -1,8 +1,8 @@
-/** Rows of an organization that are to go, and the months of tables that are to be there before rows come. */
+/** Removes the rows of an organization, and creates the monthly partitions that its rows need. */
 import type pg from 'pg';
 import { listOf, type MovedTable, tableOf, word } from './tables.ts';
 
-/** Removes all rows of an organization, a portion at a time, so that no caller waits for them. Answers how many those were. */
+/** Removes all rows of an organization in portions, so that no caller is blocked. Returns their number. */
 export async function removeAll(
   client: pg.ClientBase,
   orgId: string,
@@ -25,14 +25,17 @@ export async function removeAll(
   return all;
 }
 
-/** The months of tables that the other server has, made where they are missing: a month is dropped as a whole. */
+/**
+ * Creates the monthly partitions that the other server has and this one lacks, since the worker drops a month
+ * as a whole.
+ */
 export async function makeMonths(from: pg.ClientBase, to: pg.ClientBase): Promise<void> {
   const { rows } = await from.query<{ kept: string; begins: string }>(
     `select m.kept::text as kept, (m.ends - interval '1 month')::text as begins from app.months() m where m.ends is not null`,
   );
   await to.query('begin');
   try {
-    // The worker has it too while it keeps the months.
+    // The worker takes the same lock while it maintains the partitions.
     await to.query('select pg_advisory_xact_lock(4105)');
     for (const { kept, begins } of rows)
       await to.query('select app.make_month($1::regclass, $2::timestamptz)', [kept, begins]);

@@ -1,16 +1,19 @@
-/** The tables whose rows are of organizations, as the catalogue has them: so none is forgotten that is added. */
+/** Reads the tables with rows of organizations from the catalog, so that no new table is forgotten. */
 import pg from 'pg';
 
 export interface MovedTable {
   readonly name: string;
-  /** By which its rows are of an organization. */
+  /** The column that holds the organization's id. */
   readonly orgColumn: string;
-  /** Those that are written. */
+  /** The columns that are written; generated ones are excluded. */
   readonly columns: readonly string[];
   readonly key: readonly string[];
 }
 
-/** Without it no call enters an organization, so it is made where the organization is open, and is not copied. */
+/**
+ * The table without whose row no call can enter an organization. Its row is created where the organization is
+ * open, and is never copied.
+ */
 export const opensOrganization = 'rights_epochs';
 
 export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
@@ -31,7 +34,10 @@ export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
   return rows;
 }
 
-/** A sentence where the servers' tables differ: then they are not of one release. */
+/**
+ * Returns a sentence if the tables of the servers differ, which means that the servers run different
+ * releases.
+ */
 export function differenceOf(here: readonly MovedTable[], there: readonly MovedTable[]): string | undefined {
   const said = (tables: readonly MovedTable[]): string =>
     JSON.stringify(tables.map(({ name, columns, key }) => [name, columns.toSorted(), key]));
