@@ -1,6 +1,7 @@
 /**
- * The database's functions, and the triggers that call them: SQL files, one a topic, each stated as it is now. A file is
- * run again whenever its text is another than the one that was run last; so each says `create or replace`.
+ * Installs the functions of the database and the triggers that call them. They are SQL files, one per topic,
+ * each in its current form. A file runs again whenever its text differs from the text that ran last, so it
+ * must use `create or replace`.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ interface Applied {
   readonly release: string;
 }
 
-/** The functions of this release. */
+/** Returns the function files of this release. */
 export function functionFiles(): FunctionFile[] {
   const folder = folderBeside('functions');
   return namesIn(folder).map((name) => {
@@ -30,11 +31,14 @@ export function functionFiles(): FunctionFile[] {
   });
 }
 
-/** Whether the second release is newer than the first. */
+/** Returns true if the second release is newer than the first. */
 const isNewer = (than: string, release: string): boolean =>
   than.localeCompare(release, 'en', { numeric: true }) < 0;
 
-/** Those that are to be run: changed, or never run, and no newer release has been here. */
+/**
+ * Returns the files to run, which have changed or never ran. Returns none if a newer release has already
+ * migrated the database.
+ */
 export function outdated(
   files: readonly FunctionFile[],
   applied: readonly Applied[],
@@ -45,7 +49,7 @@ export function outdated(
   return files.filter(({ name, sha256 }) => known.get(name) !== sha256);
 }
 
-/** Runs the files that are outdated, and notes them. In the caller's transaction. */
+/** Runs the outdated files and records them, in the caller's transaction. */
 export async function applyFunctions(
   client: Client,
   files: readonly FunctionFile[] = functionFiles(),
@@ -54,7 +58,7 @@ export async function applyFunctions(
   const { rows } = await client.query<Applied>('select name, sha256, release from app.function_files');
   const changed = outdated(files, rows, release);
   if (changed.length === 0) return;
-  // One file may call what another makes, in any order.
+  // Files may call functions of one another, in any order.
   await client.query('set local check_function_bodies = off');
   for (const { name, text, sha256 } of changed) {
     await FileFailed.naming(`functions/${name}.sql`, () => client.query(text));
@@ -64,14 +68,17 @@ export async function applyFunctions(
       [name, sha256, release],
     );
   }
-  // What did not change is of this release as well.
+  // Unchanged files belong to this release, too.
   await client.query('update app.function_files set release = $1 where release <> $1', [release]);
 }
 
-/** What this release needs; read once. */
+/** The requirements of this release, read once. */
 let needed: { newest: string | undefined; files: FunctionFile[]; release: string } | undefined;
 
-/** Whether the schema is what this release was written for, or newer. The pool's role may look. */
+/**
+ * Returns true if the schema is that of this release or newer. The pool's role has the privilege to read
+ * this.
+ */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
   const { newest, files, release } = (needed ??= {
     newest: namesIn(folderBeside('migrations')).at(-1),

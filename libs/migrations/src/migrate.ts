@@ -1,6 +1,6 @@
 /**
- * Brings a database to the newest schema: SQL files, forward only, and after them the functions. All of it is one
- * transaction, but for migrations that cannot be in one.
+ * Migrates a database to the newest schema. SQL files run forward only, followed by the functions. Everything
+ * is one transaction, except for migrations that cannot run inside one.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,36 +12,43 @@ import { FileFailed, folderBeside, namesIn } from './sql-files.ts';
 
 const ownFolder = (): string => folderBeside('migrations');
 
-/** The names of all migrations, oldest first; of Muster's own unless a folder is named. */
+/** Returns the names of all migrations, oldest first. By default these are Muster's own. */
 export const migrationNames = (place: string = ownFolder()): string[] => namesIn(place);
 
-/** Migrations that are not of Muster's own database: of a service with a schema for itself, and no function files. */
+/**
+ * Migrations of a service with a schema of its own, outside of Muster's database and without function files.
+ */
 export interface OwnMigrations {
   readonly folder: string;
-  /** Where the notes about them lie; it is made where it is missing. */
+  /** The schema of the records about applied migrations. It is created if missing. */
   readonly schema: string;
 }
 
 /**
- * How long a migration waits for a table that a transaction works on. Later transactions wait behind the migration, so it
- * is less than the two seconds which services wait for a lock; then it gives way, and is tried again.
+ * The time that a migration waits for a table lock. Later transactions queue behind the migration, so the
+ * time is shorter than the two seconds that services wait for a lock. After it the migration rolls back and
+ * is attempted again.
  */
 const lockTimeout = '1s';
 const gaveWay = '55P03';
 const triesAgainMillis = 500;
 const triesAgainForMillis = 120_000;
 
-/** A server that takes the connection and says nothing is given up on; what it works at may take as long as it takes. */
+/**
+ * The timeout for a server that accepts the connection and does not respond, in milliseconds. Statements that
+ * run have no time limit.
+ */
 const answersWithinMillis = 5_000;
 
-/** Any number that no other program locks in this database. */
+/** The key of the advisory lock: an arbitrary number that no other program locks in this database. */
 const migratorLock = 4_101;
 const looksAgainMillis = 100;
 
 /**
- * Applies what is missing and answers with its names. Safe to run from several places at once: one does it, the others
- * wait and find it done. A database that a newer release has migrated is left as it is, functions too, so that one can
- * go back to the release before. `url` is a login that may create roles and tables.
+ * Applies the missing migrations and returns their names. Concurrent calls are safe: one applies the
+ * migrations, the others wait and find nothing to do. A database that a newer release has migrated is left
+ * unchanged, including its functions, so that the previous release can be run again. `url` is a login that
+ * may create roles and tables.
  */
 export async function migrate(url: string, own?: OwnMigrations): Promise<string[]> {
   const client = new pg.Client({
@@ -49,7 +56,7 @@ export async function migrate(url: string, own?: OwnMigrations): Promise<string[
     connectionTimeoutMillis: answersWithinMillis,
     keepAlive: true,
   });
-  // A connection that is lost fails the statement that waits for it.
+  // A lost connection fails the statement that waits for it.
   client.on('error', () => undefined);
   const until = Date.now() + triesAgainForMillis;
   const applied: string[] = [];
@@ -77,8 +84,8 @@ export async function migrate(url: string, own?: OwnMigrations): Promise<string[
 }
 
 /**
- * Asks again and again, and never waits inside a statement: what builds an index beside others' work waits until every
- * statement that was there before it is over. The lock ends with the connection.
+ * Polls for the advisory lock instead of waiting inside a statement. Building an index concurrently waits for
+ * all older statements, and a waiting statement would block it forever. The lock ends with the connection.
  */
 async function takeLock(client: pg.Client): Promise<void> {
   for (;;) {
@@ -109,7 +116,7 @@ async function applyMissing(
     name,
     text: readFileSync(path.join(folder, `${name}.sql`), 'utf8'),
   }));
-  // No service works on a new database.
+  // No service uses a new database yet.
   const isAtWork = books.present.length > 0;
   const steps = stepsOf(missing);
   for (const [nth, step] of steps.entries()) {
@@ -133,7 +140,10 @@ async function applyMissing(
 
 type Step = { readonly together: Migration[] } | { readonly alone: Migration };
 
-/** What is in one transaction is together. The last step is one, with the functions in it. */
+/**
+ * Groups consecutive migrations into one transaction. The last step is always a transaction, which also
+ * contains the functions.
+ */
 function stepsOf(missing: readonly Migration[]): Step[] {
   const steps: Step[] = [];
   for (const migration of missing) {
@@ -147,16 +157,20 @@ function stepsOf(missing: readonly Migration[]): Step[] {
   return steps;
 }
 
-/** Said by the first line of a migration which cannot be in a transaction: it builds an index beside others' work. */
+/**
+ * Returns true if the first line marks the migration as one that cannot run inside a transaction, because it
+ * builds an index concurrently.
+ */
 const isOutsideTransaction = (text: string): boolean => text.startsWith('-- outside a transaction: ');
 
-/** The statements of such a migration: each ends its line. */
+/** Splits such a migration into statements. Each statement ends its line. */
 export const statementsAlone = (text: string): string[] =>
   text.split(/;[ \t]*$/m).filter((statement) => statement.replaceAll(/^--.*$/gm, '').trim() !== '');
 
 /**
- * One statement after the other, each with what it did already done. It is noted after the last; stopped before, it runs
- * again from the first. So it takes away first what a run before it may have left half made.
+ * Runs the statements one by one; each takes effect immediately. The migration is recorded after the last
+ * one. If it is interrupted, it runs again from the start, so it must first drop what an earlier run may have
+ * left half done.
  */
 async function runAlone(client: pg.Client, { name, text }: Migration): Promise<void> {
   for (const statement of statementsAlone(text))
@@ -175,7 +189,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
 }
 
 interface Books {
-  /** What is applied, oldest first; none where the database is new. */
+  /** The applied migrations, oldest first; empty for a new database. */
   readonly present: readonly string[];
   readonly note: (name: string) => Promise<unknown>;
 }
@@ -200,9 +214,9 @@ async function openBooks(client: pg.Client, schema: string): Promise<Books> {
 }
 
 /**
- * What is to be applied. Migrations are only ever added at the end: what is present is the beginning of what this release
- * knows, or, from a newer release, goes on after it. Anything else is the schema of another Muster, such as one from
- * before the first release.
+ * Returns the migrations to apply. Migrations are only ever added at the end. The applied ones are therefore
+ * the beginning of this release's list, or, after a newer release, continue beyond it. Anything else is an
+ * incompatible schema, such as one from before the first release.
  */
 function missingOf(known: readonly string[], present: readonly string[]): string[] {
   const [other] = present.flatMap((name, nth) => {

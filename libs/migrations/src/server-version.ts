@@ -1,11 +1,14 @@
-/** Which Postgres will do. */
+/** Checks that a Postgres server meets the requirements. */
 import pg from 'pg';
 import { isSchemaCurrent } from './function-files.ts';
 
-/** `casefold`, by which search compares words, and the collation `pg_unicode_fast` came with it. */
+/**
+ * The lowest supported major version. `casefold`, by which search compares words, and the collation
+ * `pg_unicode_fast` were added in it.
+ */
 export const leastPostgres = 18;
 
-/** A sentence for a server that can never carry Muster; undefined for one that can. Throws what pg throws. */
+/** Returns a sentence if the server can never run Muster; undefined if it can. Throws the errors of pg. */
 export async function faultOfServer(connection: Pick<pg.Client, 'query'>): Promise<string | undefined> {
   const { rows } = await connection.query<{ version: number; encoding: string }>(
     `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
@@ -19,7 +22,10 @@ export async function faultOfServer(connection: Pick<pg.Client, 'query'>): Promi
   return undefined;
 }
 
-/** The same of the server at an address, as its login: the roles of services come with the migrations. */
+/**
+ * Checks the server at an address with its own login, since the roles of services are created by the
+ * migrations.
+ */
 export async function faultOfServerAt(url: string): Promise<string | undefined> {
   const limits = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
   const client = new pg.Client({ connectionString: url, ...limits });
@@ -32,7 +38,7 @@ export async function faultOfServerAt(url: string): Promise<string | undefined> 
   }
 }
 
-/** What makes a service ready, as its health asks it: a server that can carry Muster, with the schema of this release. */
+/** Returns the health check that makes a service ready: a suitable server with the schema of this release. */
 export const postgresCheck = (pool: pg.Pool, url: string) => ({
   name: 'postgres',
   needed: true,

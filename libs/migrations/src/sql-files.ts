@@ -1,4 +1,7 @@
-/** The SQL files of this lib: beside the bundle where the code is bundled, else in the lib's own folder. */
+/**
+ * Finds the SQL files of this library, next to the bundle if the code is bundled, otherwise in the library's
+ * folder.
+ */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -9,22 +12,22 @@ export function folderBeside(name: 'migrations' | 'functions'): string {
       readdirSync(place);
       return place;
     } catch {
-      // the other place, then
+      // Try the other folder.
     }
   }
   throw new Error(`the folder of ${name} is missing beside this program`);
 }
 
-/** Without their endings, in order. */
+/** Returns the names of SQL files without their extension, sorted. */
 export const namesIn = (place: string): string[] =>
   readdirSync(place)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => path.basename(file, '.sql'));
 
-/** What went wrong in one of them. */
+/** Reports which SQL file failed, with the error as its cause. */
 export class FileFailed extends Error {
-  /** Such as "migration 0005_board". */
+  /** The failed file, such as "migration 0005_board". */
   readonly file: string;
 
   constructor(file: string, cause: unknown) {
