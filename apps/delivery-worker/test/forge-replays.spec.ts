@@ -31,6 +31,17 @@ describe('a fact that came before its work was known is recorded', () => {
     await settle();
     expect((await executionNow()).git?.headSha).toBe(a);
   });
+
+  it('once the work is acquired whose branch it names', async () => {
+    await start();
+    await lease().release(now.held);
+    // The key of its story links the pull request; the branch is that of the work to come.
+    expect(await hear('muster/web-1-e2-land')).toEqual(['linked']);
+    expect((await executionNow()).git?.headSha).toBeNull();
+    await lease().acquire({ targetType: 'story', targetId: now.storyId });
+    await settle();
+    expect((await executionNow()).git?.headSha).toBe(a);
+  });
 });
 
 describe('a look is asked for', () => {

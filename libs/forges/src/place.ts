@@ -152,10 +152,13 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
     return outcomeOf(kind, 'noted', match.id, 'the key of a story alone links, and completes nothing');
   }
   // If only the story's key matched, the head may belong to other work.
+  const key = factKey(fact, placing.isAnswer && ofHead.has(kind));
   const observation: Observation = {
     // The answer to a poll decides between heads with the same time, even if the same head was delivered
     // before.
-    ...{ kind, at, dedupeKey: factKey(fact, placing.isAnswer && ofHead.has(kind)), number, url },
+    ...{ kind, at, number, url },
+    // A link without the head must not make the whole fact a repetition, once the work is known by more.
+    dedupeKey: isLink ? `linked ${key}`.slice(0, 255) : key,
     ...(isLink ? {} : { ref, sha }),
   };
   try {
