@@ -1,4 +1,4 @@
-/** A board as a file: what the tour walks on, and what `muster import` brings in. */
+/** Reads a board from a file, for the tour and for `muster import`. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { storyStatuses } from '@muster/registry';
@@ -13,7 +13,7 @@ const Story = z.object({
   priority: z.enum(['none', 'low', 'medium', 'high', 'urgent']).optional(),
   labels: z.array(z.string()).default([]),
   estimate: z.number().optional(),
-  /** Markdown, relative to the board's file. */
+  /** The path of a Markdown file, relative to the board's file. */
   specFile: z.string().optional(),
 });
 
@@ -23,17 +23,20 @@ const Epic = z.object({
   description: z.string().optional(),
 });
 
-/** A board as a file. Other fields, such as people, paths or mistyped names, are left out and named. */
+/**
+ * The schema of a board file. Other fields, such as people, paths or mistyped names, are left out and
+ * reported.
+ */
 const Board = z.object({
   name: z.string().optional(),
   epics: z.array(Epic),
   stories: z.array(Story).min(1),
 });
 
-/** A story as it stands in the file. */
+/** A story of the file. */
 export type FileStory = z.infer<typeof Story>;
 
-/** A board that was read. */
+/** A parsed board. */
 export interface BoardFile {
   readonly path: string;
   readonly name: string;
@@ -51,7 +54,7 @@ const isNothing = (value: unknown): boolean =>
 /** A board with all the fields that its file has. */
 type Whole = z.infer<typeof Board> & Readonly<Record<string, unknown>>;
 
-/** Names the fields that are not read. */
+/** Lists the fields that are not read. */
 function leftOutOf(board: Whole): BoardFile['leftOut'] {
   const leftOut = new Map<string, string[]>();
   const add = (kind: string, place: string, record: object, read: object): void => {
@@ -67,10 +70,12 @@ function leftOutOf(board: Whole): BoardFile['leftOut'] {
   return [...leftOut].map(([what, places]) => ({ what, places }));
 }
 
-/** The file is no board, or names a spec that cannot be read; the message says why. */
+/**
+ * The error of a file that is not a board, or names a spec that cannot be read. The message has the reason.
+ */
 export class NoBoard extends Error {}
 
-/** Without a byte order mark. */
+/** Removes a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 async function readText(file: string): Promise<string> {
   const bytes = await readFile(file);
@@ -81,7 +86,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Reads a board and the specs that it names; throws NoBoard, or what the file system says. */
+/** Reads a board and the specs that it names. Throws NoBoard, or an error of the file system. */
 export async function readBoardFile(file: string): Promise<BoardFile> {
   const whole = parseJson(file, await readText(file));
   const parsed = Board.safeParse(whole);

@@ -1,26 +1,29 @@
-/** A table with a head, row by row. */
+/** Reads a table with a head, row by row. */
 import { CsvError, parse } from 'csv-parse/sync';
 import { NoImport, type Source } from './source.ts';
 
-/** Names of columns, of a table or a board, are compared in small letters, with spaces for `-` and `_`. */
+/**
+ * Normalizes the name of a column, of a table or a board, for comparison: lower case, with spaces for `-` and
+ * `_`.
+ */
 export const columnName = (name: string): string =>
   name
     .trim()
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, ' ');
 
-/** What spreadsheets and trackers put between cells. */
+/** The delimiters that spreadsheets and trackers use. */
 const delimiters = [',', ';', '\t'];
 
-/** A row, by the names of its columns. */
+/** A row, with access by the names of its columns. */
 export class Row {
   readonly #head: readonly string[];
   readonly #cells: readonly string[];
   readonly #titles: readonly string[];
-  /** The line on which it ends, from 1. */
+  /** The line on which the row ends, from 1. */
   readonly line: number;
 
-  /** `head` has the names as columnName makes them, `titles` as they stand in the file. */
+  /** `head` has the names as columnName returns them, `titles` has them as in the file. */
   constructor(head: readonly string[], cells: readonly string[], line: number, titles = head) {
     this.#head = head;
     this.#titles = titles;
@@ -28,7 +31,7 @@ export class Row {
     this.line = line;
   }
 
-  /** What stands in the columns of these names, in the order of the columns; empty cells are none. */
+  /** Returns the cells of the columns with these names, in the order of the columns, without empty cells. */
   all(...names: readonly string[]): string[] {
     return this.#head.flatMap((name, place) => {
       const text = names.includes(name) ? (this.#cells[place] ?? '').trim() : '';
@@ -36,18 +39,18 @@ export class Row {
     });
   }
 
-  /** The first of them. */
+  /** Returns the first of these cells. */
   get(...names: readonly string[]): string | undefined {
     return this.all(...names)[0];
   }
 
-  /** The cell of a place, for columns that were chosen by it. */
+  /** Returns the cell at an index, for columns that were chosen by index. */
   at(place: number | undefined): string | undefined {
     const text = (this.#cells[place ?? -1] ?? '').trim();
     return text === '' ? undefined : text;
   }
 
-  /** The columns that have something in this row; those beyond the head are `column 7`. */
+  /** Lists the columns with a value in this row. Those beyond the head are called `column 7`. */
   filled(): { name: string; title: string; place: number }[] {
     return this.#cells.flatMap((cell, place) => {
       const name = this.#head[place] ?? `column ${place + 1}`;
@@ -56,16 +59,16 @@ export class Row {
   }
 }
 
-/** A table that was opened. */
+/** An opened table. */
 export interface Table {
-  /** As they stand in the file. */
+  /** The names of the columns as in the file. */
   readonly head: readonly string[];
-  /** Semicolons separate cells where the comma is the decimal mark. */
+  /** True if semicolons separate the cells, because the comma is then the decimal mark. */
   readonly hasDecimalComma: boolean;
   readonly rows: () => AsyncGenerator<Row>;
 }
 
-/** The characters of a text that stand outside of quotes decide where a record ends. */
+/** Splits the text into blocks of whole records. Only characters outside of quotes can end a record. */
 async function* blocksOf(source: Source): AsyncGenerator<string> {
   let held = '';
   let isQuoted = false;
@@ -86,14 +89,14 @@ async function* blocksOf(source: Source): AsyncGenerator<string> {
   if (held !== '') yield held;
 }
 
-/** The delimiter that the head has most of, outside of quotes. */
+/** Returns the delimiter that is most frequent in the head, outside of quotes. */
 function delimiterOf(text: string): string {
   const head = text.replaceAll(/"[^"]*"/g, '').split('\n')[0] ?? '';
   const counts = delimiters.map((delimiter) => head.split(delimiter).length);
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-/** The first line of a table in which Excel names the delimiter. */
+/** A first line in which Excel names the delimiter. */
 const separatorLine = /^\uFEFF?sep=([,;\t])\r?\n/i;
 
 async function* recordsOf(
@@ -118,7 +121,7 @@ async function* recordsOf(
       const after = linesBefore === 0 ? '' : ` (counted from line ${linesBefore})`;
       throw new NoImport(`the file is no CSV: ${error.message}${after}`);
     }
-    // csv-parse counts a line break of two characters within a cell as two lines.
+    // csv-parse counts a CRLF within a cell as two lines.
     let countedTwice = 0;
     for (const { info, record } of parsed) {
       for (const cell of record) countedTwice += cell.split('\r\n').length - 1;
@@ -128,7 +131,7 @@ async function* recordsOf(
   }
 }
 
-/** Opens a table; throws NoImport where there is none. */
+/** Opens a table. Throws NoImport if the file has none. */
 export async function openTable(source: Source): Promise<Table> {
   let head: string[] | undefined;
   let hasDecimalComma = false;
@@ -152,7 +155,7 @@ export async function openTable(source: Source): Promise<Table> {
   };
 }
 
-/** The table has these columns; throws NoImport that names the first that is missing. */
+/** Checks that the table has these columns. Throws NoImport that names the first missing one. */
 export function needColumns({ head }: Table, what: string, ...wanted: readonly (readonly string[])[]): void {
   const names = new Set(head.map(columnName));
   for (const choices of wanted) {

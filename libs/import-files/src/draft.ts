@@ -1,8 +1,8 @@
-/** What a tracker says of an item, in the tracker's own words, before it is brought into the limits of the contract. */
+/** An item in the words of its tracker, before it is fitted to the limits of the contract. */
 import { type ImportItem, type StoryStatus } from '@muster/registry';
 
 export interface DraftComment {
-  /** Missing where the tracker gives none: then author and time stand for it. */
+  /** Undefined if the tracker gives none. Author and time identify the comment then. */
   readonly externalId?: string | undefined;
   readonly author: string | undefined;
   readonly email?: string | undefined;
@@ -12,19 +12,19 @@ export interface DraftComment {
 }
 
 export interface Draft {
-  /** Where it stands, for people: `line 3`, `issue 17`. */
+  /** The position for people: `line 3`, `issue 17`. */
   readonly place: string;
-  /** Missing where the file gives none: then what it says stands for it. */
+  /** Undefined if the file gives none. The contents identify the item then. */
   readonly externalId: string | undefined;
   readonly url?: string | undefined;
   readonly title: string;
   readonly description?: string | undefined;
   readonly spec?: string | undefined;
-  /** What the tracker calls it. */
+  /** The name of the status in the tracker. */
   readonly status?: string | undefined;
-  /** What the tracker itself says that the status is; it counts before the words that the status has. */
+  /** The status that the tracker itself specifies. It takes precedence over the name of the status. */
   readonly statusIs?: StoryStatus | undefined;
-  /** What it may be where its words are not known. */
+  /** The status to use if the name is unknown. */
   readonly statusHint?: StoryStatus | undefined;
   readonly priority?: string | undefined;
   readonly labels?: readonly string[];
@@ -33,19 +33,19 @@ export interface Draft {
     | { readonly externalId: string; readonly title: string; readonly targetDate?: string | undefined }
     | undefined;
   readonly blockedBy?: readonly string[];
-  /** Names or addresses. A story has one; the first who is known by an address is taken. */
+  /** Names or addresses. A story has one assignee: the first with a known address. */
   readonly assignees?: readonly string[];
   readonly createdAt?: string | undefined;
   readonly updatedAt?: string | undefined;
   readonly comments?: readonly DraftComment[];
-  /** What the item has that a story has no place for: `Sprint`, `2 attachments`. */
+  /** Parts of the item that a story cannot store, such as `Sprint` or `2 attachments`. */
   readonly leftOut?: readonly string[];
 }
 
-/** What a format reads: items, and what of the file is none. */
+/** A result of reading: an item, or a part of the file that is not an item. */
 export type Read = { readonly draft: Draft } | { readonly place: string; readonly skipped: string };
 
-/** An item as `imports.put` takes it, but for its comments, of which there may be more than one put takes. */
+/** An item as `imports.put` takes it, except that the number of its comments is not limited. */
 export interface FileItem extends Omit<ImportItem, 'comments'> {
   readonly comments: NonNullable<ImportItem['comments']>;
 }
@@ -57,27 +57,30 @@ export type Entry =
       readonly item: FileItem;
       readonly notes: readonly string[];
     }
-  /** It cannot become a story: it has no title, or its status has no place on the board. */
+  /** The item cannot become a story: it has no title, or its status has no column on the board. */
   | {
       readonly kind: 'refused';
       readonly place: string;
       readonly why: string;
       readonly for: 'status' | 'item';
     }
-  /** It is not meant to: a pull request, a draft, an epic. */
+  /** The item is not imported by design: a pull request, a draft, an epic. */
   | { readonly kind: 'skipped'; readonly place: string; readonly why: string };
 
-/** What a format opens: its items, each time anew, and what of the file as a whole is left out. */
+/**
+ * An opened file of a format: a reader that starts again with each call, and notes about the parts of the
+ * file that are left out.
+ */
 export interface Opened {
   readonly read: () => AsyncIterable<Read>;
   readonly notes: readonly string[];
 }
 
 export interface ReadOptions {
-  /** Of CSV: which column is which field. */
+  /** The column of each field, for CSV. */
   readonly map?: ReadonlyMap<string, string>;
-  /** Of CSV, Plane and Trello: a name that keeps ids apart from those of another tracker. */
+  /** A name that distinguishes ids from those of another tracker, for CSV, Plane and Trello. */
   readonly source?: string | undefined;
-  /** Of Jira: the address of the site, to which stories link back. */
+  /** The address of the site to which stories link back, for Jira. */
   readonly site?: string | undefined;
 }

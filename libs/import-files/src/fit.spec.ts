@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { read } from '../test/reading.ts';
 import { placesOf } from './statuses.ts';
 
-/** As the API of GitHub says it, which has a place for each kind of text. */
+/** Reads an issue in the format of GitHub's API, which has a field for each kind of text. */
 const one = (more: object) => read('github', [{ number: 1, title: 'T', ...more }]);
 
 describe('what is too much for the contract', () => {
@@ -125,7 +125,7 @@ it('what is read fits the contract, whatever stands in the cells', async () => {
         );
         const { entries, items } = await read(format, `${heads[format]}\n${lines.join('\n')}\n`);
         for (const item of items) expect(ImportItem.safeParse(item).error).toBeUndefined();
-        // Each row is an item, or is named.
+        // Each row is an item, or is reported.
         const filled = rows.filter((cells) => cells.slice(0, width).some((cell) => cell.trim() !== ''));
         expect(entries.length).toBeGreaterThanOrEqual(filled.length);
       },
@@ -180,7 +180,7 @@ it('what stands in a cell is stored, or its column is named', async () => {
       fc.array(fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), { minLength: 1, maxLength: 4 }),
       async (format, rows) => {
         const head = names[format];
-        // Each cell has a word of its own; the first three are needed.
+        // Each cell has a unique word. The first three columns are required.
         const cells = rows.map((filled, row) =>
           head.map((_, column) => (column < 3 || filled[column] === true ? `w${row}x${column}y` : '')),
         );

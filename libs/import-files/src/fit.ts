@@ -1,10 +1,12 @@
-/** Brings what a tracker says into the limits of the contract. What does not fit is kept elsewhere or named. */
+/**
+ * Fits an item to the limits of the contract. Parts that do not fit are stored in another field or reported.
+ */
 import { EmailAddress, ImportItem, type Priority, saysAnything } from '@muster/registry';
 import { type Draft, type DraftComment, type Entry, type FileItem } from './draft.ts';
 import { type FindPlace } from './statuses.ts';
 import { type DateOrder, instantOf } from './times.ts';
 
-/** The limits of the contract, which counts letters, not UTF-16 units. */
+/** The limits of the contract, which counts code points, not UTF-16 units. */
 const limits = {
   ...{ id: 255, title: 300, description: 20_000, body: 20_000, label: 50, labels: 20 },
   ...{ blockedBy: 100, authorName: 120, specBytes: 256 * 1024 },
@@ -21,26 +23,26 @@ const priorityWords: Readonly<Record<Priority, readonly string[]>> = {
 export interface Fitting {
   readonly placeOf: FindPlace;
   readonly dates?: DateOrder | undefined;
-  /** Addresses of people whom the file knows by name alone, by the name in small letters. */
+  /** Addresses of people whom the file identifies by name only. Keys are names in lower case. */
   readonly people?: ReadonlyMap<string, string>;
-  /** Hears each time of a person whom the file knows by name alone. */
+  /** Called for each mention of a person whom the file identifies by name only. */
   readonly onPerson?: (name: string) => void;
 }
 
 const isNothing = (text: string | undefined): boolean => text === undefined || text.trim() === '';
 
-/** Valid Unicode with line breaks as they are here. */
+/** Returns valid Unicode with line breaks as `\n`. */
 const clean = (text: string): string =>
   text.toWellFormed().replaceAll('\0', '').replaceAll('\r\n', '\n').replaceAll('\r', '\n');
 
-/** On one line, as names are. */
+/** Returns the text on one line, as required for names. */
 const oneLine = (text: string): string =>
   clean(text)
     .normalize('NFC')
     .replaceAll(/[\u0001-\u001f\u007f\u2028\u2029]+/g, ' ')
     .trim();
 
-/** Letters as the contract counts them. */
+/** Counts code points, as the contract does. */
 const countOf = (text: string): number => Array.from(text).length;
 
 function cut(text: string, most: number): string {
@@ -51,7 +53,7 @@ function cut(text: string, most: number): string {
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
-/** The text in pieces of at most so many letters. */
+/** Splits the text into pieces of at most this number of code points. */
 function pieces(text: string, most: number): string[] {
   if (text.length <= most) return [text];
   const letters = Array.from(text);
@@ -67,11 +69,11 @@ const priorityOf = (text: string): Priority | undefined =>
 
 const isEmail = (text: string): boolean => EmailAddress.safeParse(text).success;
 
-/** `1,000.5` has commas between thousands; a comma elsewhere is a decimal mark. */
+/** Parses a number. `1,000.5` has commas between thousands; any other comma is a decimal mark. */
 const numberOf = (text: string): number =>
   Number(/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text.replace(',', '.'));
 
-/** What an item says, and what of it found no place. */
+/** The fitted parts of an item, with notes about parts that could not be stored. */
 class Fit {
   readonly notes: string[];
   readonly #draft: Draft;
@@ -138,7 +140,7 @@ class Fit {
     return others.slice(0, limits.blockedBy);
   }
 
-  /** A description that is too long stands in the spec as a whole, a title in the description. */
+  /** Moves a description that is too long to the spec, and a title that is too long to the description. */
   texts(title: string): { description: string; spec: string } {
     const own = clean(this.#draft.description ?? '');
     const isLongTitle = countOf(title) > limits.title;
@@ -158,7 +160,7 @@ class Fit {
     if (bytesOf(text) <= limits.specBytes) return text;
     this.notes.push('spec beyond 256 KiB');
     const bytes = new TextEncoder().encode(text).subarray(0, limits.specBytes);
-    // A letter that was cut through is none.
+    // Drop a UTF-8 sequence that was cut at the limit.
     return new TextDecoder().decode(bytes, { stream: true });
   }
 
@@ -188,7 +190,8 @@ class Fit {
     const { author = '', parent } = comment;
     const name = cut(oneLine(author), limits.authorName);
     const email = isNothing(comment.email) ? this.emailOf(author) : comment.email;
-    // Where the tracker gives no id, who wrote when stands for it: so it is known again where its words were edited.
+    // Without an id of the tracker, author and time identify a comment, so that an edited comment is
+    // recognized.
     const stem = comment.externalId ?? `${at} ${name}`;
     const copy = (counts.get(stem) ?? 0) + 1;
     counts.set(stem, copy);
@@ -204,11 +207,11 @@ class Fit {
   }
 }
 
-/** The title, or where there is one of which nothing can be seen, the id of what it is the title of. */
+/** Returns the title, or the id of its record if the title has no visible character. */
 const seen = (title: string, id: string): string =>
   title === '' || saysAnything(title) ? title : oneLine(id);
 
-/** Fields in the order of the contract; those that say nothing are not there. */
+/** Builds the item, with fields in the order of the contract and without empty fields. */
 function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place: object): FileItem {
   const { description, spec } = fit.texts(title);
   const createdAt = fit.time('time of creation', draft.createdAt);
@@ -245,7 +248,7 @@ function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place
   };
 }
 
-/** What becomes of a draft whose id is known. Throws NoImport where a time of it can be read in two ways. */
+/** Fits a draft with a known id. Throws NoImport if one of its times is ambiguous. */
 export function fit(draft: Draft, externalId: string, fitting: Fitting): Entry {
   const { place } = draft;
   const refused = (why: string): Entry => ({ kind: 'refused', place, why, for: 'item' });
@@ -260,7 +263,7 @@ export function fit(draft: Draft, externalId: string, fitting: Fitting): Entry {
   }
   const fitted = new Fit(draft, fitting);
   const item = itemOf(draft, externalId, title, fitted, found ?? {});
-  // What the contract has against it after all is a fault of this library; the item alone is refused.
+  // A remaining violation of the contract is a bug of this library. Only the item is rejected.
   const parsed = ImportItem.safeParse({ ...item, comments: [] });
   if (!parsed.success) {
     const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;

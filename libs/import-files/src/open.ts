@@ -1,4 +1,4 @@
-/** A file of another tracker, opened: its items as `imports.put` takes them, as often as they are asked for. */
+/** Opens a file of another tracker. Its items have the form of `imports.put` and can be read repeatedly. */
 import { type registry } from '@muster/registry';
 import { type z } from 'zod';
 import { type Draft, type Entry, type Opened, type ReadOptions } from './draft.ts';
@@ -12,7 +12,7 @@ import { openPlane } from './formats/plane.ts';
 import { openTrello } from './formats/trello.ts';
 import { type Source } from './source.ts';
 
-/** Trackers whose files are known, Muster's own board files, and CSV of any other. */
+/** Trackers with known files, Muster's own board files, and CSV of any other tracker. */
 export const fileFormats = ['linear', 'jira', 'github', 'plane', 'trello', 'muster', 'csv'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
@@ -26,13 +26,16 @@ export type Provider = z.output<typeof registry.imports.begin.params>['provider'
 export interface ImportFile {
   readonly format: FileFormat;
   readonly provider: Provider;
-  /** What of the file as a whole is left out or cut off. */
+  /** Notes about parts of the file that are left out or cut off. */
   readonly notes: readonly string[];
-  /** Reads the file anew, in the order in which the board is to have it. Throws NoImport. */
+  /** Reads the file from its start, in the order for the board. Throws NoImport. */
   entries(fitting: Fitting): AsyncGenerator<Entry>;
 }
 
-/** Trackers that the contract has no word for share one, and are told apart in their ids. */
+/**
+ * Prefixes ids with the format and the source. The contract has one provider for all these formats, so the
+ * prefix keeps their ids distinct.
+ */
 function idsOf(format: FileFormat, source: string | undefined): (id: string) => string {
   const own = ['plane', 'trello', 'muster', 'csv'].includes(format);
   const prefix = own ? [format, ...(source === undefined ? [] : [source]), ''].join(':') : '';
@@ -45,7 +48,7 @@ async function digestOf(value: unknown): Promise<string> {
   return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Opens a file; throws NoImport where it is none of the format. */
+/** Opens a file. Throws NoImport if the file does not have this format. */
 export async function openFile(
   format: FileFormat,
   source: Source,
@@ -59,7 +62,8 @@ export async function openFile(
     const seen = new Set<string>();
     const known = async ({ place: _, ...draft }: Draft): Promise<string> => {
       if (draft.externalId !== undefined) return draft.externalId;
-      // The same for the same row, wherever in the file it stands; the second of two equal rows is another item.
+      // The id is the same for the same row at any position in the file. The second of two equal rows is
+      // another item.
       const digest = await digestOf(draft);
       const copy = (copies.get(digest) ?? 0) + 1;
       copies.set(digest, copy);

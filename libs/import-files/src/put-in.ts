@@ -1,4 +1,6 @@
-/** Puts the items of a file into a project. What was put stays, and the next run goes on from there. */
+/**
+ * Imports the items of a file into a project. Completed calls stay, and the next run continues from there.
+ */
 import {
   type Import,
   type ImportOutcome,
@@ -15,7 +17,7 @@ type Call<Operation extends Imports['begin'] | Imports['put'] | Imports['finish'
   params: InputOf<Operation>,
 ) => Promise<ResultOf<Operation>>;
 
-/** The calls of the API that it makes, as a client has them. */
+/** The API calls of an import, as a client provides them. */
 export interface ImportCalls {
   readonly begin: Call<Imports['begin']>;
   readonly put: Call<Imports['put']>;
@@ -25,14 +27,14 @@ export interface ImportCalls {
 
 export interface Report {
   import: Import | undefined;
-  /** It goes on with one that was begun before and not finished. */
+  /** True if the run continues an unfinished import. */
   isContinued: boolean;
   readonly counts: Record<ImportOutcome, number>;
-  /** Keys of stories that were made, in order. */
+  /** Keys of created stories, in order. */
   readonly made: string[];
   readonly kept: { place: string; key: string | null; why: string }[];
   readonly refused: { place: string; why: string }[];
-  /** What the API left out of items, by what it says. */
+  /** The items of each message with which the API left something out. */
   readonly issues: Map<string, string[]>;
   leftOut: readonly { externalId: string; blockedBy: string; reason: string }[];
 }
@@ -50,11 +52,17 @@ export const emptyReport = (): Report => ({
   counts: { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 },
 });
 
-/** What the import of a file is called: the same for the same file of the same source, by which it is gone on with. */
+/**
+ * Returns the name of a file's import. The same file of the same source has the same name, by which a later
+ * run continues it.
+ */
 export const importNameOf = (format: FileFormat, file: string, source = ''): string =>
   `${format}: ${file}${source === '' ? '' : ` (${source})`}`.slice(0, 120);
 
-/** The import of the same file that an earlier run left open. Waits of all that was put into it are found when it is finished. */
+/**
+ * Finds the unfinished import of the same file. The dependencies of all its items are resolved when it is
+ * finished.
+ */
 async function openOne(
   { list }: ImportCalls,
   projectId: string,
@@ -69,19 +77,19 @@ async function openOne(
 export interface ImportInto {
   readonly imports: ImportCalls;
   readonly project: string;
-  /** What the import is called, as importNameOf says; one of that name that is open is gone on with. */
+  /** The name of the import as importNameOf returns it. An unfinished import of that name is continued. */
   readonly name: string;
   readonly theirs: boolean;
-  /** Where it is aborted, the run stops before the next call, and its reason is thrown. */
+  /** Stops the run before the next call. The reason of the signal is thrown. */
   readonly signal?: AbortSignal;
 }
 
-/** Fills the report as it goes, also where it throws in the middle. */
+/** Imports the file and updates the report during the run, so that it is valid even if the import throws. */
 export async function importFile(
   file: ImportFile,
   fitting: Fitting,
   { imports, project, name, theirs, signal }: ImportInto,
-  /** Hears how many entries of the file are done. */
+  /** Receives the number of completed entries of the file. */
   show: (read: number) => void,
   report: Report,
 ): Promise<void> {
@@ -96,7 +104,7 @@ export async function importFile(
     const { results } = await imports.put({ importId, items: [...items], theirs });
     for (const [at, { externalId, outcome, key, issues }] of results.entries()) {
       const place = places[at] ?? '';
-      // An item with many comments is in several calls, one after the other, and counts once.
+      // An item with many comments takes several consecutive calls, and counts once.
       const before = last?.externalId === externalId ? last.outcome : undefined;
       if (before === undefined || before === 'unchanged') {
         if (before !== undefined) report.counts[before] -= 1;

@@ -1,24 +1,26 @@
-/** Items of a file, in calls of imports.put that the API takes. */
+/** Groups the items of a file into calls of imports.put within the limits of the API. */
 import { type InputOf, mostImportItems, type registry } from '@muster/registry';
 import { type Entry, type FileItem } from './draft.ts';
 
 type PutItem = InputOf<typeof registry.imports.put>['items'][number];
 
-/** What goes into one call, and how much of the file is there with it. */
+/** The items of one call, and the progress in the file after it. */
 export interface Put {
   readonly items: readonly PutItem[];
-  /** Where each stands in the file. */
+  /** The position of each item in the file. */
   readonly places: readonly string[];
-  /** Entries of the file that were read until here. */
+  /** The number of entries read so far. */
   readonly read: number;
 }
 
-/** Comments of one item that one call takes, and comments and bytes of all its items that it does well with. */
+/** The limit of comments per item, and targets for comments and bytes per call that keep calls fast. */
 const mostComments = 500;
 const enoughComments = 2000;
 const enoughBytes = 4 * 1024 * 1024;
 
-/** The comments of an item that are one too many for a call come with the item again, in calls of their own. */
+/**
+ * Splits an item that has too many comments for one call. Each part repeats the item with further comments.
+ */
 function partsOf({ comments, ...item }: FileItem): PutItem[] {
   const parts = Math.max(1, Math.ceil(comments.length / mostComments));
   return Array.from({ length: parts }, (_, part) => ({
@@ -43,12 +45,12 @@ export async function* putsOf(entries: AsyncIterable<Entry>): AsyncGenerator<Put
   for await (const entry of entries) {
     if (entry.kind === 'item') {
       for (const [part, item] of partsOf(entry.item).entries()) {
-        // A letter of JSON takes up to three bytes.
+        // A UTF-16 unit takes up to three bytes in UTF-8.
         const size = JSON.stringify(item).length * 3;
         const count = item.comments?.length ?? 0;
         const isFull =
           items.length === mostImportItems || bytes + size > enoughBytes || comments + count > enoughComments;
-        // An item stands in a call once.
+        // A call has an item only once.
         if (items.length > 0 && (isFull || part > 0)) yield put();
         items.push(item);
         places.push(entry.place);

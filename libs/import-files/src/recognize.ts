@@ -1,4 +1,4 @@
-/** Finds out which program wrote a file, by the names of its fields. */
+/** Recognizes the program that wrote a file by the names of its fields. */
 import { columnName, openTable } from './csv.ts';
 import { jsonIfAny } from './formats/json.ts';
 import { type FileFormat } from './open.ts';
@@ -16,7 +16,7 @@ const ofItem = (item: unknown): FileFormat | undefined => {
 };
 
 function ofJson(json: unknown): FileFormat | undefined {
-  // Pages of answers are lists of them.
+  // Several pages of answers form a list of lists.
   if (Array.isArray(json)) return ofItem(json[0]) ?? ofJson(json[0]);
   if (!isObject(json)) return undefined;
   const { stories, cards, lists, issues, items, results, data, nodes } = json;
@@ -39,7 +39,7 @@ function ofTable(head: readonly string[]): FileFormat {
   return 'csv';
 }
 
-/** Undefined for JSON of a program that is not known. Throws NoImport where the file cannot be read. */
+/** Returns undefined for JSON of an unknown program. Throws NoImport if the file cannot be read. */
 export async function recognizeFormat(source: Source): Promise<FileFormat | undefined> {
   const json = await jsonIfAny(source);
   return json === undefined ? ofTable((await openTable(source)).head) : ofJson(json);

@@ -1,12 +1,15 @@
-/** Where a format reads from. */
+/** The input of a format. */
 
-/** The text of a file in pieces of any size. It is read several times: each call begins anew. */
+/** The text of a file in pieces of any size. Each call reads from the start. */
 export type Source = () => AsyncIterable<string>;
 
-/** What has to be said before a file can be read: which column is the title, or which comes first in a date. */
+/**
+ * The missing information without which a file cannot be read: the column of the title, or the order of day
+ * and month.
+ */
 export type Lack = 'columns' | 'dates';
 
-/** The file is not what it was said to be, or cannot be read without more being said; the message says why. */
+/** The error of a file that has another format or needs more information. The message has the reason. */
 export class NoImport extends Error {
   readonly lack: Lack | undefined;
 
@@ -16,7 +19,10 @@ export class NoImport extends Error {
   }
 }
 
-/** A file of these bytes: UTF-8, or UTF-16 where a mark at its beginning says so. Throws NoImport where letters would be lost. */
+/**
+ * Decodes UTF-8, or UTF-16 if the file starts with a byte order mark. Throws NoImport if characters would be
+ * lost.
+ */
 export async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   try {
@@ -36,14 +42,14 @@ function encodingOf([first, second]: Uint8Array): string {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
-/** The whole text. */
+/** Returns the whole text. */
 export async function textOf(source: Source): Promise<string> {
   const parts: string[] = [];
   for await (const part of source()) parts.push(part);
   return parts.join('').replace(/^\uFEFF/, '');
 }
 
-/** The whole text as JSON; throws NoImport. */
+/** Parses the whole text as JSON. Throws NoImport. */
 export async function jsonOf(source: Source): Promise<unknown> {
   const text = await textOf(source);
   try {

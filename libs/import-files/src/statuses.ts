@@ -1,4 +1,4 @@
-/** Which place on the board a status of another tracker has. */
+/** Maps the statuses of another tracker to columns of the board. */
 import { type ColumnStatus, type StoryStatus, storyStatuses } from '@muster/registry';
 import { columnName } from './csv.ts';
 
@@ -20,16 +20,16 @@ const statusWords: Readonly<Record<StoryStatus, readonly string[]>> = {
   ],
 };
 
-/** Where a status goes: to the end of a column by its name, or of the first column of a status. */
+/** The target of a status: the end of a column by name, or of the first column of a status. */
 export type Place = { readonly column: string } | { readonly status: StoryStatus };
 
-/** The columns of the board that items come to; undefined where the board is not known. */
+/** The columns of the target board. Undefined if the board is not known. */
 export type Columns = readonly { readonly name: string; readonly status: ColumnStatus }[] | undefined;
 
-/** What a status of the file is, to be found a place for. */
+/** A status of the file that needs a column. */
 export interface FileStatus {
   readonly name: string;
-  /** What the tracker itself says that it is. */
+  /** The status that the tracker itself specifies. */
   readonly is?: StoryStatus | undefined;
   readonly hint?: StoryStatus | undefined;
 }
@@ -37,10 +37,10 @@ export interface FileStatus {
 export type FindPlace = (status: FileStatus) => Place | undefined;
 
 /**
- * Finds places. What was said counts first (the name of a column, then a
- * status; `*` for all that is not known otherwise), then what the tracker says that the
- * status is, then a column of the same name, then the words that trackers use, then the hint. Undefined where none of these
- * knows it, or where the board has no such column.
+ * Returns a function that maps a status to a column. Given mappings come first: the name of a column, then a
+ * status; `*` covers all other statuses.
+ * Next come the tracker's own status, a column of the same name, common words of trackers, and the hint.
+ * Returns undefined if none of these matches, or if the board has no such column.
  */
 export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = new Map()): FindPlace {
   const named = new Map([...said].map(([name, place]) => [columnName(name), place]));
@@ -57,7 +57,7 @@ export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = n
     if (columns?.some(({ name }) => name === wanted) === true) return { column: wanted };
     const status = storyStatuses.find((one) => one === columnName(wanted).replaceAll(' ', '_'));
     if (status !== undefined) return statusOf(status);
-    // Without the board at hand, the API says whether there is such a column.
+    // Without the board, the API checks whether the column exists.
     return columns === undefined ? { column: wanted } : columnOf(wanted);
   };
   return ({ name, is, hint }) => {

@@ -1,47 +1,50 @@
-/** What an import would do, before it does anything: how many items, which statuses go where, what is left out. */
+/**
+ * Describes an import before it starts: the number of items, the target of each status, and the parts that
+ * are left out.
+ */
 import { type Fitting } from './fit.ts';
 import { type ImportFile } from './open.ts';
 import { type FileStatus, type Place } from './statuses.ts';
 
-/** A status that the file has, and its place; undefined where the board has none. */
+/** A status of the file and its target. The target is undefined if the board has none. */
 export interface StatusPlace {
   readonly name: string;
   readonly items: number;
   readonly place: Place | undefined;
 }
 
-/** Who did or does something in the file that knows them by name alone; undefined where no address was said for them. */
+/** A person whom the file identifies by name only. The address is undefined if none was given for them. */
 export interface NamedPerson {
   readonly name: string;
-  /** As who does a story, and as who wrote a comment. */
+  /** The number of mentions as assignee and as author of a comment. */
   readonly times: number;
   readonly email: string | undefined;
 }
 
-/** What has no place here, and in which items. */
+/** A part that Muster cannot store, with the items that have it. */
 export interface LeftOut {
   readonly what: string;
   readonly places: readonly string[];
 }
 
 export interface Survey {
-  /** All that the file has, items or not. */
+  /** The number of entries of the file, including those that are not items. */
   readonly entries: number;
   readonly items: number;
   readonly comments: number;
   readonly epics: number;
   readonly statuses: readonly StatusPlace[];
-  /** Who is named most often comes first. */
+  /** People in descending order of mentions. */
   readonly people: readonly NamedPerson[];
-  /** Items that cannot become stories, but for those whose status has no place. */
+  /** Items that cannot become stories, except for those whose status has no column. */
   readonly refused: readonly { readonly place: string; readonly why: string }[];
-  /** What the file has beside items, by why it is left out; and what items have that stories have no place for. */
+  /** Entries that are not items, by the reason, and parts of items that stories cannot store. */
   readonly leftOut: readonly LeftOut[];
   readonly notes: readonly string[];
 }
 
 export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Survey> {
-  // One status may be several things to the tracker itself, and so have several places.
+  // The tracker may use one status name for several statuses, which then have several targets.
   const statuses = new Map<string, { name: string; items: number; place: Place | undefined }>();
   const placeOf = (status: FileStatus): Place | undefined => {
     const { name } = status;
@@ -51,7 +54,7 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
     statuses.set(key, { name, items, place });
     return place;
   };
-  // Trackers write a name in one way; people who type it do not.
+  // Names are compared in lower case, because people who type a name vary its case.
   const people = new Map<string, { name: string; times: number }>();
   const onPerson = (name: string): void => {
     const times = (people.get(name.toLowerCase())?.times ?? 0) + 1;

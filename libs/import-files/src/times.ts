@@ -1,11 +1,11 @@
-/** Times as trackers write them. */
+/** Parses times as trackers write them. */
 import { NoImport } from './source.ts';
 
-/** Which comes first in `01/02/2024`. */
+/** The order of day and month in `01/02/2024`. */
 export type DateOrder = 'mdy' | 'dmy';
 
 const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
-/** `01/Mar/24 10:05 AM`: how Jira writes times unless it is told otherwise. */
+/** Matches `01/Mar/24 10:05 AM`, Jira's default format. */
 const named =
   /^(\d{1,2})[/ -]([a-z]{3})[a-z]*[/ -](\d{2}|\d{4})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap]m)?)?$/i;
 const slashed =
@@ -15,7 +15,7 @@ const hasZone = /(?:Z|GMT|UTC|[+-]\d{2}:?\d{2})(?:\s*\(.*\))?$/i;
 
 const yearOf = (text: string): number => (text.length === 2 ? 2000 : 0) + Number(text);
 
-/** Hours of a clock with or without am and pm. */
+/** Returns the hour of a clock with or without am and pm. */
 function hourOf(text: string | undefined, half: string | undefined): number {
   const hour = Number(text ?? 0);
   if (half === undefined) return hour;
@@ -26,7 +26,7 @@ type Clock = readonly (string | undefined)[];
 
 function utc(year: number, month: number, day: number, [hour, minute, second, half]: Clock): number {
   const time = Date.UTC(year, month, day, hourOf(hour, half), Number(minute ?? 0), Number(second ?? 0));
-  // 31 February is no day.
+  // Rejects dates such as 31 February.
   return new Date(time).getUTCDate() === day ? time : Number.NaN;
 }
 
@@ -55,7 +55,8 @@ function millisOf(text: string, order: DateOrder | undefined): number {
     }
     return isDayFirst ? utc(yearOf(year), two - 1, one, clock) : utc(yearOf(year), one - 1, two, clock);
   }
-  // What JavaScript and mail write: `Fri, 05 Jan 2024 10:00:00 GMT`, with a name of a day or a month in it.
+  // Parses the formats of JavaScript and e-mail, such as `Fri, 05 Jan 2024 10:00:00 GMT`, which have the name
+  // of a day or month.
   return /[a-z]{3}/i.test(text) ? Date.parse(hasZone.test(text) ? text : `${text} UTC`) : Number.NaN;
 }
 
@@ -63,8 +64,8 @@ const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(2200, 0, 1);
 
 /**
- * A time as RFC 3339 in UTC; undefined where the text is none. One without a zone is taken for UTC. Throws NoImport where
- * day and month could be either and no order is given.
+ * Returns the time in RFC 3339 and UTC, or undefined if the text is not a time. A time without a zone counts
+ * as UTC. Throws NoImport if day and month are ambiguous and no order is given.
  */
 export function instantOf(text: string, order?: DateOrder): string | undefined {
   const millis = millisOf(text.trim(), order);

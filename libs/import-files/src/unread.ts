@@ -1,4 +1,4 @@
-/** What an object has that was not read: it is named, so that nothing is lost in silence. */
+/** Lists the fields of an object that were not read, so that no data is lost silently. */
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -14,10 +14,13 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.every(isEmpty)) ||
   (isObject(value) && Object.values(value).every(isEmpty));
 
-/** Names of the fields that say something and are not among those that were read, or say nothing about the work. */
+/**
+ * Lists the fields with a value that are not in the set. The set has the fields that were read or are
+ * irrelevant to the work.
+ */
 export const unread = (value: Json, read: ReadonlySet<string>): string[] =>
   Object.entries(value).flatMap(([key, said]) => (read.has(key) || isEmpty(said) ? [] : [key]));
 
-/** The same for a part of an item, such as a comment: `visibility of a comment`. */
+/** Lists the same for a part of an item, such as a comment: `visibility of a comment`. */
 export const unreadOf = (part: string, value: Json, read: ReadonlySet<string>): string[] =>
   unread(value, read).map((field) => `${field} of ${part}`);

@@ -1,8 +1,8 @@
-/** The markup of Jira as Markdown. What is no markup, and all that stands in code, stays as it is. */
+/** Converts Jira's markup to Markdown. Plain text and everything within code stay unchanged. */
 
 const code = /\{(code|noformat)(?::([^}]*))?\}\n?([^]*?)\n?\{\1\}/g;
 
-/** `title=a|java` names the language without a name. */
+/** Returns the language of a code block, which is the part without a name in `title=a|java`. */
 const languageOf = (said: string | undefined): string =>
   (said ?? '').split('|').find((part) => part !== '' && !part.includes('=')) ?? '';
 
@@ -14,7 +14,7 @@ const lineRules: readonly (readonly [RegExp, (...parts: string[]) => string])[] 
   [/^[ \t]*-{4,}[ \t]*$/, () => '---'],
 ];
 
-// Marks around words of one line: not inside of a word (`snake_case`), and not around space.
+// Marks around words of one line. They are not within a word (`snake_case`), and not next to space.
 const bold = /(?<![\p{L}\p{N}\\*])\*(?![\s*])([^\n]{0,500}?[^\s\\*])\*(?![\p{L}\p{N}*])/gu;
 const italic = /(?<![\p{L}\p{N}\\_])_(?![\s_])([^\n]{0,500}?[^\s\\_])_(?![\p{L}\p{N}_])/gu;
 const struck = /(?<![\p{L}\p{N}\\\-])-(?![\s\-])([^\n]{0,500}?[^\s\\\-])-(?![\p{L}\p{N}\-])/gu;
@@ -28,7 +28,7 @@ function inline(text: string): string {
   return text
     .split(/(\{\{.+?\}\}|https?:\/\/[^\s|\]]+)/)
     .map((part, place) => {
-      // Addresses and monospaced words are not looked into.
+      // Addresses and monospaced words are left unchanged.
       if (place % 2 === 1) return part.replace(/^\{\{(.+)\}\}$/, '`$1`');
       return part
         .replaceAll(bold, '**$1**')
@@ -61,14 +61,14 @@ const quoted = (text: string): string =>
 
 const markdown = (text: string): string => quoted(text).split('\n').map(lineOf).join('\n');
 
-/** Jira's wiki markup as Markdown. */
+/** Converts Jira's wiki markup to Markdown. */
 export function wikiToMarkdown(text: string): string {
   const clean = text.replaceAll('\r\n', '\n');
   let made = '';
   let end = 0;
   for (const found of clean.matchAll(code)) {
     const [whole, , said, body = ''] = found;
-    // A fence is longer than what stands in it.
+    // The fence is longer than any run of backticks within the code.
     const longest = Math.max(2, ...[...body.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
     const fence = '`'.repeat(longest + 1);
     made += `${markdown(clean.slice(end, found.index))}${fence}${languageOf(said)}\n${body}\n${fence}`;

@@ -1,4 +1,4 @@
-/** Reads a text as a file of a format, in pieces as small as a test wants. */
+/** Reads a text as a file of a format, in pieces as small as a test needs. */
 import { type Entry, type FileItem, type ReadOptions } from '../src/draft.ts';
 import { type Fitting } from '../src/fit.ts';
 import { type FileFormat, openFile } from '../src/open.ts';
@@ -12,16 +12,16 @@ export const sourceOf = (text: string, size = 7): Source =>
     for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
   };
 
-/** Each status has a place: its words, else the backlog. */
+/** Maps each status by its name, else to the backlog. */
 export const anyPlace: Fitting = { placeOf: placesOf(undefined, new Map([['*', 'backlog']])) };
 
 export interface Reading {
   readonly items: FileItem[];
   readonly entries: Entry[];
   readonly survey: Survey;
-  /** Items by their ids. */
+  /** Returns an item by its id. */
   readonly item: (externalId: string) => FileItem | undefined;
-  /** What is left out, with where. */
+  /** The parts that are left out, with the items that have them. */
   readonly leftOut: Record<string, readonly string[]>;
 }
 

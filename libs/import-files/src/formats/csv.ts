@@ -1,9 +1,9 @@
-/** A table with a head, as spreadsheets and trackers that are not known here write it. */
+/** Reads a table with a head, from spreadsheets and from trackers without a format here. */
 import { columnName, openTable, type Row } from '../csv.ts';
 import { type Draft, type Opened, type ReadOptions } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
 
-/** What a column may be called, in small letters; the first is the field's own name. */
+/** The accepted names of each column in lower case. The first one is the name of the field. */
 const names = {
   title: ['title', 'summary', 'name', 'subject', 'story'],
   description: ['description', 'body', 'details', 'notes'],
@@ -23,7 +23,10 @@ const names = {
 export type CsvField = keyof typeof names;
 export const csvFields = Object.keys(names) as CsvField[];
 
-/** The place of each field's column: as was said, where '' is none, else by its name. Throws NoImport. */
+/**
+ * Returns the index of each field's column: as given, where '' means no column, else found by its name.
+ * Throws NoImport.
+ */
 export function csvColumns(
   head: readonly string[],
   said: ReadonlyMap<string, string> = new Map(),
@@ -43,17 +46,20 @@ export function csvColumns(
   return columns;
 }
 
-/** The names of a table's columns. Throws NoImport. */
+/** Returns the names of a table's columns. Throws NoImport. */
 export const csvHead = async (source: Source): Promise<readonly string[]> => (await openTable(source)).head;
 
-/** With commas or semicolons between. */
+/** Splits at commas and semicolons. */
 const listOf = (text = ''): string[] =>
   text
     .split(/[,;]/)
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** A number of a table whose decimal mark is the comma: `1.000` is one thousand there, and `1,000` is one. */
+/**
+ * Rewrites a number of a table whose decimal mark is the comma: `1.000` is one thousand there, and `1,000` is
+ * one.
+ */
 function withDecimalComma(text: string | undefined): string | undefined {
   if (text !== undefined && /^\d{1,3}(\.\d{3})+(,\d+)?$/.test(text)) return text.replaceAll('.', '');
   return text !== undefined && /^\d{1,3},\d{3}$/.test(text) ? text.replace(',', '.') : text;

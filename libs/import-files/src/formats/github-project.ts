@@ -1,4 +1,4 @@
-/** A project of GitHub: its columns are what its items have as status. */
+/** Reads a GitHub project. Its columns are the status values of its items. */
 import { z } from 'zod';
 import { type Draft, type Opened, type Read } from '../draft.ts';
 import { isObject, unread } from '../unread.ts';

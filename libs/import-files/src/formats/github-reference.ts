@@ -1,7 +1,7 @@
-/** Addresses of GitHub, and milestones, as both of its formats have them. */
+/** Parses addresses and milestones, which both formats of GitHub share. */
 import { type Json, unreadOf } from '../unread.ts';
 
-/** `acme/web#17` of an address; undefined where it is none of an issue. */
+/** Returns `acme/web#17` for the address of an issue, and undefined for any other address. */
 export function referenceOf(address: string | null | undefined): string | undefined {
   const found = /^https?:\/\/[^/]+\/(?:repos\/)?([^/]+\/[^/]+)\/issues\/(\d+)/.exec(address ?? '');
   return found === null ? undefined : `${found[1] ?? ''}#${found[2] ?? ''}`;
@@ -16,13 +16,13 @@ const knownOfMilestone = new Set([
   ...['open_issues', 'closed_issues', 'created_at', 'updated_at', 'closed_at', 'dueOn', 'due_on'],
 ]);
 
-/** The day by which a milestone is due, as `gh` or the API writes it. */
+/** Returns the due date of a milestone, as `gh` or the API writes it. */
 export function dueOf(milestone: Json): string | undefined {
   const due = milestone['dueOn'] ?? milestone['due_on'];
   return typeof due === 'string' ? due : undefined;
 }
 
-/** Names the fields of a milestone that its epic does not keep. */
+/** Lists the fields of a milestone that its epic does not keep. */
 export const leftOfMilestone = (milestone: Json): string[] => [
   ...unreadOf('a milestone', milestone, knownOfMilestone),
   ...(milestone['state'] === 'closed' ? ['closed state of a milestone'] : []),

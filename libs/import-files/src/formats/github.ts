@@ -1,4 +1,7 @@
-/** GitHub: `gh issue list --json …`, answers of the REST API, and `gh project item-list --format json`. */
+/**
+ * Reads GitHub files: `gh issue list --json …`, answers of the REST API, and `gh project item-list --format
+ * json`.
+ */
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type Draft, type Opened, type Read } from '../draft.ts';
@@ -16,13 +19,13 @@ const Issue = z.looseObject({
   title: z.string(),
   body: z.string().nullish(),
   state: z.string().default('open'),
-  /** `gh` writes it in capitals, the API with a low dash in its name. */
+  /** `gh` writes the reason in capitals; the API writes it in `state_reason`. */
   stateReason: z.string().nullish(),
   state_reason: z.string().nullish(),
   labels: nodesOf(z.union([z.string(), z.looseObject({ name: z.string() })])),
   assignees: nodesOf(Login),
   milestone: Milestone,
-  /** A list with `gh`, a number with the API. */
+  /** A list from `gh`, a number from the API. */
   comments: z
     .union([
       z.number(),
@@ -42,7 +45,7 @@ const Issue = z.looseObject({
   subIssues: nodesOf(Related),
   blocking: nodesOf(Related),
   parent: Related.nullish(),
-  /** The parent, as the API names it. */
+  /** The parent in the format of the API. */
   parent_issue_url: z.string().nullish(),
   createdAt: z.string().nullish(),
   created_at: z.string().nullish(),
@@ -50,14 +53,14 @@ const Issue = z.looseObject({
   updated_at: z.string().nullish(),
   url: z.string().nullish(),
   html_url: z.string().nullish(),
-  /** The API lists pull requests among the issues. */
+  /** Set for pull requests, which the API lists among the issues. */
   pull_request: z.unknown().optional(),
 });
 type Issue = z.infer<typeof Issue>;
 
 const known = new Set([
   ...Object.keys(Issue.shape),
-  // Numbers and addresses of GitHub's own, and what is said by another field.
+  // GitHub's internal numbers and addresses, and fields that repeat others.
   ...['id', 'node_id', 'closed', 'closedAt', 'closed_at', 'assignee', 'author_association', 'repository_url'],
   ...[
     'labels_url',
@@ -83,7 +86,7 @@ const hasReactions = ({ reactionGroups }: Comment): boolean =>
     (group) => !isObject(group) || !isObject(group['users']) || group['users']['totalCount'] !== 0,
   );
 
-/** Names the parts of a comment that are not imported, and the comment itself where GitHub hides it. */
+/** Lists the parts of a comment that are not imported, or the whole comment if GitHub hides it. */
 const leftOfComment = (comment: Comment): string[] =>
   comment.isMinimized === true
     ? [`hidden comment (${(comment.minimizedReason ?? '').toLowerCase() || 'without a reason'})`]
@@ -94,7 +97,10 @@ const leftOfComment = (comment: Comment): string[] =>
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** The API marks pull requests with a field; lists of `gh pr` show by state or address that they are some. */
+/**
+ * Returns true for a pull request. The API marks it with a field; lists of `gh pr` show it by state or
+ * address.
+ */
 const isPullRequestOf = (issue: Issue): boolean =>
   isPresent(issue.pull_request) ||
   issue.state.toLowerCase() === 'merged' ||
@@ -112,11 +118,14 @@ const urlOf = (issue: Issue): string | undefined => issue.html_url ?? issue.url 
 const repositoryOf = (issue: Issue): string => referenceOf(urlOf(issue))?.replace(/#.*/, '') ?? '';
 const idOf = (issue: Issue): string => referenceOf(urlOf(issue)) ?? `#${issue.number}`;
 
-/** The id of an issue that this one names. Without an address it is of the same repository. */
+/** Returns the id of a related issue. Without an address it is in the same repository. */
 const relatedId = (issue: Issue, other: z.infer<typeof Related>): string =>
   referenceOf(other.url) ?? `${repositoryOf(issue)}#${other.number}`;
 
-/** The issues that wait for this one by its own words: its parent, and those that it blocks. */
+/**
+ * Lists the issues that wait for this one according to its own fields: its parent, and the issues that it
+ * blocks.
+ */
 function waitingFor(issue: Issue): { field: 'parent' | 'blocking'; id: string }[] {
   const parent = issue.parent ? relatedId(issue, issue.parent) : referenceOf(issue.parent_issue_url);
   return [
@@ -125,7 +134,7 @@ function waitingFor(issue: Issue): { field: 'parent' | 'blocking'; id: string }[
   ];
 }
 
-/** The issues of a file that wait for others of it, by id, with those that they wait for. */
+/** The issues of a file that wait for other issues of it. Keys and values are ids. */
 type Waits = ReadonlyMap<string, Set<string>>;
 
 function waitsOf(issues: readonly Issue[]): Waits {
@@ -180,7 +189,7 @@ function draftOf(issue: Issue, waits: Waits): Draft {
   };
 }
 
-/** The list, or the lists of several pages. */
+/** Returns the issues of one list or of several pages. */
 function issuesOf(json: unknown): unknown[] {
   if (Array.isArray(json)) return json.flat();
   throw new NoImport('the file is no list of issues');
@@ -192,7 +201,7 @@ export async function openGithub(source: Source): Promise<Opened> {
     return openProject(json['items'], json['totalCount']);
   }
   const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : issuesOf(json);
-  // GitHub lists the newest first; a board goes on from what was there first.
+  // GitHub lists the newest issue first. A board starts with the oldest one.
   const issues = parseEach(list, Issue, 'issue of GitHub').toSorted((a, b) => a.number - b.number);
   const waits = waitsOf(issues.filter((issue) => !isPullRequestOf(issue)));
   return {

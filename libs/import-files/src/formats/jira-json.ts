@@ -1,4 +1,4 @@
-/** Answers of Jira's REST API, version 2: one, a list of them, or the issues themselves. */
+/** Reads answers of Jira's REST API, version 2: one answer, a list of answers, or the issues themselves. */
 import { z } from 'zod';
 import { type ReadOptions } from '../draft.ts';
 import { NoImport } from '../source.ts';
@@ -67,7 +67,7 @@ const knownOfComment = new Set([
   ...['self', 'id', 'author', 'updateAuthor', 'body', 'renderedBody', 'created', 'updated', 'jsdPublic'],
 ]);
 
-/** What a team calls fields of its own, where the answer says so (`expand=names`). */
+/** The names of custom fields by key, if the answer has them (`expand=names`). */
 type Names = Readonly<Record<string, string>>;
 
 const isNamed = (names: Names, key: string, ...words: string[]): boolean =>

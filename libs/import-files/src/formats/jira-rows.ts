@@ -1,10 +1,13 @@
-/** Rows of Jira's CSV. Columns that an issue has several of repeat; descriptions and comments are wiki markup. */
+/**
+ * Reads rows of Jira's CSV. A column repeats if an issue has several values. Descriptions and comments are
+ * wiki markup.
+ */
 import { needColumns, openTable, type Row } from '../csv.ts';
 import { type ReadOptions } from '../draft.ts';
 import { type Source } from '../source.ts';
 import { type JiraIssue } from './jira.ts';
 
-/** Columns that are read, and those that say again what others say. */
+/** Columns that are read, and columns that repeat others. */
 const known = new Set([
   ...[
     'summary',
@@ -33,7 +36,7 @@ const known = new Set([
   ...['custom field (epic name)', 'custom field (rank)', 'reporter id', 'creator id', 'project lead id'],
 ]);
 
-/** `01/Mar/24 10:00 AM;author;words` */
+/** Parses `01/Mar/24 10:00 AM;author;words`. */
 function commentOf(text: string): JiraIssue['comments'][number] {
   const [, at, author, body] = /^([^;\n]*);([^;\n]*);([^]*)$/.exec(text) ?? [];
   return body === undefined ? { author: undefined, body: text, at: undefined } : { author, body, at };

@@ -39,7 +39,8 @@ describe('the CSV of Jira', () => {
         },
       ],
     });
-    // The epic of a part is that of the whole; what ended without being done is canceled; who blocks is said by either.
+    // A subtask has the epic of its parent. An issue closed without being done is canceled. Either side of a
+    // relation may name the blocker.
     expect(item('OPS-4')).toMatchObject({
       ...{ status: 'canceled', priority: 'urgent', assigneeEmail: 'ana@x.org', blockedBy: ['OPS-3'] },
       epic: { externalId: 'OPS-1' },

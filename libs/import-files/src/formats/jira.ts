@@ -1,4 +1,4 @@
-/** Jira: the CSV of its search, and the answer of its REST API, version 2. */
+/** Reads Jira files: the CSV of its search, and the answer of its REST API, version 2. */
 import { type StoryStatus } from '@muster/registry';
 import { type Draft, type Opened, type Read, type ReadOptions } from '../draft.ts';
 import { type Source } from '../source.ts';
@@ -7,21 +7,21 @@ import { openAnswers } from './jira-json.ts';
 import { openRows } from './jira-rows.ts';
 import { jsonIfAny } from './json.ts';
 
-/** An issue as both files say it. */
+/** An issue in the common form of both files. */
 export interface JiraIssue {
   readonly place: string;
-  /** Missing in a row without one. */
+  /** Undefined for a row without a key. */
   readonly key: string | undefined;
-  /** The number by which rows name their parents. */
+  /** The number by which rows refer to their parents. */
   readonly id: string | undefined;
   readonly isEpic: boolean;
   readonly title: string;
-  /** Kept of an epic alone. */
+  /** The due date, which is kept for epics only. */
   readonly due: string | undefined;
-  /** In wiki markup, as comments are. */
+  /** The description in wiki markup, like the comments. */
   readonly description: string | undefined;
   readonly status: string | undefined;
-  /** `To Do`, `In Progress` or `Done`, or the words of the API for them. */
+  /** `To Do`, `In Progress` or `Done`, or the API's words for them. */
   readonly category: string | undefined;
   readonly resolution: string | undefined;
   readonly priority: string | undefined;
@@ -31,9 +31,9 @@ export interface JiraIssue {
   readonly createdAt: string | undefined;
   readonly updatedAt: string | undefined;
   readonly url: string | undefined;
-  /** Keys, or numbers, of what it may belong to, the nearest first. */
+  /** Keys or numbers of possible parents, nearest first. */
   readonly parents: readonly string[];
-  /** What the parent is called, where the file says it. */
+  /** The title of the parent, if the file has it. */
   readonly parentTitle: string | undefined;
   readonly blockedBy: readonly string[];
   readonly blocks: readonly string[];
@@ -47,16 +47,18 @@ export interface JiraIssue {
   readonly leftOut: readonly string[];
 }
 
-/** What one issue has to know of the others. */
+/** The data about all issues that reading one of them needs. */
 interface Index {
-  /** By key and by number. */
+  /** The key of each issue, by its key and by its number. */
   readonly keys: Map<string, string>;
   readonly epics: Map<string, { readonly title: string; readonly targetDate: string | undefined }>;
-  /** By key, what it belongs to. */
+  /** The parents of each issue, by its key. */
   readonly parents: Map<string, readonly string[]>;
-  /** By key, those that it waits for: its parts, and those that say that they block it. */
+  /**
+   * The issues that each issue waits for, by its key: its subtasks, and issues that state that they block it.
+   */
   readonly waits: Map<string, string[]>;
-  /** Epics that an issue belongs to. */
+  /** Epics that have an issue. */
   readonly used: Set<string>;
 }
 
@@ -88,14 +90,15 @@ async function indexOf(issues: AsyncIterable<JiraIssue>): Promise<Index> {
   return index;
 }
 
-/** The epic of an issue, or of the issue that it is a part of. */
+/** Returns the epic of an issue, or of its nearest ancestor with one. */
 function epicOf(issue: JiraIssue, index: Index): Draft['epic'] {
   const seen = new Set<string>();
   const open = [...issue.parents];
   for (let named = open.shift(); named !== undefined; named = open.shift()) {
     const key = index.keys.get(named);
     if (key === undefined) {
-      // It is not in the file: an epic where it is named by its title or key, and a number says nothing.
+      // The parent is not in the file. It becomes an epic if its title or key is known; a number alone does
+      // not name it.
       if (issue.parentTitle !== undefined) return { externalId: named, title: issue.parentTitle };
       if (/-\d+$/.test(named)) return { externalId: named, title: named };
       continue;
@@ -120,7 +123,7 @@ const categories: Readonly<Record<string, StoryStatus>> = {
 const notDone =
   /^(won.?t (do|fix)|duplicate|cannot reproduce|declined|rejected|invalid|abandoned|obsolete|not a bug|incomplete|cancell?ed)$/i;
 
-/** A status that says done with a resolution that says otherwise is another status. */
+/** Returns the status. A done status whose resolution contradicts it becomes canceled. */
 function statusOf({
   status,
   category,
@@ -151,7 +154,10 @@ function draftOf(issue: JiraIssue, index: Index): Draft {
   };
 }
 
-/** Names the fields of an epic that only stories keep. An epic that is still to do is as open as new epics are. */
+/**
+ * Lists the fields of an epic that only stories keep. The status of an epic to do is not listed, because new
+ * epics are open.
+ */
 function leftOfEpic(epic: JiraIssue): string[] {
   const isOpen =
     categories[(epic.category ?? '').toLowerCase()] === 'backlog' && epic.resolution === undefined;

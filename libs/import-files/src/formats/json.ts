@@ -1,8 +1,8 @@
-/** What readers of JSON have in common. */
+/** Helpers for formats in JSON. */
 import { z } from 'zod';
 import { jsonOf, NoImport, type Source } from '../source.ts';
 
-/** The file as JSON where it begins as JSON does; undefined where it is a table. */
+/** Parses the file if it starts like JSON. Returns undefined for a table. */
 export async function jsonIfAny(source: Source): Promise<unknown> {
   for await (const part of source()) {
     const start = part.replace(/^\uFEFF/, '').trimStart();
@@ -12,7 +12,7 @@ export async function jsonIfAny(source: Source): Promise<unknown> {
   throw new NoImport('the file is empty');
 }
 
-/** A list as GraphQL answers it, or a plain one; one that is not there is empty. */
+/** Accepts a list in the form of GraphQL or a plain list. A missing list is empty. */
 export const nodesOf = <Schema extends z.ZodType>(schema: Schema) =>
   z
     .union([
@@ -22,7 +22,7 @@ export const nodesOf = <Schema extends z.ZodType>(schema: Schema) =>
     .nullish()
     .transform((list): z.output<Schema>[] => list ?? []);
 
-/** Each of a list by the schema; throws NoImport that names the first that does not fit. */
+/** Parses each element of a list. Throws NoImport that names the first invalid one. */
 export function parseEach<Schema extends z.ZodType>(
   list: readonly unknown[],
   schema: Schema,

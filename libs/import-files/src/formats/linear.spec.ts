@@ -18,11 +18,11 @@ describe('the CSV of Linear', () => {
       ...{ externalId: 'ENG-1', title: '=SUM(1)', description: 'Two\nlines 🙂', status: 'in_progress' },
       ...{ priority: 'urgent', labels: ['Bug', 'iOS'], estimate: 3, assigneeEmail: 'ben@x.org' },
       epic: { externalId: 'p-1', title: 'Billing' },
-      // What it is blocked by, and its part.
+      // Its blocker, and its sub-issue.
       blockedBy: ['ENG-2', 'ENG-9'],
       ...{ createdAt: '2024-03-01T10:00:00.000Z', updatedAt: '2024-03-01T11:00:00.000Z', comments: [] },
     });
-    // What a team calls its own statuses is told by the dates.
+    // The dates determine the kind of a team's custom statuses.
     expect(item('ENG-2')).toMatchObject({
       status: 'done',
       priority: 'none',

@@ -1,4 +1,4 @@
-/** Linear: the CSV of its settings, and the answer of its API. */
+/** Reads Linear files: the CSV of its settings, and the answer of its API. */
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { needColumns, openTable, type Row } from '../csv.ts';
@@ -7,7 +7,7 @@ import { NoImport, type Source } from '../source.ts';
 import { isObject, unread, unreadOf } from '../unread.ts';
 import { jsonIfAny, nodesOf, parseEach } from './json.ts';
 
-/** Linear puts `'` before text that a spreadsheet would take for a formula. */
+/** Removes the `'` that Linear puts before text that a spreadsheet would treat as a formula. */
 const unquoted = (text: string | undefined): string | undefined => text?.replace(/^'(?=[+\-=@])/, '');
 
 const columns = new Set([
@@ -24,7 +24,7 @@ const columns = new Set([
     'labels',
   ],
   ...['created', 'updated', 'parent issue', 'blocked by', 'url', 'uuid'],
-  // They say when the status was reached, which the status and the last change say here.
+  // Times at which a status was reached. The status and the time of the last change already cover them.
   ...['started', 'triaged', 'completed', 'canceled', 'time in status (minutes)'],
 ]);
 
@@ -34,7 +34,7 @@ const listOf = (text = ''): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** The dates tell what a status of a team's own making is. */
+/** Derives the kind of a team's custom status from the dates. */
 function hintOf(row: Row): StoryStatus {
   if (row.get('canceled') !== undefined) return 'canceled';
   if (row.get('completed') !== undefined) return 'done';
@@ -71,7 +71,7 @@ function draftOfRow(row: Row, children: ReadonlyMap<string, readonly string[]>):
 async function openTableOf(source: Source): Promise<Opened> {
   const table = await openTable(source);
   needColumns(table, 'Linear', ['id'], ['title'], ['status']);
-  // A parent waits for its parts.
+  // A parent waits for its sub-issues.
   const children = new Map<string, string[]>();
   for await (const row of table.rows()) {
     const [id, parent] = [row.get('id'), row.get('parent issue')];
@@ -117,7 +117,7 @@ const Issue = z.looseObject({
       parent: z.looseObject({ id: z.string() }).nullish(),
     }),
   ),
-  /** Of an issue that blocks this one, the issue that has the relation. */
+  /** Relations in which another issue blocks this one. `issue` is that other issue. */
   inverseRelations: nodesOf(z.looseObject({ type: z.string(), issue: Related })),
 });
 type Issue = z.infer<typeof Issue>;
@@ -197,7 +197,7 @@ function draftOfIssue(issue: Issue): Draft {
   };
 }
 
-/** The answer of a query, pages of answers, or the issues themselves. */
+/** Returns the issues of a query's answer, of pages of answers, or of a plain list. */
 function issuesOf(json: unknown): unknown[] {
   if (Array.isArray(json)) return json.flatMap((one: unknown) => (isAnswer(one) ? issuesOf(one) : [one]));
   if (!isObject(json)) throw new NoImport('the file is no answer of Linear');

@@ -1,4 +1,6 @@
-/** A board file of Muster: epics and stories, as the command line and the tour read it too. */
+/**
+ * Reads a Muster board file with its epics and stories. The command line and the tour read the same format.
+ */
 import { storyStatuses } from '@muster/registry';
 import { z } from 'zod';
 import { type Draft, type Opened, type Read } from '../draft.ts';
@@ -42,7 +44,7 @@ export async function openMuster(source: Source): Promise<Opened> {
       labels: story.labels ?? [],
       estimate: story.estimate ?? undefined,
       epic: epic && { externalId: epic.localId, title: epic.title, targetDate: epic.targetDate ?? undefined },
-      // A spec in a file of its own cannot be read from here.
+      // A spec in a separate file cannot be read here.
       leftOut: unread(story, known),
     };
   };

@@ -1,4 +1,4 @@
-/** Plane: the CSV and the JSON of its export, whose lists stand as JSON in a cell. */
+/** Reads Plane files: the CSV and the JSON of its export, in which lists are JSON within a cell. */
 import { columnName, openTable, needColumns, Row } from '../csv.ts';
 import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
@@ -41,7 +41,7 @@ const columns = new Set([
   ...['archived at', 'link count', 'subscribers count'],
 ]);
 
-/** A cell that is JSON, or words with commas between. */
+/** Parses a cell that has JSON, or words separated by commas. */
 function valueOf(text: string | undefined): unknown {
   if (text === undefined) return [];
   if (!/^[[{]/.test(text)) return text.split(/,\s*/).filter((word) => word !== '');
@@ -74,7 +74,7 @@ interface Relation {
   readonly other: string;
 }
 
-/** A list of relations, or the other item by the kind of relation. */
+/** Reads relations from a list, or from an object with the related item by the kind of relation. */
 function relationsOf(text: string | undefined): Relation[] {
   const value = valueOf(text);
   const list = Array.isArray(value)
@@ -92,7 +92,7 @@ function idOf(row: Row): string | undefined {
   return project === undefined || number === undefined ? own : `${project}-${number}`;
 }
 
-/** By item, those that it waits for because they say so, and its parts. */
+/** Lists, for each item, its sub-items and the items that it states it waits for. */
 async function waitsOf(rows: () => AsyncIterable<Row>): Promise<Map<string, string[]>> {
   const waits = new Map<string, string[]>();
   const wait = (item: string, other: string): void => {
@@ -138,7 +138,7 @@ function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Draft
     updatedAt: row.get('updated at'),
     comments: comments ?? [],
     leftOut: [
-      // Empty lists stand as `[]`, and what is counted as 0.
+      // Empty lists are written as `[]`, and empty counts as 0.
       ...row.filled().flatMap(({ name, title }) => {
         const text = row.get(name) ?? '';
         return columns.has(name) || /^(\[\]|\{\}|0|false)$/i.test(text) ? [] : [`column ${title}`];
@@ -152,7 +152,7 @@ function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Draft
   };
 }
 
-/** Objects as rows: what is a list in them is JSON in a cell. */
+/** Converts objects to rows. Nested lists become JSON within a cell. */
 function rowsOfJson(json: unknown): () => AsyncGenerator<Row> {
   const list = isObject(json) ? json['results'] : json;
   if (!Array.isArray(list)) throw new NoImport('the file is no export of Plane');

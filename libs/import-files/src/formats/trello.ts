@@ -1,4 +1,4 @@
-/** Trello: the JSON of a board. */
+/** Reads the JSON of a Trello board. */
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
@@ -16,7 +16,7 @@ const Card = z.looseObject({
   desc: z.string().nullish(),
   closed: z.boolean().nullish(),
   isTemplate: z.boolean().nullish(),
-  /** The card is marked as complete. */
+  /** True if the card is marked as complete. */
   dueComplete: z.boolean().nullish(),
   idList: z.string(),
   pos: z.number().nullish(),
@@ -64,7 +64,7 @@ const Board = z.looseObject({
 });
 type Board = z.infer<typeof Board>;
 
-/** Trello's export ends after so many. */
+/** The number of actions after which Trello's export ends. */
 const mostActions = 1000;
 
 const known = new Set([
@@ -93,11 +93,11 @@ const known = new Set([
 
 const knownOfCheckItem = new Set([
   ...['id', 'idChecklist', 'name', 'nameData', 'state', 'pos', 'type', 'limits', 'nodeId'],
-  // A reminder says nothing without the due date, which is named.
+  // A reminder has no meaning without the due date, which is reported.
   'dueReminder',
 ]);
 
-/** Fields of the items of a checklist that have no place in a task list: due dates and members. */
+/** Lists the fields of checklist items that a task list cannot keep: due dates and members. */
 const leftOfChecklist = ({ checkItems }: Checklist): string[] =>
   (checkItems ?? []).flatMap((item) => unreadOf('a check item', item, knownOfCheckItem));
 
@@ -110,20 +110,20 @@ const knownOfCommentData = new Set([
   ...['textData', 'board', 'list', 'cardSource', 'dateLastEdited'],
 ]);
 
-/** Fields of a comment that are not imported, such as its attachment and its reactions. */
+/** Lists the fields of a comment that are not imported, such as its attachment and its reactions. */
 const leftOfComment = (action: Action): string[] => [
   ...unreadOf('a comment', action, knownOfComment),
   ...unreadOf('a comment', action.data, knownOfCommentData),
 ];
 
-/** Names a card for people; a card without a name by its address. */
+/** Names a card for people, by its address if it has no name. */
 const placeOfCard = ({ id, name, shortUrl, url }: Card): string =>
   name.trim() === '' ? `card ${shortUrl ?? url ?? id}` : `card "${name.slice(0, 40)}"`;
 
 const byPlace = (a: { pos?: number | null | undefined }, b: { pos?: number | null | undefined }): number =>
   (a.pos ?? 0) - (b.pos ?? 0);
 
-/** A checklist as the task list that Markdown has. */
+/** Formats a checklist as a Markdown task list. */
 const taskList = ({ name, checkItems }: Checklist): string =>
   [
     `## ${name.trim()}`,
@@ -145,7 +145,7 @@ function groupBy<One>(list: readonly One[], keyOf: (one: One) => string | undefi
   return groups;
 }
 
-/** The first letters of an id are the time at which it was made, in seconds. */
+/** Returns the time of creation. The first eight digits of an id are that time in seconds. */
 function madeAt(id: string): string | undefined {
   const seconds = /^[0-9a-f]{24}$/i.test(id) ? Number.parseInt(id.slice(0, 8), 16) : Number.NaN;
   return Number.isNaN(seconds) ? undefined : new Date(seconds * 1000).toISOString();
