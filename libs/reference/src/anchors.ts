@@ -1,6 +1,6 @@
 /**
- * The place of a heading in a page, the same wherever Markdown is rendered: what a link to it says behind `#`. Letters,
- * digits, `_`, `.` and `-` stay, so that `stories.create` and `lease_held` are their own places.
+ * Returns the anchor of a heading, the same in every rendering of Markdown. Letters, digits, `_`, `.` and `-`
+ * stay, so that `stories.create` and `lease_held` have distinct anchors.
  */
 export const anchorOf = (heading: string): string =>
   heading

@@ -1,18 +1,21 @@
-/** What goes into a call and comes out of it, in words: made from the schemas themselves. */
+/** Describes the parameters and results of operations, using their schemas. */
 import { Id, meaningOfParameter, type Operation } from '@muster/registry';
 import { z } from 'zod';
 import { type JsonSchema as Json } from './json-schema.ts';
 
-/** A field as a table shows it. */
+/** A field as a row of a table. */
 export interface Field {
-  /** With its path, such as `git.pullRequest.number`, or `items[].title`. */
+  /** The name with its path, such as `git.pullRequest.number` or `items[].title`. */
   readonly name: string;
-  /** Such as `integer`, `"story" | "epic"`, `Story[]`, `string | null`; a capitalized name is a record. */
+  /**
+   * The type, such as `integer`, `"story" | "epic"`, `Story[]` or `string | null`. A capitalized name is a
+   * record.
+   */
   readonly type: string;
   readonly required: boolean;
-  /** As JSON; null where there is none. */
+  /** The default as JSON, or null if there is none. */
   readonly default: string | null;
-  /** Limits and meaning; empty where the name says all. */
+  /** The meaning and the limits. Empty if the name is sufficient. */
   readonly description: string;
 }
 
@@ -21,10 +24,10 @@ type Direction = 'input' | 'output';
 const toJson = (schema: z.ZodType, io: Direction): Json =>
   z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
 
-/** The fields of an object, those of objects inside it behind it. */
+/** Lists the fields of an object, each followed by its nested fields. */
 export const fieldsOf = (schema: z.ZodObject, io: Direction): Field[] => [...walk(toJson(schema, io), '')];
 
-/** The parameters of an operation; all of them have a meaning. */
+/** Lists the parameters of an operation. All of them have a meaning. */
 export const parametersOf = (operation: Operation): Field[] => [
   ...walk(toJson(operation.params, 'input'), '', (path) => meaningOfParameter(operation, path)),
 ];
@@ -32,11 +35,11 @@ export const parametersOf = (operation: Operation): Field[] => [
 const namedIn = (schema: z.ZodObject): [name: string, json: Json][] =>
   Object.entries(toJson(schema, 'output').$defs ?? {});
 
-/** The records that a result names, each with its fields, as deep as they go. */
+/** Lists the records that a result names, with their fields, at any depth. */
 export const recordsOf = (schema: z.ZodObject): Map<string, Field[]> =>
   new Map(namedIn(schema).map(([name, json]) => [name, [...walk(json, '')]]));
 
-/** A record that is no object, such as a status, in the words of its type. */
+/** Lists the records that are not objects, such as a status, with their types. */
 export function simpleRecordsOf(schema: z.ZodObject): Map<string, string> {
   return new Map(
     namedIn(schema)
@@ -45,7 +48,7 @@ export function simpleRecordsOf(schema: z.ZodObject): Map<string, string> {
   );
 }
 
-/** What a field means whose schema does not say. */
+/** Returns the meaning of a field whose schema has none. */
 type Meaning = (path: string) => string | undefined;
 
 const noMeaning: Meaning = () => undefined;
@@ -64,7 +67,7 @@ function* walk(json: Json, prefix: string, meaning: Meaning = noMeaning): Genera
   }
 }
 
-/** Of an object, or of the objects of an array, that has no name of its own. */
+/** Yields the fields of an unnamed object, or of the unnamed objects of an array. */
 function* inside(json: Json, name: string, meaning: Meaning): Generator<Field> {
   for (const option of [json, ...(json.anyOf ?? [])]) {
     if (option.properties !== undefined) yield* walk(option, `${name}.`, meaning);
@@ -94,13 +97,16 @@ function typeOf(json: Json): string {
   }
 }
 
-/** The names that a parameter of a member or an agent takes, in the schema's words; undefined for other parameters. */
+/**
+ * Returns the description of the names that a member or agent parameter accepts. Returns undefined for other
+ * parameters.
+ */
 export function personForm({ anyOf = [], ...json }: Json): string | undefined {
   const named = [json, ...anyOf].find(({ 'x-muster-ref': ref }) => ref !== undefined && personKinds.has(ref));
   return named?.description;
 }
 
-/** What it means, and then its limits, where its meaning does not say them. */
+/** Describes the meaning, followed by the limits that the meaning does not mention. */
 function wordsOf(json: Json, otherwise: string | undefined): string {
   const form = personForm(json);
   if (form !== undefined) return otherwise === undefined ? form : `${otherwise}. ${form}`;
@@ -129,11 +135,11 @@ function stringOf(format: string | undefined): string {
 
 const personKinds: ReadonlySet<string> = new Set(['member', 'agent', 'actor']);
 
-/** The type says already what every id is. */
+/** Leaves out the general description of ids, because the type already tells. */
 const meaningOf = ({ description, format }: Json): string | undefined =>
   format === 'uuid' && description === Id.meta()?.description ? undefined : description;
 
-/** Numbers that mean no limit: what an integer of PostgreSQL or of JSON can hold. */
+/** Returns false for the largest integers of PostgreSQL or JSON, which mean that there is no limit. */
 const isLimit = (value: number | undefined): value is number =>
   value !== undefined && Math.abs(value) < 2_147_483_647;
 

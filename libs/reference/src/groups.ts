@@ -1,8 +1,8 @@
-/** What the namespaces are for, in the groups in which a reader looks for them. */
+/** The purpose of each namespace, in the groups that the documentation shows. */
 
 export interface NamespaceGroup {
   readonly title: string;
-  /** Each namespace with one sentence. */
+  /** The namespaces with one sentence each. */
   readonly namespaces: Readonly<Record<string, string>>;
 }
 
@@ -90,7 +90,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
 
 const sentences = new Map(namespaceGroups.flatMap(({ namespaces }) => Object.entries(namespaces)));
 
-/** One sentence; throws for a namespace that no group has. */
+/** Returns the sentence of a namespace. Throws if no group has it. */
 export function sentenceOf(namespace: string): string {
   const sentence = sentences.get(namespace);
   if (sentence === undefined) throw new Error(`no group has the namespace ${namespace}`);

@@ -1,4 +1,4 @@
-/** The reference of the API, made from the contract alone: as data, as Markdown, as examples. */
+/** The reference of the API as data, Markdown and examples, generated from the contract alone. */
 export { anchorOf } from './anchors.ts';
 export { type Flag, type FlagKind, flagName, flagsOf } from './command-line/flags.ts';
 export {

@@ -18,7 +18,7 @@ export interface JsonSchema {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** What kind of record the text names. */
+  /** The kind of record that the text names. */
   readonly 'x-muster-ref'?: string;
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
 }

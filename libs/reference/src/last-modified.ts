@@ -1,12 +1,12 @@
-/** Since when each page says what it says. */
+/** The day of each page's last change. */
 import { createHash } from 'node:crypto';
 import { dates } from './dates.generated.ts';
 import { type Page } from './pages.ts';
 
-/** By the path of a page: what it said, in brief, and the day on which that was written down first. */
+/** The digest of each page's text and the day on which that text was first recorded, by path. */
 export type PageDates = Readonly<Record<string, { readonly sha256: string; readonly since: string }>>;
 
-/** The dates as they should be: a page whose text has changed since `known` says so from `today` on. */
+/** Returns the updated dates. A page whose text differs from `known` gets the date `today`. */
 export const datesOf = (pages: readonly Page[], known: PageDates, today: string): PageDates =>
   Object.fromEntries(
     pages.map(({ path, markdown }) => {
@@ -21,8 +21,8 @@ const newest = Object.values<{ since: string }>(dates).reduce(
   '',
 );
 
-/** The day of a page's last change; of one that is about all others, that of the newest of them. */
+/** Returns the day of a page's last change. An index page gets the newest day of all pages. */
 export const lastModifiedOf = (path: string): string => (dates as PageDates)[path]?.since ?? newest;
 
-/** As they are checked in. */
+/** The dates that are checked in. */
 export const knownDates: PageDates = dates;

@@ -1,4 +1,4 @@
-/** An operation in words: everything that a page, a tool or a help text says about it. */
+/** Describes an operation in words, for pages, tools and help texts. */
 import {
   type Access,
   errorStatus,
@@ -16,13 +16,13 @@ import { answers } from './answers.generated.ts';
 import { exampleWords, quoted } from './command-line/words.ts';
 import { type Field, fieldsOf, parametersOf } from './fields.ts';
 
-/** A refusal that an operation may give. */
+/** An expected error of an operation. */
 export interface Refusal {
   readonly reason: Reason;
   readonly code: string;
   readonly status: number;
   readonly meaning: string;
-  /** What the caller does about it. */
+  /** The recommended action of the caller. */
   readonly remedy: string;
   readonly retryable: boolean;
 }
@@ -32,29 +32,32 @@ export interface OperationPage {
   readonly summary: string;
   readonly description: string;
   readonly effect: 'read' | 'write';
-  /** Below the address of the API. */
+  /** The path below the address of the API. */
   readonly path: string;
-  /** Who may call it, in a sentence. */
+  /** The required role in a sentence. */
   readonly access: string;
   readonly byMemberOnly: boolean;
   readonly takesBoundTokens: boolean;
   readonly scope: Scope;
-  /** Whether models are offered it as a tool. */
+  /** True if the operation is offered to models as a tool. */
   readonly isTool: boolean;
   readonly params: readonly Field[];
   readonly result: readonly Field[];
   readonly refusals: readonly Refusal[];
   readonly events: readonly string[];
-  /** Bytes of the largest body. */
+  /** The largest body in bytes. */
   readonly bodyLimit: number;
   readonly example: unknown;
   /** The example as a command. */
   readonly command: string;
-  /** What the example answers, as JSON text; of its lists the first two items. Null where it was not called yet. */
+  /**
+   * The answer to the example as JSON text, with the first two items of each list. Null if the example was
+   * never called.
+   */
   readonly answer: string | null;
 }
 
-/** Who may call an operation, of members and of tokens: `a contributor of the project, or more`. */
+/** Describes the members and tokens that may call an operation: `a contributor of the project, or more`. */
 export function whoMay(operation: Operation): string {
   const { access, byMemberOnly, needsProof, readsInbox, takesBoundTokens } = operation;
   const wanted = groundsOf(access);
@@ -82,7 +85,7 @@ function ofRole(access: Access): string {
 
 const withArticle = (role: string): string => `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`;
 
-/** What any write may be refused with besides its own. */
+/** Refusals that any write may have in addition to its own. */
 const ofEveryWrite = ['idempotency_in_flight', 'idempotency_mismatch'] as const;
 
 export const refusalOf = (reason: Reason): Refusal => {
@@ -111,7 +114,7 @@ export function describe(operation: Operation): OperationPage {
 /** The answer of an operation's example as JSON text; null if the example was not called yet. */
 export const answerOf = (name: string): string | null => answers[name] ?? null;
 
-/** The operations by namespace, in the order of the registry. */
+/** Groups the operations by namespace, in the order of the registry. */
 export function operationsByNamespace(): Map<string, Operation[]> {
   const all = new Map<string, Operation[]>();
   for (const operation of operations.values())
@@ -125,10 +128,10 @@ export interface Example {
   readonly code: string;
 }
 
-/** From so many characters on, a body stands on lines of its own. */
+/** The length in characters from which a body gets lines of its own. */
 const mostColumns = 60;
 
-/** Words of a command, each flag on a line of its own where one line is too long. */
+/** Formats the words of a command. If one line is too long, each flag gets its own line. */
 export function commandLines(words: readonly string[], most = mostColumns): string {
   const typed = words.map(quoted);
   const line = typed.join(' ');
@@ -136,7 +139,7 @@ export function commandLines(words: readonly string[], most = mostColumns): stri
   const parts: string[] = [];
   for (const [at, word] of typed.entries()) {
     const last = parts.at(-1) ?? '';
-    // The value of a flag stays beside it, whatever its length.
+    // The value of a flag stays on its line, whatever its length.
     const isValue = typed[at - 1]?.startsWith('--') === true;
     const fits = isValue || last.length + word.length < most - ' \\'.length - 2;
     if (word.startsWith('--') || parts.length === 0 || !fits) parts.push(word);
@@ -155,7 +158,10 @@ const mcpExampleOf = (name: string, example: unknown): Example => ({
   ),
 });
 
-/** The same call on each surface. Shells find the address and the token in BASE_URL and TOKEN. */
+/**
+ * Returns the same call in each language. Shell examples read the address and the token from BASE_URL and
+ * TOKEN.
+ */
 export function examplesOf({ name, path, effect, example, command, isTool }: OperationPage): Example[] {
   const json = JSON.stringify(example, null, 2);
   const oneLine = JSON.stringify(example);

@@ -1,4 +1,7 @@
-/** The pages of the reference, as Markdown: one for each namespace, one each for records, errors and kinds of events. */
+/**
+ * Builds the reference pages as Markdown: one for each namespace, and one each for records, errors and event
+ * kinds.
+ */
 import {
   interfaceVersion,
   errorCodes,
@@ -22,20 +25,23 @@ import {
 } from './operations.ts';
 
 export interface Page {
-  /** Below the address it is served from, without an ending: `reference/stories`. */
+  /** The path below the served address, without an extension: `reference/stories`. */
   readonly path: string;
   readonly title: string;
-  /** One sentence. */
+  /** The summary in one sentence. */
   readonly summary: string;
   readonly markdown: string;
-  /** The same as data; what the page is made from. */
+  /** The data from which the page is built. */
   readonly json: unknown;
 }
 
 type Head = Pick<Page, 'path' | 'title' | 'summary'>;
 type Content = Pick<Page, 'markdown' | 'json'>;
 
-/** A page whose content is made when a reader first wants it: all of them take longer than a server may to start. */
+/**
+ * Creates a page that builds its content on first access. Building all pages takes longer than the start of a
+ * server may.
+ */
 function page(head: Head, content: () => Content): Page {
   let made: Content | undefined;
   const get = (): Content => (made ??= content());
@@ -50,12 +56,12 @@ function page(head: Head, content: () => Content): Page {
   };
 }
 
-/** Where the page of a namespace is. */
+/** Returns the path of a namespace's page. */
 export const namespacePath = (namespace: string): string => `reference/${namespace}`;
 
 const cell = (said: string): string => said.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const code = (said: string): string => `\`${said.replaceAll('`', "'")}\``;
-/** Blocks of Markdown as a whole. */
+/** Joins blocks of Markdown. */
 const text = (...blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -65,7 +71,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const everyKind = eventKinds.map((kind) => JSON.stringify(kind)).join(' | ');
 
-/** A capitalized word in a type is a record; it links to its fields. Kinds of events, over a hundred, have a page. */
+/**
+ * Links a type to its record, which has a capitalized name. The event kinds, over a hundred, are linked to
+ * their own page.
+ */
 const linked = (type: string): string => {
   if (type.includes(everyKind)) return `[${code(type.replace(`(${everyKind})`, 'kind'))}](event-kinds)`;
   const [name] = /\b[A-Z][A-Za-z]+\b/.exec(type) ?? [];
@@ -194,14 +203,14 @@ function eventKindsPage(): Page {
   }));
 }
 
-/** Pages with what they have. Seen from /reference, whose own folder they lie in. */
+/** Lists pages with their summaries. Links are relative to /reference. */
 const listOf = (pages: readonly Page[]): string =>
   table(
     ['Page', 'What it has'],
     pages.map(({ path, title, summary }) => [`[${title}](/${path})`, summary]),
   );
 
-/** All pages of the reference, the index first. */
+/** Builds all pages of the reference, the index first. */
 export function referencePages(): Page[] {
   const namespaces = [...operationsByNamespace()].map(([namespace, inside]) =>
     namespacePage(namespace, inside),

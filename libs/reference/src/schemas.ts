@@ -1,11 +1,14 @@
-/** The contract's schemas as a document of OpenAPI has them: records stand under `components` and are named elsewhere. */
+/**
+ * The contract's schemas for an OpenAPI document. Records are under `components` and are referenced
+ * elsewhere.
+ */
 import { Id, meaningOfParameter, type Operation } from '@muster/registry';
 import { z } from 'zod';
 import { personForm } from './fields.ts';
 
 export type Json = Record<string, unknown>;
 
-/** A schema for such a document; the records that it names are added to `components`. */
+/** Returns a schema for such a document. Adds the records that it references to `components`. */
 export function schemaIn(components: Json, schema: z.ZodType, io: 'input' | 'output'): Json {
   const {
     $defs,
@@ -16,7 +19,7 @@ export function schemaIn(components: Json, schema: z.ZodType, io: 'input' | 'out
   return relink(json) as Json;
 }
 
-/** The schema of an operation's parameters, each with its meaning. */
+/** Returns the schema of an operation's parameters, each with its meaning. */
 export function paramsIn(components: Json, operation: Operation): Json {
   const withMeanings = (json: Json, above: string): Json => ({
     ...json,
@@ -36,7 +39,7 @@ export function paramsIn(components: Json, operation: Operation): Json {
   return withMeanings(schemaIn(components, operation.params, 'input'), '');
 }
 
-/** A meaning of its own stays; that of every id says nothing of this one. */
+/** Adds a meaning to a schema. A specific description stays; the general description of ids is replaced. */
 function described(json: Json, meaning: string | undefined): Json {
   const form = personForm(json);
   if (meaning !== undefined && form !== undefined) return { ...json, description: `${meaning}. ${form}` };
@@ -60,7 +63,10 @@ function relink(node: unknown): unknown {
   );
 }
 
-/** A number for each status, say, has a property for each: few programs make anything of `propertyNames`. */
+/**
+ * Lists each property of a record with fixed keys, such as a number for each status. Few programs support
+ * `propertyNames`.
+ */
 function withProperties(json: Json): Json {
   const { propertyNames, additionalProperties, required, ...others } = json;
   if (propertyNames === undefined || !Array.isArray(required)) return json;

@@ -1,42 +1,45 @@
-/** The flags by which the command line takes an operation's parameters, made from their schema. */
+/** Derives the command line flags of an operation from the schema of its parameters. */
 import { type Operation } from '@muster/registry';
 import { z } from 'zod';
 import { parametersOf } from '../fields.ts';
 import { type JsonSchema as Json } from '../json-schema.ts';
 
-/** Flags of every command: where the call goes, and whose it is. */
+/** Flags of every command, which select the address and the login of the call. */
 export const connectionFlags: ReadonlySet<string> = new Set(['base-url', 'token', 'profile']);
 
 export type FlagKind = 'text' | 'integer' | 'number' | 'boolean' | 'json';
 
-/** One parameter, or a field inside one, as a flag. */
+/** A parameter, or a nested field of one, as a flag. */
 export interface Flag {
-  /** Where its value goes: `['git', 'headSha']`. */
+  /** The path of its value: `['git', 'headSha']`. */
   readonly path: readonly string[];
-  /** Without the dashes: `git.head-sha`. */
+  /** The name without dashes: `git.head-sha`. */
   readonly name: string;
   readonly kind: FlagKind;
-  /** The values that there are, where they can be counted. */
+  /** The possible values, if they can be listed. */
   readonly choices: readonly string[];
-  /** May be given again and again; each one is an item. */
+  /** True if the flag may be repeated, once for each item. */
   readonly repeated: boolean;
-  /** `null` means something: it clears. */
+  /** True if `null` is allowed, which clears the value. */
   readonly nullable: boolean;
   readonly required: boolean;
-  /** A long text, which may stand in a file: `@file`, or `-` for stdin. */
+  /** True for a long text, which may be in a file: `@file`, or `-` for stdin. */
   readonly fromFile: boolean;
-  /** Fields of its own have flags of their own. */
+  /** True if nested fields have flags of their own. */
   readonly hasFields: boolean;
-  /** What is to be typed, in a word: `story`, `id`, `json`. */
+  /** The kind of value in one word: `story`, `id`, `json`. */
   readonly placeholder: string;
   readonly default: string | null;
   readonly meaning: string;
 }
 
-/** From so many characters on, a text is rather written in an editor than on a command line. */
+/**
+ * The maximum length in characters from which a text counts as long, because users write such a text in an
+ * editor.
+ */
 const longText = 5_000;
 
-/** `headSha` → `head-sha`. */
+/** Converts `headSha` to `head-sha`. */
 export const kebab = (word: string): string =>
   word.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -70,7 +73,7 @@ function resolve(json: Json, defs: Readonly<Record<string, Json>>): Json {
   return name === undefined ? json : (defs[name] ?? json);
 }
 
-/** What a value can be besides null. */
+/** Returns the possible schemas of a value, without null. */
 function optionsOf(json: Json, defs: Readonly<Record<string, Json>>): { options: Json[]; nullable: boolean } {
   const all = (json.anyOf ?? [json]).map((option) => resolve(option, defs));
   const options = all.filter(({ type }) => type !== 'null');
@@ -88,13 +91,13 @@ const kinds: Readonly<Record<string, FlagKind>> = {
 
 function shapeOf(json: Json, defs: Readonly<Record<string, Json>>): Shape {
   const { options, nullable } = optionsOf(resolve(json, defs), defs);
-  // Where one value or several will do, several are one kind.
+  // If both one value and a list are allowed, the flag takes a list.
   const list = options.find(({ type }) => type === 'array');
   if (list !== undefined) {
     const item = shapeOf(list.items ?? {}, defs);
     return { ...item, repeated: true, nullable, properties: {}, fromFile: item.kind === 'json' };
   }
-  // A number may be said as text, where text will do as well.
+  // If both a number and a text are allowed, the flag takes a text.
   const scalars = options.every(({ type }) => type === 'string' || type === 'integer');
   const text = scalars ? options.find(({ type }) => type === 'string') : undefined;
   const only = text ?? options[0] ?? {};
@@ -112,13 +115,16 @@ function shapeOf(json: Json, defs: Readonly<Record<string, Json>>): Shape {
   };
 }
 
-/** A parameter that is called as a flag of every command says whose it is: `--forges-base-url`. */
+/**
+ * Returns the name of a parameter's flag. A name that every command uses gets the namespace as prefix:
+ * `--forges-base-url`.
+ */
 function nameOf({ namespace }: Operation, path: readonly string[]): string {
   const name = path.map(kebab).join('.');
   return connectionFlags.has(name) ? `${kebab(namespace)}-${name}` : name;
 }
 
-/** The flags of all parameters, each before those of the fields inside it. */
+/** Lists the flags of all parameters, each before those of its nested fields. */
 export function flagsOf(operation: Operation): Flag[] {
   const schema = z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json;
   const words = new Map(parametersOf(operation).map((field) => [field.name, field]));
@@ -139,7 +145,7 @@ export function flagsOf(operation: Operation): Flag[] {
   return walk(schema, []);
 }
 
-/** What a field of an issue is called on the command line; the field itself where there is no flag for it. */
+/** Returns the flag of a field in an issue, or the field itself if it has no flag. */
 export function flagName(flags: readonly Flag[], field: string): string {
   const flag = flags.find(({ path }) => path.join('.') === field);
   return flag === undefined ? field : `--${flag.name}`;

@@ -1,26 +1,26 @@
-/** An operation's call as the words of a command line. */
+/** Formats the call of an operation as the words of a command line. */
 import { type Operation } from '@muster/registry';
 import { type Flag, flagsOf, kebab } from './flags.ts';
 
-/** `storySpec.get` → `['story-spec', 'get']`. */
+/** Converts `storySpec.get` to `['story-spec', 'get']`. */
 export const commandWords = (operationName: string): string[] => operationName.split('.').map(kebab);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * What may stand on the command line without its flag, in this order: what is needed and is one value. So
- * `muster stories update-status WEB-1 done`.
+ * Lists the parameters that may be given without a flag, in this order: required ones with a single value. An
+ * example is `muster stories update-status WEB-1 done`.
  */
 export const positionalsOf = (flags: readonly Flag[]): Flag[] =>
   flags.filter(
     ({ required, repeated, kind, hasFields }) => required && !repeated && !hasFields && kind !== 'json',
   );
 
-/** Such as `[story]`. */
+/** Returns the placeholder of an argument, such as `[story]`. */
 export const argumentOf = ({ name }: Flag): string => `[${name.replace(/-id$/, '')}]`;
 
-/** The words that say these parameters. */
+/** Returns the words that set these parameters. */
 export function wordsOf(
   flags: readonly Flag[],
   params: Readonly<Record<string, unknown>>,
@@ -50,11 +50,14 @@ function wordsOfValue(flags: readonly Flag[], flag: Flag, value: unknown): strin
   });
 }
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** The values of an example that need no flag: from the first on, as long as each is given and is not taken for a flag. */
+/**
+ * Returns the values of an example that need no flag. It stops at the first value that is missing or looks
+ * like a flag.
+ */
 function withoutFlags(
   flags: readonly Flag[],
   params: Readonly<Record<string, unknown>>,
@@ -71,7 +74,7 @@ function withoutFlags(
   return said;
 }
 
-/** The contract's example of an operation, as the words of a command. */
+/** Returns the contract's example of an operation as the words of a command. */
 export function exampleWords(operation: Operation): string[] {
   const flags = flagsOf(operation);
   const bare = withoutFlags(flags, operation.example);
