@@ -1,4 +1,4 @@
-/** Where Redis is, as REDIS_URL says it: one server, a cluster, or a group that sentinels watch. */
+/** Parses REDIS_URL, which names one server, a cluster, or a group with sentinels. */
 
 export interface Host {
   readonly host: string;
@@ -11,7 +11,7 @@ interface Credentials {
 }
 
 interface Several extends Credentials {
-  /** In the order in which they are written; any of them leads to the rest. */
+  /** The hosts in the given order. Any of them leads to the others. */
   readonly hosts: readonly Host[];
   readonly tls: boolean;
 }
@@ -27,7 +27,7 @@ export interface ClusterAddress extends Several {
 
 export interface SentinelAddress extends Several {
   readonly kind: 'sentinel';
-  /** Of the group, as the sentinels call it. */
+  /** The name of the group in the sentinels. */
   readonly name: string;
   readonly db: number;
   readonly sentinelUsername?: string;
@@ -39,13 +39,16 @@ export type RedisAddress = OneServer | ClusterAddress | SentinelAddress;
 const redisPort = 6379;
 const sentinelPort = 26_379;
 
-/** Scheme, kind, credentials, hosts, path, query. */
+/** The parts are scheme, kind, credentials, hosts, path and query. */
 const form = /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 /**
- * Reads `redis://user:password@host:6379/0`; several hosts with commas between, or `redis+cluster://` with one that knows
- * the rest, for a cluster; `redis+sentinel://host:26379,host:26379/name/0` for a group. `rediss` is TLS to each. Ports
- * may be left out. Throws an Error that says what is wrong and repeats nothing of the address, which has a password.
+ * Parses an address of Redis.
+ * - `redis://user:password@host:6379/0` is one server.
+ * - Several hosts separated by commas, or `redis+cluster://` with one host, are a cluster.
+ * - `redis+sentinel://host:26379,host:26379/name/0` is a group with sentinels.
+ * `rediss` uses TLS for each host. Ports are optional. Throws an Error that describes the problem without
+ * repeating the address, which has a password.
  */
 export function parseRedisUrl(text: string): RedisAddress {
   const parts = form.exec(text);

@@ -1,31 +1,34 @@
-/** A connection to Redis, whatever Redis is made of. */
+/** Opens a connection to a Redis server, cluster or sentinel group. */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { type ClusterAddress, parseRedisUrl, type SentinelAddress } from './address.ts';
 
 export type RedisClient = Redis | Cluster;
 
 export interface Manner {
-  /** True: commands wait for a Redis that is away. False: they fail, of a cluster within half a second. */
+  /**
+   * True if commands wait while Redis is unreachable. If false, they fail; in a cluster that takes up to half
+   * a second.
+   */
   readonly waits: boolean;
-  /** After this a command has failed, whatever becomes of it; never unless told. */
+  /** The time in milliseconds after which a command fails in any case. There is no limit by default. */
   readonly commandTimeout?: number;
-  /** How long a connection that is ended may take to close, in milliseconds. */
+  /** The time limit for closing a connection, in milliseconds. */
   readonly disconnectTimeout?: number;
 }
 
 const connectTimeout = 5_000;
-/** A sentinel that hangs is left for the next one. */
+/** The time limit after which the next sentinel is asked. */
 const sentinelCommandTimeout = 2_000;
-/** Where a server hangs, this is how it is seen that another one has its slots. */
+/** The polling interval that detects that another server has taken over the slots of a server that hangs. */
 const slotsRefreshInterval = 5_000;
-/** A redirection, and an attempt or two at a server that is just being connected to. */
+/** Enough for one redirection, and an attempt or two at a server whose connection is still opening. */
 const impatientRedirections = 4;
 
 const backOff = (attempt: number): number => Math.min(attempt * 100, 2_000);
 
 /**
- * Opens what REDIS_URL names; connecting goes on in the background, and again after each loss. The caller listens to
- * `error`, and ends it with disconnect().
+ * Opens the Redis that REDIS_URL names. It connects in the background, and reconnects after each loss. The
+ * caller listens to `error`, and closes it with disconnect().
  */
 export function openRedis(url: string, manner: Manner): RedisClient {
   const address = parseRedisUrl(url);
@@ -57,7 +60,7 @@ function groupOf({ hosts, tls, name, db, ...logins }: SentinelAddress) {
   return {
     ...{ sentinels: hosts.map((host) => ({ ...host })), name, db, sentinelCommandTimeout },
     sentinelRetryStrategy: backOff,
-    // A master that hangs keeps its connections: the sentinels say that another one is it.
+    // A master that hangs keeps its connections. The sentinels report that another one has taken over.
     failoverDetector: true,
     sentinelReconnectStrategy: backOff,
     ...(username !== undefined && { username }),
@@ -76,12 +79,12 @@ function serversOf<Common>({ username, password, tls }: ClusterAddress, common: 
       ...(password !== undefined && { password }),
       ...(tls && { tls: {} }),
     },
-    // A certificate names the host, not the address that it has today.
+    // A certificate names the host, not its current address.
     ...(tls && { dnsLookup: (host, done) => done(null, host) }),
   } satisfies ClusterOptions;
 }
 
-/** The servers that are written to. Rejects where a cluster is away. */
+/** Returns the servers that accept writes. Rejects if the cluster is unreachable. */
 export function mastersOf(redis: RedisClient): readonly Redis[] {
   if (redis instanceof Redis) return [redis];
   if (redis.status !== 'ready') throw new Error('the cluster is away');

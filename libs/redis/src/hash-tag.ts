@@ -1,4 +1,7 @@
-/** The part of a key by which a cluster places it: what stands in its first braces, or all of it. */
+/**
+ * Returns the part of a key that determines its slot in a cluster: the text in its first braces, or the whole
+ * key.
+ */
 export function hashTagOf(key: string): string {
   const [, tag = ''] = /\{([^}]*)\}/.exec(key) ?? [];
   return tag === '' ? key : tag;

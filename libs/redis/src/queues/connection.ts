@@ -1,24 +1,27 @@
-/** Connections to Redis, each for what it is for. */
+/** Connections to Redis for producers and workers of queues. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { mastersOf, openRedis, type RedisClient } from '../index.ts';
 
 export type OnError = (error: Error) => void;
 
-/** For those who add: a Redis that is away is an error at once, never a wait and never a queue in memory. */
+/**
+ * Opens a connection for producers. If Redis is unreachable, a command fails immediately instead of waiting
+ * in memory.
+ */
 export function producerRedis(url: string, onError: OnError): RedisClient {
   const redis = openRedis(url, { waits: false });
   redis.on('error', onError);
   return redis;
 }
 
-/** For those who work: they wait for Redis as long as it takes. */
+/** Opens a connection for workers, which wait for Redis without a time limit. */
 export function workerRedis(url: string, onError: OnError): RedisClient {
   const redis = openRedis(url, { waits: true });
   redis.on('error', onError);
   return redis;
 }
 
-/** This Redis may throw away what is in the queues. */
+/** The error of a Redis that may evict the keys of queues. */
 export class EvictingRedis extends Error {
   constructor(policy: string) {
     super(
@@ -28,10 +31,12 @@ export class EvictingRedis extends Error {
   }
 }
 
-/** How long a server of a cluster that does not answer is left alone before it is asked again. */
+/** The delay before a cluster server that did not answer is asked again. */
 const askAgainMillis = 200;
 
-/** Throws where a server that is written to may evict. Asks with INFO, since managed ones forbid CONFIG. */
+/**
+ * Throws if a server that accepts writes may evict keys. Uses INFO, because managed services forbid CONFIG.
+ */
 async function refuseEviction(redis: RedisClient): Promise<void> {
   const told = await Promise.all(mastersOf(redis).map((master) => master.info('memory')));
   for (const text of told) {
@@ -40,13 +45,16 @@ async function refuseEviction(redis: RedisClient): Promise<void> {
   }
 }
 
-/** Returns once Redis answers, however long that takes, or the signal says not to wait. Throws where it may evict. */
+/**
+ * Returns once Redis answers, without a time limit, or once the signal aborts. Throws if Redis may evict
+ * keys.
+ */
 export async function awaitRedis(url: string, onError: OnError, signal: AbortSignal): Promise<void> {
   const redis = workerRedis(url, onError);
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
     redis.disconnect();
-    // Between two attempts to connect, that alone tells no caller.
+    // Needed between two connection attempts, because disconnect() notifies no caller then.
     reject(new Error('nobody waits for Redis any more'));
   };
   signal.addEventListener('abort', stop, { once: true });
@@ -57,7 +65,7 @@ export async function awaitRedis(url: string, onError: OnError, signal: AbortSig
         return;
       } catch (error) {
         if (signal.aborted || error instanceof EvictingRedis) throw error;
-        // A command to one server waits for it by itself; a cluster that is away has none to ask.
+        // A command to one server waits by itself. An unreachable cluster has no server to ask.
         onError(error instanceof Error ? error : new Error(String(error)));
         await Promise.race([pause(askAgainMillis), stopped]);
       }

@@ -1,4 +1,4 @@
-/** What becomes of queues where a server of several goes away, and who refuses one that may evict. */
+/** Tests queues while one of several servers fails, and the rejection of a Redis that may evict keys. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -46,7 +46,7 @@ describe('a group whose master hangs', () => {
     const before = await add();
     await until(() => done.has(before));
 
-    // It keeps its connections, so that nothing but the sentinels' word leads away from it.
+    // It keeps its connections, so that only the sentinels lead away from it.
     group.master.hang();
     await until(async () => (await group.replica.say('INFO replication')).includes('role:master'));
     const after = await add();

@@ -28,7 +28,7 @@ interface Place {
   stop(): Promise<void>;
 }
 
-/** What REDIS_URL may name. */
+/** The kinds of Redis that REDIS_URL may name. */
 const places: readonly (readonly [string, () => Promise<Place>])[] = [
   ['one server', async () => ({ url: redisUrl(), stop: async () => undefined })],
   ['a cluster of three', startRedisCluster],
@@ -148,7 +148,7 @@ describe('a Redis that may evict', () => {
   it('is refused', async () => {
     const target = new URL(url);
     const policy = 'noeviction';
-    // The real one, whose word for its policy is changed on the way to one as long.
+    // A proxy to the real server that replaces the name of its policy by one of the same length.
     const server = createServer((here) => {
       const there = connect(Number(target.port), target.hostname);
       const say = new Transform({

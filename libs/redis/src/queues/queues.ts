@@ -1,4 +1,4 @@
-/** The side that asks for work: adds jobs, keeps the schedule, counts. */
+/** The producers' side of queues: adds jobs, maintains the schedule, and counts jobs. */
 import {
   type JobName,
   jobOf,
@@ -10,19 +10,21 @@ import {
 import { Queue } from 'bullmq';
 import { type OnError, producerRedis } from './connection.ts';
 
-/** The hash tag keeps all queues in one slot of a cluster, where BullMQ's scripts need them. */
+/** The hash tag keeps all queues in one slot of a cluster, as BullMQ's scripts require. */
 export const usualPrefix = '{muster}';
 
-/** A job that only shows that its queue is served. */
+/** A job that only proves that workers process its queue. */
 export const canary = 'canary';
 const canaryMillis = 30_000;
 
-/** One whose time passed so long ago has lost its next run, for instance to a flush. */
+/**
+ * The delay after which a scheduler's missed run means that its next job was lost, for instance by a flush.
+ */
 const lostAfterMillis = 5 * 60_000;
 
 export interface QueueAddress {
   readonly url: string;
-  /** Of all keys; {@link usualPrefix} unless told. */
+  /** The prefix of all keys. Its default is {@link usualPrefix}. */
   readonly prefix?: string | undefined;
   readonly onError: OnError;
 }
@@ -30,7 +32,7 @@ export interface QueueAddress {
 export interface Enqueued {
   readonly name: JobName;
   readonly ticket: Ticket;
-  /** Of those who asked for it, where traces are made. */
+  /** The trace contexts of the callers that requested it, if tracing is enabled. */
   readonly traceParents?: readonly string[];
 }
 
@@ -43,33 +45,39 @@ export interface QueueCounts {
 
 export interface Queues {
   /**
-   * Adds jobs under the ids of their rows, a batch under that of its first: one that lies there already is not added
-   * again. Throws at once while Redis is away; then none, some or all of them are there, and adding them again is safe.
+   * Adds jobs under the ids of their rows, and a batch under the id of its first row. A job that is already
+   * queued is not added again.
+   * Throws immediately while Redis is unreachable. Any part of the jobs may have been added then, and adding
+   * them again is safe.
    */
   enqueue(jobs: readonly Enqueued[]): Promise<void>;
-  /** How many wait, by queue. Throws at once while Redis is away. */
+  /** Counts the waiting jobs by queue. Throws immediately while Redis is unreachable. */
   waiting(): Promise<Record<QueueName, number>>;
   counts(): Promise<Record<QueueName, QueueCounts>>;
-  /** Makes each of them come again after so many seconds, once for all workers; and a canary on each queue. */
+  /**
+   * Schedules each job to repeat at this interval in seconds, once for all workers, and a canary on each
+   * queue.
+   */
   keepSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
   /**
-   * Runs a scheduled job once more after this delay, besides its schedule. Requests for the same 100 ms are one job.
-   * Throws immediately while Redis is away.
+   * Runs a scheduled job once more after this delay, besides its schedule. Requests for the same 100 ms are
+   * one job. Throws immediately while Redis is away.
    */
   runAfter(name: ScheduledJobName, delayMs: number): Promise<void>;
-  /** BullMQ's own, for the dashboard. */
+  /** The queues of BullMQ, for the dashboard. */
   readonly all: readonly Queue[];
   close(): Promise<void>;
 }
 
-/** Opens the queues; a Redis that is away now is waited for by the first call. */
+/** Opens the queues. The first call waits for a connection to Redis. */
 export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress): Queues {
   const redis = producerRedis(url, onError);
   const open = (name: QueueName): Queue => {
     const queue = new Queue(name, {
       connection: redis,
       prefix,
-      // The outbox alone tries again, and an id that stays would swallow its next dispatch.
+      // Only the outbox retries jobs. An id that stayed in the queue would suppress the next dispatch of its
+      // job.
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
     });
     queue.on('error', onError);
@@ -98,9 +106,9 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
   const keep = async (queue: Queue, name: string, every: number): Promise<void> => {
     const known = await queue.getJobScheduler(name);
     const inMillis = (known?.next ?? 0) - Date.now();
-    // It was set by a worker whose clock was ahead, and setting it anew alone would not move it back.
+    // A worker whose clock was ahead set it. An update alone would not move it back.
     const isAhead = inMillis > Math.max(every, known?.every ?? 0) + lostAfterMillis;
-    // Setting it anew moves its next run: where that happened at every start, a daily job might never come.
+    // An update moves the next run. If every start updated it, a daily job might never run.
     if (known?.every === every && inMillis > -lostAfterMillis && !isAhead) return;
     if (isAhead) await queue.removeJobScheduler(name);
     await queue.upsertJobScheduler(name, { every }, { name, data: {} });
@@ -144,7 +152,8 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
       await byName[jobOf(name).queue].add(name, {}, { delay: delayMs, jobId: `${name}-${dueTick}` });
     },
     close: async () => {
-      // Queues do not close what was passed in, and one that never saw Redis would wait for it.
+      // Queues do not close a connection that was passed in, and a queue that never reached Redis would wait
+      // for it.
       redis.disconnect();
       await Promise.allSettled(all.map((queue) => queue.close()));
     },

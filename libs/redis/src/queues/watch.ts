@@ -1,13 +1,18 @@
-/** Whether this process still works, told by what it does: a connection that looks well proves nothing. */
+/**
+ * Checks that this process still works on jobs. Only completed work counts, because a connection that looks
+ * healthy proves nothing.
+ */
 import { type Queues } from './queues.ts';
 import { type Working } from './work.ts';
 
-/** Four canaries. */
+/** The duration of four canary intervals. */
 const silenceMillis = 120_000;
 
 /**
- * The queues in which work waits though this process has shown no sign for so long and has a hand free. Where other
- * workers serve a queue nothing waits in it, and a silent one is no harm. Empty while Redis is away: no worker can work.
+ * Returns the queues with waiting jobs of which this process has processed none for that time, although it
+ * has a free slot.
+ * A silent queue without waiting jobs is served by other workers. Returns an empty list while Redis is
+ * unreachable, because no worker can work then.
  */
 export async function silentQueues(
   working: readonly Working[],

@@ -1,4 +1,4 @@
-/** The side that works: takes jobs from one queue, so many at once, each within its time. */
+/** The workers' side of a queue: processes a limited number of jobs at a time, each with a time limit. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isJobName, type JobName, jobOf, type QueueName } from '@muster/jobs';
 import { inSpanAfter } from '@muster/tracing';
@@ -6,50 +6,58 @@ import { type Job, Worker } from 'bullmq';
 import { canary, type QueueAddress, usualPrefix } from './queues.ts';
 import { workerRedis } from './connection.ts';
 
-/** A job is its worker's for so long after each sign of it, and is looked for so often. */
+/**
+ * The duration of a job's lock after each renewal, and the interval at which expired locks are looked for.
+ */
 const lockMillis = 2_000;
 const lookMillis = 500;
 /**
- * What a worker had that was killed is freed after so long at most: its time is over, one look finds that, the next acts
- * on it. Until then a caller that adds it again finds its id taken.
+ * The time limit after which the job of a killed worker is free again: its lock expires, one check notices
+ * it, and the next one acts. Until then a caller that adds the job again finds its id taken.
  */
 export const freedAfterMillis = lockMillis + 2 * lookMillis;
 
-/** How long a worker that is closed waits for Redis when all its jobs have ended. */
+/** The time that a closing worker waits for Redis after its last job has ended. */
 const lastWordMillis = 2_000;
 
-/** A job ended. `skipped` says that there was nothing to do any more. */
+/** The result of a job. `skipped` means that there was nothing left to do. */
 export type Outcome = 'done' | 'skipped' | 'failed';
 
 export interface Ended {
   readonly name: JobName;
-  /** As it was handed over: of a job of the outbox, its ticket. */
+  /** The data of the job. For an outbox job it is the ticket. */
   readonly data: unknown;
   readonly outcome: Outcome;
   readonly seconds: number;
-  /** Of one that failed. */
+  /** The error of a failed job. */
   readonly error: unknown;
 }
 
 export interface Work extends QueueAddress {
   readonly queue: QueueName;
   readonly concurrency: number;
-  /** Does one job. The signal says that its time is up: what goes on after it counts for nothing. */
+  /** Runs one job. The signal aborts when its time is up; later results are ignored. */
   readonly run: (name: JobName, data: unknown, signal: AbortSignal) => Promise<Outcome>;
   readonly onEnd: (ended: Ended) => void;
 }
 
 export interface Working {
   readonly queue: QueueName;
-  /** When the worker last took or ended a job, canaries among them: by Date.now(). */
+  /**
+   * Returns the time at which the worker last took or ended a job, including canaries, as given by
+   * Date.now().
+   */
   lastSign(): number;
-  /** Whether all its hands are full, so that silence says nothing. */
+  /** Returns true if all slots are in use, so that silence proves nothing. */
   isBusy(): boolean;
-  /** Takes no more jobs, and waits so long for those that run. What does not end is dispatched again later. */
+  /**
+   * Takes no further jobs, and waits for the running ones. Jobs that do not end in time are dispatched again
+   * later.
+   */
   close(graceMillis: number): Promise<void>;
 }
 
-/** Settles as the work does, or fails when the time is up. */
+/** Settles like the work, or rejects when the time is up. */
 export async function within<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
@@ -88,7 +96,7 @@ export function work(options: Work): Working {
 
   const runJob = async ({ name, data, opts }: Job<unknown>): Promise<void> => {
     lastSign = Date.now();
-    // A name of a newer release, which has workers of its own for it.
+    // The name belongs to a newer release, which has its own workers for it.
     if (name === canary || !isJobName(name)) return;
     running += 1;
     try {
@@ -114,7 +122,7 @@ export function work(options: Work): Working {
     concurrency,
     lockDuration: lockMillis,
     stalledInterval: lookMillis,
-    // A worker that lost its lock may still be at it: only the outbox says when to try again.
+    // A worker that lost its lock may still run the job. Only the outbox decides when to retry.
     maxStalledCount: 0,
   });
   worker.on('error', options.onError);
@@ -129,13 +137,13 @@ export function work(options: Work): Working {
       const over = new AbortController();
       const after = (millis: number): Promise<'too long'> =>
         pause(millis, 'too long', { signal: over.signal });
-      // What has ended only has to be said to Redis, and nothing is lost where that is away.
+      // Only the report to Redis of ended jobs is pending. Nothing is lost if Redis is unreachable.
       const patience = Promise.race([after(graceMillis), allEnded.promise.then(() => after(lastWordMillis))]);
       patience.catch(() => undefined);
       const closed = await Promise.race([worker.close(), patience]);
       over.abort();
-      // Its own connection, on which it waits for jobs, goes with it; where it did not close, that stays. No caller waits
-      // for it to go: between two attempts to reach a Redis that is away it never says that it has gone.
+      // This also closes the worker's blocking connection, which a failed close leaves open. Nothing waits
+      // for it, because between two attempts to reach Redis it never reports that it has closed.
       if (closed === 'too long') void worker.disconnect().catch(() => undefined);
       redis.disconnect();
     },
