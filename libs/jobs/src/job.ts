@@ -1,22 +1,22 @@
-/** What a job is: the statement of it, from which queue, relay and workers go. */
+/** The definition of a job, which the queues, the relay and the workers share. */
 import { z } from 'zod';
 
 /**
- * One line per queue, each with workers of its own, so that slow work holds up none of another kind:
- * `deliver` waits for the outside world, `sync` brings figures up to date, `upkeep` cleans, `leases` notes the expiry of
- * leases and locks, `billing` counts seats.
+ * The queues, each with its own workers, so that slow work does not delay other kinds.
+ * `deliver` calls external services, `sync` updates figures, `upkeep` cleans up, `leases` records expired
+ * leases and locks, and `billing` counts seats.
  */
 export const queueNames = ['deliver', 'sync', 'upkeep', 'leases', 'billing'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /**
- * What asks for a job:
- * - `row`: a row of the outbox whose topic is the job's name; each row is a job.
- * - `batch`: such rows too. Nothing of the work leaves the product, so that several of an organization share a job and a
- *   transaction; where one of them spoils it, each is done by itself.
- * - `rows`: such rows too, but they only say that something changed. One job answers all of an organization's, from
- *   the state as it is, so that loss, doubles and order do not matter.
- * - `schedule`: time. It is of no organization, has no payload, and comes again.
+ * The trigger of a job:
+ * - `row`: a row of the outbox whose topic is the job's name. Each row is a job.
+ * - `batch`: such rows too. Their work stays within the product, so several rows of an organization share a
+ * job and a transaction. If one of them fails the batch, each is processed alone.
+ * - `rows`: such rows too, but they only state that something changed. One job handles all rows of an
+ * organization from its current state, so loss, duplicates and order do not matter.
+ * - `schedule`: time. The job belongs to no organization, has no payload, and repeats.
  */
 export type AskedBy = 'row' | 'batch' | 'rows' | 'schedule';
 
@@ -24,34 +24,34 @@ export interface Job<Asked extends AskedBy = AskedBy, Payload = unknown> {
   readonly summary: string;
   readonly askedBy: Asked;
   readonly queue: QueueName;
-  /** Never a secret: it lies in the outbox as it is. */
+  /** The payload must not have secrets, because the outbox stores it as plain text. */
   readonly payload: z.ZodType<Payload>;
-  /** After so many it is dead, until an operator replays it. */
+  /** The number of attempts after which the job is dead until an operator replays it. */
   readonly attempts: number;
-  /** How long one attempt may take. */
+  /** The time limit of one attempt. */
   readonly timeoutSeconds: number;
 }
 
-/** Some three hours of trying, as the relay spaces it. */
+/** About three hours of attempts with the delays of the relay. */
 const usualAttempts = 12;
 
 type Statement<Payload> = Pick<Job<'row', Payload>, 'summary' | 'queue' | 'payload' | 'timeoutSeconds'>;
 
-/** A job per row of the outbox. */
+/** Defines a job for each row of the outbox. */
 export const perRow = <Payload>(job: Statement<Payload>): Job<'row', Payload> => ({
   ...job,
   askedBy: 'row',
   attempts: usualAttempts,
 });
 
-/** A job for several rows of its topic in an organization. */
+/** Defines a job for several rows of its topic in an organization. */
 export const perBatch = <Payload>(job: Statement<Payload>): Job<'batch', Payload> => ({
   ...job,
   askedBy: 'batch',
   attempts: usualAttempts,
 });
 
-/** A job for all rows of its topic in an organization. */
+/** Defines a job for all rows of its topic in an organization. */
 export const perOrganization = <Payload>(job: Statement<Payload>): Job<'rows', Payload> => ({
   ...job,
   askedBy: 'rows',
@@ -60,7 +60,7 @@ export const perOrganization = <Payload>(job: Statement<Payload>): Job<'rows', P
 
 const Nothing = z.strictObject({});
 
-/** A job that comes again by itself: what failed once is tried at its next time. */
+/** Defines a job that repeats on a schedule. A failed run is not retried before its next scheduled time. */
 export const scheduled = (
   job: Omit<Statement<unknown>, 'payload'>,
 ): Job<'schedule', z.output<typeof Nothing>> => ({
@@ -70,10 +70,13 @@ export const scheduled = (
   attempts: 1,
 });
 
-/** Rows of a batch. They wait for one another, and one that fails costs the others a second turn. */
+/**
+ * The number of rows in a batch. Rows of a batch wait for one another, and a failing row makes the others run
+ * again.
+ */
 export const mostInBatch = 10;
 
-/** What lies in a queue for a job of the outbox: where its row is, and nothing of what is in it. */
+/** The data of a queued outbox job: the location of its row, without the contents. */
 export const Ticket = z.strictObject({
   orgId: z.uuid(),
   rowId: z.uuid(),

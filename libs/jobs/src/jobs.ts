@@ -1,9 +1,9 @@
-/** The other contract, on one page: every job there is. */
+/** The list of all jobs. */
 import { z } from 'zod';
 import { type Job, perBatch, perOrganization, perRow, scheduled } from './job.ts';
 
 const Empty = z.strictObject({});
-/** A commit of a repository, as the forge of a connection calls them. */
+/** A commit of a repository, with the ids that the forge of a connection uses. */
 const ForgeHead = z.strictObject({
   connectionId: z.uuid(),
   externalId: z.string().min(1).max(100),
@@ -44,7 +44,7 @@ export const jobs = {
   'notification.push': perRow({
     summary: 'Push a notification to one device',
     queue: 'deliver',
-    // The device by the SHA-256 of its push token, which is a secret.
+    // The device is the SHA-256 of its push token, which is a secret.
     payload: z.strictObject({ notificationId: z.uuid(), device: z.hex().length(64) }),
     timeoutSeconds: 30,
   }),
@@ -117,7 +117,7 @@ export const jobs = {
   'forge.app': perRow({
     summary: 'Fetch what GitHub made of the manifest of an app',
     queue: 'deliver',
-    // The code is sealed.
+    // The code is encrypted.
     payload: z.strictObject({ connectionId: z.uuid(), code: z.string().min(1).max(1_000) }),
     timeoutSeconds: 30,
   }),
@@ -161,9 +161,9 @@ export type JobName = keyof Jobs;
 export type PayloadOf<Name extends JobName> = z.output<Jobs[Name]['payload']>;
 
 type AskedByOf<Name extends JobName> = Jobs[Name]['askedBy'];
-/** Jobs that a row of the outbox asks for. */
+/** The names of jobs that are triggered by rows of the outbox. */
 export type OutboxJobName = { [Name in JobName]: AskedByOf<Name> extends 'schedule' ? never : Name }[JobName];
-/** Jobs that time asks for. */
+/** The names of jobs that are triggered by time. */
 export type ScheduledJobName = Exclude<JobName, OutboxJobName>;
 
 export const jobNames = Object.keys(jobs) as JobName[];
@@ -172,5 +172,5 @@ export const isJobName = (name: string): name is JobName => Object.hasOwn(jobs, 
 
 export const isOutboxJob = (name: JobName): name is OutboxJobName => jobs[name].askedBy !== 'schedule';
 
-/** The job of that name, as any job is. */
+/** Returns the definition of a job, with its general type. */
 export const jobOf = (name: JobName): Job => jobs[name];
