@@ -1,6 +1,6 @@
 /**
- * Where traces are made, said where it happens. Until `startTracing` was called each of these is a comparison, and nothing of
- * OpenTelemetry is loaded.
+ * The tracing functions that other code calls. Until `startTracing` is called each of them is a single
+ * comparison, and OpenTelemetry is not loaded.
  */
 import { type TracingOptions } from './options.ts';
 import { type Attributes, type OpenSpan, type SpanStart, type Tracing } from './tracing.ts';
@@ -8,16 +8,16 @@ import { type Attributes, type OpenSpan, type SpanStart, type Tracing } from './
 export { type SamplerName, samplerNames, type TracingOptions } from './options.ts';
 export { type Attributes, type OpenSpan, type SpanStart } from './tracing.ts';
 
-/** One for the process: a statement does not know of which service it is. */
+/** The tracer of the process. It is global because a database statement does not know its service. */
 let tracing: Tracing | undefined;
 
-/** From now on spans are made and sent. */
+/** Starts to create and send spans. */
 export async function startTracing(options: TracingOptions): Promise<void> {
   const { openTelemetry } = await import('./open-telemetry.ts');
   tracing = openTelemetry(options);
 }
 
-/** Sends what is left. */
+/** Sends the remaining spans and stops. */
 export async function stopTracing(): Promise<void> {
   const stopping = tracing;
   tracing = undefined;
@@ -26,35 +26,38 @@ export async function stopTracing(): Promise<void> {
 
 export const isTracing = (): boolean => tracing !== undefined;
 
-/** A span for a request, a child of what its headers name; undefined where nothing is traced. */
+/**
+ * Opens a span for a request, as a child of the trace that its headers name. Returns undefined if tracing is
+ * off.
+ */
 export const openSpan = (
   start: SpanStart,
   headers: Readonly<Record<string, unknown>>,
 ): OpenSpan | undefined => tracing?.open(start, headers);
 
-/** Does work in a span of its own, a child of the first that asked for it and linked to the others. */
+/** Runs work in a new span, as a child of the first requester's span and linked to the others. */
 export const inSpanAfter = <Result>(
   start: () => SpanStart,
   traceParents: readonly string[],
   work: () => Promise<Result>,
 ): Promise<Result> => (tracing === undefined ? work() : tracing.follow(start(), traceParents, work));
 
-/** Does work in a span of its own, as part of the request or job that it is done for. */
+/** Runs work in a new span within the active request or job. */
 export const inSpan = <Result>(start: () => SpanStart, work: () => Promise<Result>): Promise<Result> =>
   tracing === undefined ? work() : tracing.within(start, work);
 
-/** Says what the active span turned out to be. */
+/** Sets the name and attributes of the active span. */
 export const describeSpan = (name: string, attributes: Attributes): void => {
   tracing?.describe(name, attributes);
 };
 
 const none: Readonly<Record<string, string>> = {};
 
-/** What goes along with a request to another service, so that its spans are children of the active one. */
+/** Returns headers for a request to another service, so that its spans are children of the active one. */
 export const traceHeaders = (): Readonly<Record<string, string>> => tracing?.headers() ?? none;
 
-/** The active span, as it stands in `traceparent`. */
+/** Returns the active span in the format of `traceparent`. */
 export const traceParent = (): string | undefined => tracing?.headers()['traceparent'];
 
-/** For log lines, to be found from the trace. */
+/** Returns the id of the active trace, which log lines contain so that they can be found from the trace. */
 export const traceId = (): string | undefined => tracing?.traceId();

@@ -1,6 +1,6 @@
 /**
- * Tracing with OpenTelemetry. Loaded where traces are wanted, and nowhere else. Nothing is registered globally and nothing is
- * patched: spans are made in the few places that say so.
+ * Traces with OpenTelemetry. It is loaded only if tracing is enabled.
+ * Nothing is registered globally and nothing is patched: spans are created only where the code asks for one.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
@@ -49,10 +49,13 @@ const samplers: Readonly<Record<SamplerName, (share: number) => Sampler>> = {
   parentbased_traceidratio: (share) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
 };
 
-/** A stopping process waits no longer for a collector. */
+/** The time limit of a stopping process for its collector. */
 const mostStopMillis = 3_000;
 
-/** A refusal is an answer, not a failure. Of anything else the name alone: messages quote what a member wrote. */
+/**
+ * Returns the failure of a span. A refusal is not a failure. Of other errors it returns only the name,
+ * because messages quote members' texts.
+ */
 function failureOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return 'unknown';
   const isRefusal = 'status' in error && typeof error.status === 'number' && error.status < 500;
@@ -67,11 +70,11 @@ function end(span: Span, failure: string | undefined): void {
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Where a caller's headers say that its trace is. */
+/** Returns the trace context of a caller's headers. */
 const contextOf = (headers: Readonly<Record<string, unknown>>): Context =>
   propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
 
-/** Gathers spans, and sends them to the collector. */
+/** Creates a provider that batches spans and sends them to the collector. */
 const createProvider = ({ service, endpoint, sampler, share, delayMillis }: TracingOptions): TracerProvider =>
   new TracerProvider({
     resource: defaultResource()
@@ -86,7 +89,7 @@ const createProvider = ({ service, endpoint, sampler, share, delayMillis }: Trac
     ],
   });
 
-/** Sends what is left, for as long as a stopping process waits. */
+/** Sends the remaining spans within the time limit of a stopping process. */
 async function shutDown(provider: TracerProvider, onFault: TracingOptions['onFault']): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {

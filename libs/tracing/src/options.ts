@@ -1,4 +1,4 @@
-/** As OpenTelemetry names them in OTEL_TRACES_SAMPLER. */
+/** The names of samplers as in OTEL_TRACES_SAMPLER of OpenTelemetry. */
 export const samplerNames = [
   'always_on',
   'always_off',
@@ -11,13 +11,13 @@ export type SamplerName = (typeof samplerNames)[number];
 
 export interface TracingOptions {
   readonly service: string;
-  /** Of the collector, such as `http://127.0.0.1:4318`. */
+  /** The address of the collector, such as `http://127.0.0.1:4318`. */
   readonly endpoint: string;
   readonly sampler: SamplerName;
-  /** Of traces that are kept, 0 to 1, for samplers that keep a share. */
+  /** The share of traces to keep, 0 to 1, for samplers that keep a share. */
   readonly share: number;
-  /** How long spans are gathered. */
+  /** The time for which spans are batched, in milliseconds. */
   readonly delayMillis: number;
-  /** Told when spans could not be delivered; they are lost. */
+  /** Called when spans could not be delivered. They are lost. */
   readonly onFault: (error: unknown) => void;
 }

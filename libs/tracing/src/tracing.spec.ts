@@ -1,4 +1,4 @@
-/** Spans as a collector is sent them over HTTP; how they follow from one another goes by the headers of W3C. */
+/** Tests the spans that a collector receives over HTTP. Their relations follow the headers of W3C. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -69,7 +69,7 @@ const named = (name: string): Sent | undefined => sent.find((span) => span.name 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const caller = `00-${traceId}-b7ad6b7169203331-01`;
 
-/** What runs in the span of a request. */
+/** Runs work in the span of a request. */
 async function inRequest(headers: Record<string, string>, work: () => Promise<void>): Promise<void> {
   const span = openSpan({ name: 'request', kind: 'server' }, headers);
   await span?.run(work);
@@ -174,7 +174,7 @@ describe('with one', () => {
     await inRequest({ traceparent }, async () => void (flags = traceParent()?.slice(-2) ?? ''));
     await stopTracing();
     expect(sent).toHaveLength(kept);
-    // The service that is asked next decides the same.
+    // The next service makes the same sampling decision.
     expect(flags).toBe(`0${kept}`);
   });
 

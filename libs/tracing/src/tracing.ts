@@ -1,38 +1,46 @@
-/** What a trace can be told, in words of ours: a caller that says them loads nothing of OpenTelemetry. */
+/** The interface of tracing. Its types do not depend on OpenTelemetry, so that callers load nothing of it. */
 
-/** Of operations, routes, statements and queues; never what a member wrote, and no secret. */
+/** The attributes of operations, routes, statements and queues. They never have members' texts or secrets. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanStart {
   readonly name: string;
-  /** `server` and `consumer` are asked from outside, `client` asks outside; `internal` unless told. */
+  /**
+   * `server` and `consumer` are called from outside, and `client` calls outside. The default is `internal`.
+   */
   readonly kind?: 'server' | 'client' | 'consumer' | 'internal';
   readonly attributes?: Attributes;
 }
 
-/** A span that is told its end. */
+/** A span that the caller ends. */
 export interface OpenSpan {
-  /** Runs with it as the active one, and all that follows asynchronously. */
+  /** Runs work with this span as the active one, including all asynchronous work that follows. */
   run<Result>(work: () => Result): Result;
-  /** `failure` names what went wrong, in a word. */
+  /** Ends the span. `failure` names the problem in a word. */
   end(attributes: Attributes, failure: string | undefined): void;
 }
 
 export interface Tracing {
-  /** Begins where a caller's headers say that its trace is, else a trace of its own. */
+  /** Opens a span in the trace of a caller's headers, or in a new trace. */
   open(start: SpanStart, headers: Readonly<Record<string, unknown>>): OpenSpan;
-  /** The same for work that was asked for before: a child of the first that asked, linked to the others. */
+  /**
+   * Opens a span for work that was requested earlier, as a child of the first requester's span and linked to
+   * the others.
+   */
   follow<Result>(
     start: SpanStart,
     traceParents: readonly string[],
     work: () => Promise<Result>,
   ): Promise<Result>;
-  /** A child of the active span; where there is none, the work alone: nothing but a request or a job begins a trace. */
+  /**
+   * Runs work in a child of the active span. Without an active span it only runs the work, because only
+   * requests and jobs begin a trace.
+   */
   within<Result>(start: () => SpanStart, work: () => Promise<Result>): Promise<Result>;
   describe(name: string, attributes: Attributes): void;
-  /** `traceparent` and `tracestate` of the active span; nothing without one. */
+  /** Returns `traceparent` and `tracestate` of the active span, or no headers without one. */
   headers(): Readonly<Record<string, string>>;
   traceId(): string | undefined;
-  /** Sends what is left, and ends. */
+  /** Sends the remaining spans and stops. */
   stop(): Promise<void>;
 }
