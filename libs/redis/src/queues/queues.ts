@@ -60,8 +60,8 @@ export interface Queues {
    */
   keepSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
   /**
-   * Runs a scheduled job once more after this delay, besides its schedule. Requests for the same 100 ms are
-   * one job. Throws immediately while Redis is away.
+   * Runs a scheduled job once more after this delay, in addition to its schedule. Requests for the same 100
+   * ms become one job. Throws immediately while Redis is unreachable.
    */
   runAfter(name: ScheduledJobName, delayMs: number): Promise<void>;
   /** The queues of BullMQ, for the dashboard. */
