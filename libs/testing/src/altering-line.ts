@@ -1,15 +1,15 @@
-/** A TCP line to a real server, one word of whose answers is another one on the way. */
+/** A TCP proxy to a real server that replaces one word in the server's answers. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { Transform } from 'node:stream';
 
 export interface AlteringLine {
-  /** The address of the server, by way of this line. */
+  /** The address of the server through this proxy. */
   readonly url: string;
   stop(): void;
 }
 
-/** `instead` is as long as what `word` finds: protocols count what they send. */
+/** `instead` has the same length as the match of `word`, because protocols state the length of messages. */
 export async function startAlteringLine(
   serverUrl: string,
   word: RegExp,

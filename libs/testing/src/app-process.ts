@@ -1,6 +1,6 @@
 /**
- * An app as a process of its own, for specs of those that stand in front of it: an app never imports another, and neither
- * do its specs.
+ * Runs an app as a separate process, for specs of apps that call it. An app never imports another, and
+ * neither do its specs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,15 +12,15 @@ import { programEnvironment } from './environment.ts';
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 
 export interface AppProcess {
-  /** Where it listens. */
+  /** The address at which it listens. */
   readonly url: string;
-  /** Ends it; nothing happens where it has ended. */
+  /** Ends the process. Does nothing if it has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts an app, named by the main file of its sources. Returns once it listens: on a port of its own, unless the environment
- * names one.
+ * Starts an app, named by the main file of its sources. Returns once it listens, on a free port unless the
+ * environment names one.
  */
 export async function startApp(
   mainFile: string,
@@ -40,7 +40,7 @@ export async function startApp(
   });
   createInterface({ input: app.stderr }).on('line', (line) => process.stderr.write(`${inSources(line)}\n`));
   const url = await new Promise<string>((resolve, reject) => {
-    // The pipe is read to the end, so that it never fills up.
+    // Reads the pipe to its end, so that it never fills up.
     createInterface({ input: app.stdout }).on('line', (line) => {
       const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
       if (msg === 'listening') resolve(address ?? '');

@@ -1,8 +1,11 @@
-/** The machine's own Chromium: the one without windows first, which starts sooner and takes less of the processor. */
+/**
+ * Finds the machine's own Chromium. The headless shell comes first, because it starts sooner and uses less
+ * processor time.
+ */
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** Undefined where there is none. */
+/** Returns undefined if there is none. */
 export function findBrowser(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM !== undefined) return CHROMIUM;
@@ -19,7 +22,10 @@ export function findBrowser(): string | undefined {
     });
 }
 
-/** As root it has no sandbox of its own, and containers have little shared memory. */
+/**
+ * Disables the sandbox for root, where Chromium supports none. Avoids shared memory, which is small in
+ * containers.
+ */
 export const browserFlags = (): string[] => [
   '--disable-dev-shm-usage',
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),

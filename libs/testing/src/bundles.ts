@@ -1,4 +1,7 @@
-/** Apps as they ship, which specs start in place of their sources: they take less than half as long. */
+/**
+ * Finds the bundles of apps as they ship. Specs start them instead of the sources, because they start in less
+ * than half the time.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import path from 'node:path';
@@ -6,15 +9,16 @@ import path from 'node:path';
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * The main file of an app's bundle, where the test depends on its build, so that Nx has just made it of these sources
- * (tools/jest/built-apps.ts). Of another app there may be none, or an old one.
+ * Returns the main file of an app's bundle if the test depends on its build, so that Nx has just built it
+ * (tools/jest/built-apps.ts).
+ * Another app may have no bundle or an old one.
  */
 export const builtMain = (app: string): string | undefined =>
   process.env['BUILT_APPS']?.split(',').includes(app)
     ? path.join(workspaceRoot, 'dist/apps', app, 'main.js')
     : undefined;
 
-/** What to start of an app: its bundle, or its sources where none was made. */
+/** Returns the file with which to start an app: its bundle, or its sources if none was built. */
 export const programOf = (mainFile: string): string => builtMain(mainFile.split('/')[1] ?? '') ?? mainFile;
 
 const maps = new Map<string, SourceMap | undefined>();
@@ -31,7 +35,10 @@ function mapOf(bundle: string): SourceMap | undefined {
   return maps.get(bundle);
 }
 
-/** What a bundle said, with the places in its sources. Node would look them up as well, for a third more of each start. */
+/**
+ * Rewrites the positions in a bundle's output to positions in its sources. Node could do that too, but each
+ * start would take a third longer.
+ */
 export const inSources = (said: string): string =>
   said.replaceAll(
     /(?:file:\/\/)?(\/[^\s():"]+\.js):(\d+):(\d+)/g,

@@ -1,4 +1,4 @@
-/** How a spec calls operations: the pipeline executes them as for a transport, with no HTTP in between. */
+/** Calls operations from a spec. The pipeline executes them as for a transport, without HTTP. */
 import { errorOf, type Transport } from '@muster/client';
 import { newId } from '@muster/driver';
 import {
@@ -15,7 +15,10 @@ import { type TestDatabase } from './database.ts';
 import { type CallSetUp } from './world.ts';
 
 export interface Calls {
-  /** Executes a handler for the bearer of the token, and once more after what it waits for. */
+  /**
+   * Executes a handler for the bearer of the token. If the answer waits for a stream, executes it again
+   * afterwards.
+   */
   readonly run: (
     secret: string,
     handler: Handler,
@@ -23,12 +26,15 @@ export interface Calls {
     setUp: CallSetUp,
     requestId?: string,
   ) => Promise<Answer>;
-  /** For the typed client of the bearer: it calls the handlers by the names of their operations. */
+  /**
+   * Returns the transport of the bearer's typed client. It calls the handlers by the names of their
+   * operations.
+   */
   readonly transportOf: (secret: string) => Transport;
   readonly close: () => Promise<void>;
 }
 
-/** Calls of these handlers on that database, which these reactions follow. */
+/** Opens calls of these handlers on that database, with these reactions to their events. */
 export function openCalls(database: TestDatabase, handlers: object, reactions: readonly Reaction[]): Calls {
   const byName = byOperation(handlers);
   const authenticator = createAuthenticator(database.app);
@@ -43,7 +49,7 @@ export function openCalls(database: TestDatabase, handlers: object, reactions: r
   ) => {
     const call = {
       token: await authenticator.authenticate(secret),
-      // What crosses the wire is JSON.
+      // Converts the parameters to JSON and back, as a transport does.
       params: JSON.parse(JSON.stringify(params)) as unknown,
       requestId,
       idempotencyKey: idempotencyKey ?? null,

@@ -1,4 +1,6 @@
-/** A company's own issuer of OpenID Connect: oidc-provider, as a company would run it, with a page of its own to sign in on. */
+/**
+ * An OpenID Connect issuer of a company: oidc-provider, as a company would run it, with its own sign-in page.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -6,14 +8,16 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { Provider } from 'oidc-provider';
 import { createVisitor } from './visitor.ts';
 
-/** What the company says of one of its people. */
+/** The claims of the company about an employee. */
 export interface Employee {
   readonly email?: string;
-  /** Undefined: not said. */
+  /** Undefined if the claim is missing. */
   readonly email_verified?: boolean | undefined;
   readonly name?: string;
   readonly groups?: readonly string[];
-  /** When they proved there who they are, as the company says it; undefined: now, in seconds. */
+  /**
+   * The time of the employee's sign-in according to the company, in seconds since 1970. The default is now.
+   */
   readonly authTime?: number;
 }
 
@@ -21,18 +25,18 @@ export interface Company {
   issuer(): string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** By their subject; a spec adds and changes people. */
+  /** The employees by their subject. A spec adds and changes them. */
   readonly people: Map<string, Employee>;
-  /** Lets people be sent back to an address. */
+  /** Allows redirects to an address. */
   allow(redirectUrl: string): void;
-  /** Signs in there, as a browser that is led to the address does; answers where it is sent back to. */
+  /** Signs in as a browser that is sent to the address. Returns the address to which it is redirected. */
   signIn(address: string, subject: string): Promise<string>;
 }
 
 const page = (path: string): string => `<!doctype html><html lang="en"><title>Acme</title>
   <form method="post" action="${path}"><label>Who are you?<input name="login" autofocus></label><button>Sign in at Acme</button></form>`;
 
-/** Runs one for the spec file that calls it. */
+/** Runs an issuer for the calling spec file. */
 export function useCompany(): Company {
   const people = new Map<string, Employee>();
   const redirectUrls = ['https://muster.invalid/not-used'];
@@ -56,7 +60,7 @@ export function useCompany(): Company {
         claims: () => Promise.resolve({ sub: accountId, ...people.get(accountId) }),
       }),
     });
-    // The list of the client is read at each request, as it is then.
+    // Reads the list of allowed addresses at each request, because specs change it.
     const redirectAllowed = (_url: string): boolean => redirectUrls.includes(_url);
     Object.assign(provider.Client.prototype as object, { redirectUriAllowed: redirectAllowed });
     provider.use(async (ctx, next) => {

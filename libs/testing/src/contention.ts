@@ -1,19 +1,19 @@
-/** Calls that race: a spec holds locks in the database until all of the calls wait for one. */
+/** Runs calls concurrently: a spec holds locks in the database until all of the calls wait for one. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type TestDatabase } from './database.ts';
 import { type World } from './world.ts';
 
-/** Rows of `table` where `column` is `id` or one of them; the column `id` unless told. */
+/** The rows of `table` in which `column` has one of the ids. The default column is `id`. */
 export interface RowLock {
   readonly table: string;
   readonly id: string | readonly string[];
   readonly column?: string;
 }
 
-/** Longer than any lock is waited for: then they will not come any more. */
+/** The time limit for the calls to wait. It is longer than any lock timeout. */
 const longestLookMillis = 30_000;
 
-/** Lets go of the locks once each of the calls waits for a lock, and answers their outcomes in order. */
+/** Releases the locks once each of the calls waits for a lock. Returns the outcomes of the calls in order. */
 export async function contend<Result>(
   { owner }: TestDatabase,
   rows: World['rows'],
@@ -35,12 +35,12 @@ export async function contend<Result>(
     isOver = true;
     return await settled;
   } finally {
-    // Its locks end with its connection: the specs that follow would wait for them.
+    // Closes the connection if the transaction is open, because later specs would wait for its locks.
     holder.release(!isOver);
   }
 }
 
-/** Until so many sessions of this database wait for a lock. */
+/** Waits until this number of sessions of the database wait for a lock. */
 export async function allWait(count: number, rows: World['rows']): Promise<void> {
   for (const end = performance.now() + longestLookMillis; performance.now() < end;) {
     const [waiting] = await rows<{ n: number }>(

@@ -1,9 +1,9 @@
-/** A database of its own for each spec file, cloned from the migrated template in some 15 ms. */
+/** A separate database for each spec file, cloned from the migrated template in about 15 ms. */
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/driver';
 import { cloneTemplate, databaseUrl } from './template.ts';
 
-/** Set by Jest's global set-up: the server on which the template lies. */
+/** Returns the server with the template, which Jest's global set-up sets. */
 function serverUrl(): string {
   const url = process.env['TEST_DATABASE_URL'];
   if (url === undefined)
@@ -13,16 +13,16 @@ function serverUrl(): string {
 
 export interface TestDatabase {
   readonly url: string;
-  /** As the services see it: one organization at a time. */
+  /** The pool of the services, which sees one organization at a time. */
   readonly app: Pool;
-  /** As its owner, who sees all; for arranging and for looking at what is really there. */
+  /** The pool of the tables' owner, who sees all rows. It prepares data and checks what is stored. */
   readonly owner: Pool;
   close(): Promise<void>;
 }
 
 /**
- * A service gives up early, to shed load. A spec wants to know what comes of a call, on a machine that may have a lot
- * to do beside it: only what hangs ends by these.
+ * Longer timeouts than in a service, which gives up early to shed load. A spec needs the result of a call
+ * even on a busy machine. Only calls that hang reach these limits.
  */
 const patience = {
   connectionTimeoutMillis: 25_000,
@@ -32,7 +32,7 @@ const patience = {
   idle_in_transaction_session_timeout: 50_000,
 };
 
-/** The same pool, which waits longer than one in production; its connections are to be opened yet. */
+/** Sets longer timeouts than in production. Call it before the pool opens connections. */
 export function patient(pool: Pool): Pool {
   Object.assign(pool.options, patience);
   return pool;
@@ -45,8 +45,9 @@ export async function cloneDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * Connections of the owner of the tables. What triggers do for it is planned as for the services, and what it looks for by
- * one process, since starting more takes longer than reading what a spec has.
+ * Creates the pool of the tables' owner. Sequential scans are off, so that triggers are planned as for the
+ * services.
+ * Parallel workers are off, because their start takes longer than reading the few rows of a spec.
  */
 function ownerOf(url: string, name: string): Pool {
   const owner = patient(createPool({ url, role: null, name, max: 4 }));
@@ -54,7 +55,7 @@ function ownerOf(url: string, name: string): Pool {
   return owner;
 }
 
-/** A migrated database, and the two ways into it. */
+/** Opens a migrated database with its two pools. */
 export function databaseAt(url: string, name: string): TestDatabase {
   const app = patient(createPool({ url, role: 'muster_app', name }));
   const owner = ownerOf(url, `${name}-owner`);

@@ -1,4 +1,4 @@
-/** Of this process, for one that a spec starts: how it finds programs, and what Node has compiled already. */
+/** Returns the variables that a started process inherits: the path of programs, and Node's compile cache. */
 export const programEnvironment = (): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],

@@ -1,24 +1,24 @@
-/** Requests that stop in the middle of their body. */
+/** Sends requests that stop in the middle of their body. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface HalfSent {
   readonly path: string;
   readonly token?: string;
-  /** What the body is said to be long. */
+  /** The value of Content-Length. */
   readonly length?: number;
-  /** As much of it as is sent. */
+  /** The part of the body that is sent. */
   readonly sent?: string;
-  /** From which address of this machine. */
+  /** The local address from which the request is sent. */
   readonly from?: string;
 }
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/** What a socket has heard by then. */
+/** The number of bytes that the socket has received until then. */
 export const heardBefore = goOn.length;
 
-/** A request of which the service has the headers, as it says itself, and of the body no more than is said. */
+/** Sends the headers and the given part of the body. Returns once the service has confirmed the headers. */
 export async function sendHalf(
   url: string,
   { path, token, length = 100, sent = '', from = '127.0.0.1' }: HalfSent,

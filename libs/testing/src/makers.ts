@@ -1,4 +1,4 @@
-/** Organizations with their people, made by SQL: no operation is called for them. */
+/** Creates organizations with their people by SQL, without calling operations. */
 import { createClient, type Transport } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type OrgRole } from '@muster/registry';
@@ -17,18 +17,18 @@ interface MemberNames {
   readonly name: string;
 }
 
-/** What the makers of a world go by. */
+/** The shared state of a world's makers. */
 interface Making {
-  /** Sends what is made. */
+  /** Sends the statements that create records. */
   readonly rows: World['rows'];
-  /** Asks the database at once, however `rows` sends. */
+  /** Queries the database immediately, even if `rows` batches its statements. */
   readonly read: World['rows'];
-  /** Members that were made here, so that no spec has to ask for them. */
+  /** Members created here, so that specs do not need to look them up. */
   readonly names: Map<string, MemberNames>;
   readonly transportOf: (secret: string) => Transport;
 }
 
-/** Answers what makes rows and people, by whatever way `rows` sends statements. */
+/** Returns a factory of makers. `rows` determines how their statements are sent. */
 export function createMakers(
   read: World['rows'],
   transportOf: (secret: string) => Transport,
@@ -86,7 +86,7 @@ async function makeMember(making: Making, orgId: string, name: string, role: Org
   return makeToken(making, orgId, id);
 }
 
-/** A token of the member, or of a new agent of theirs. */
+/** Creates a token for the member, or for a new agent of theirs. */
 async function makeToken(
   { rows, read, names, transportOf }: Making,
   orgId: string,

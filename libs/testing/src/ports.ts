@@ -2,13 +2,16 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Above the last port that fetch refuses (10080), below what Linux, macOS and Windows give to outgoing connections. */
+/**
+ * The range of ports: above the last port that fetch rejects (10080), and below the ports that Linux, macOS
+ * and Windows use for outgoing connections.
+ */
 const lowest = 10_081;
 const beyond = 32_768;
 
 /**
- * A port that no process listens on, for what has to be known by its address before it is there. It is drawn where
- * no outgoing connection takes it meanwhile; another listener still may.
+ * Returns a port on which no process listens, for a program whose address must be known before it starts.
+ * No outgoing connection takes the port in between; another listener still may.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

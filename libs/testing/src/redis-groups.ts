@@ -1,4 +1,4 @@
-/** More than one Redis of a spec's own: a cluster, and a master with a replica that sentinels watch. */
+/** Starts several Redis servers for a spec: a cluster, and a master with a replica that sentinels watch. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,17 +7,17 @@ import { type OwnRedis, startOwnRedis } from './redis.ts';
 import { until } from './until.ts';
 
 export interface RedisCluster {
-  /** All of them, as REDIS_URL names a cluster. */
+  /** All servers, in the form of REDIS_URL for a cluster. */
   readonly url: string;
   readonly servers: readonly OwnRedis[];
   stop(): Promise<void>;
 }
 
 const slots = 16_384;
-/** They look after each other ten times a second. */
+/** The polling interval while the servers discover each other, ten times a second. */
 const meetMillis = 100;
 
-/** Three masters that share the slots, without replicas. */
+/** Starts three masters that share the slots, without replicas. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-redis-cluster-'));
   const start = (name: number): Promise<OwnRedis> =>
@@ -30,12 +30,12 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   const share = Math.ceil(slots / servers.length);
   for (const [index, server] of servers.entries()) {
     const own = Array.from({ length: Math.min(share, slots - index * share) }, (_, at) => index * share + at);
-    // What has no owner yet: an epoch of its own keeps it so when they meet.
+    // Assigns the slots. Each server has its own epoch, so that ownership stays when they join.
     await server.say(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
     await server.say(`CLUSTER ADDSLOTS ${own.join(' ')}`);
   }
   await until(async () => {
-    // On a busy machine one that was met may be forgotten before it has answered.
+    // Repeats the request to join, because a busy machine may answer it too late.
     for (const { port } of others) await first.say(`CLUSTER MEET 127.0.0.1 ${port}`);
     await pause(meetMillis);
     const states = await Promise.all(servers.map((server) => server.say('CLUSTER INFO')));
@@ -54,17 +54,22 @@ export async function startRedisCluster(): Promise<RedisCluster> {
 }
 
 export interface WatchedRedis {
-  /** The sentinels and the name of the group, as REDIS_URL names them. */
+  /** The sentinels and the name of the group, in the form of REDIS_URL. */
   readonly url: string;
   readonly master: OwnRedis;
   readonly replica: OwnRedis;
   stop(): Promise<void>;
 }
 
-/** Above what a busy machine takes to answer, below what a spec waits for. */
+/**
+ * The time after which a server counts as down. It is longer than a busy machine takes to answer, and shorter
+ * than a spec waits.
+ */
 const takenForDownMillis = 2_000;
 
-/** A master with a replica, and three sentinels of which two have to agree that the master is down. */
+/**
+ * Starts a master with a replica, and three sentinels, two of which have to agree that the master is down.
+ */
 export async function startWatchedRedis(name = 'muster'): Promise<WatchedRedis> {
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-redis-sentinels-'));
   const master = await startOwnRedis();

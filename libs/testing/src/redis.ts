@@ -1,18 +1,18 @@
-/** The Redis that all specs share, and what a spec has of its own, to be stopped in the middle: the same program. */
+/** The Redis that all specs share, and servers of the same program that one spec starts and stops. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { freePort } from './ports.ts';
 import { until } from './until.ts';
 
-/** Set by Jest's global set-up. */
+/** Returns the address that Jest's global set-up sets. */
 export function redisUrl(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run specs through Jest');
   return url;
 }
 
-/** What a Redis answers to one command, as it comes; '' where none is there. */
+/** Returns the answer of a Redis to one command as received, or '' if none listens. */
 async function tell(port: number, host: string, command: string): Promise<string> {
   const socket = connect(port, host);
   const said = new Promise<string>((resolve) => {
@@ -33,17 +33,17 @@ async function tell(port: number, host: string, command: string): Promise<string
 export interface OwnRedis {
   readonly url: string;
   readonly port: number;
-  /** What it answers to one command; '' where it is not there. */
+  /** Returns the answer to one command, or '' if the server does not run. */
   say(command: string): Promise<string>;
-  /** It keeps its connections, and answers nothing any more. */
+  /** Suspends the server: it keeps its connections and answers no more. */
   hang(): void;
   goOn(): void;
   kill(): Promise<void>;
-  /** The same one again, on the same port, with nothing in it; nothing happens where it is up. */
+  /** Starts the server again on the same port, without data. Does nothing if it runs. */
   startAgain(): Promise<void>;
 }
 
-/** The program of the shared one. */
+/** Returns the program of the shared server. */
 async function findProgram(): Promise<string> {
   const { hostname, port } = new URL(redisUrl());
   const said = await tell(Number(port), hostname, 'INFO server');
@@ -55,10 +55,10 @@ async function findProgram(): Promise<string> {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
-/** Draws of a port before it is another fault than a port that was taken meanwhile. */
+/** The number of ports to try before the cause must be another fault than a taken port. */
 const mostDraws = 5;
 
-/** Starts one on a free port of 127.0.0.1; `beforeOptions` is a file of its configuration, where it has one. */
+/** Starts a server on a free port of 127.0.0.1. `beforeOptions` is its configuration file, if it has one. */
 export async function startOwnRedis(
   options: readonly string[] = [],
   beforeOptions: readonly string[] = [],
@@ -74,7 +74,7 @@ export async function startOwnRedis(
       ],
       { stdio: 'ignore' },
     );
-    // What answers may be another one, which has the port.
+    // Compares the process id, because another server that took the port may answer.
     const isUp = async (): Promise<boolean> =>
       (await tell(port, '127.0.0.1', 'INFO server')).includes(`process_id:${child.pid ?? ''}\r`);
     await until(async () => (await isUp()) || hasEnded(child));

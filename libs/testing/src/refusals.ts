@@ -1,6 +1,6 @@
 import { MusterError } from '@muster/client';
 
-/** The error object that a call is refused with; whatever else becomes of it is thrown. */
+/** Returns the error object of a rejected call. Throws any other error, and an error if the call succeeds. */
 export async function refusalOf(call: Promise<unknown>): Promise<MusterError['body']> {
   const error: unknown = await call.then(
     () => new Error('it was not refused'),

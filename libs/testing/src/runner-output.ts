@@ -1,13 +1,13 @@
-/** What a runner says while it runs: the lines of `muster work --json`. */
+/** Reads the output of a runner: the lines of `muster work --json`. */
 import { type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Readable } from 'node:stream';
 
 export interface Told {
-  /** Null where it is about none. */
+  /** Null if the line is about no story. */
   readonly story: string | null;
-  /** As the runner names it; `stderr` where it was said there. */
+  /** The runner's name of the event, or `stderr` for a line of standard error. */
   readonly event: string;
   readonly message: string;
   readonly folder?: string;
@@ -17,17 +17,17 @@ export interface Told {
 }
 
 export interface RunnerOutput {
-  /** What it has told so far, oldest first. */
+  /** The events so far, oldest first. */
   readonly told: readonly Told[];
-  /** The first such thing, from the beginning on; undefined where it ended without. */
+  /** Returns the first matching event since the start. Returns undefined if the runner ended without one. */
   until(event: string, message?: RegExp): Promise<Told | undefined>;
-  /** Its exit code, once all that it told is there; null where a signal ended it. */
+  /** The exit code, once all output has arrived. Null if a signal ended the runner. */
   readonly ended: Promise<number | null>;
 }
 
 type Speaking = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 
-/** Reads all that a runner says. `hear` gets each thing as it comes. */
+/** Reads all output of a runner. `hear` receives each event as it arrives. */
 export function readRunner(child: Speaking, hear: (one: Told) => void = () => undefined): RunnerOutput {
   const told: Told[] = [];
   const waiting = new Set<() => void>();

@@ -1,13 +1,16 @@
-/** The migrated database of which specs and proofs have clones of their own. */
+/** The migrated template database, which specs and proofs clone. */
 import { migrate } from '@muster/migrations';
 import pg from 'pg';
 
 const templateName = 'muster_template';
 
-/** Held by those who make the template, and by those who clone it: two clones at once would each find it in use. */
+/**
+ * The advisory lock of creating and cloning the template, because Postgres rejects a clone while another
+ * session uses the template.
+ */
 const templateLock = 4100;
 
-/** The same server's database of that name. */
+/** Returns the address of a database on the same server. */
 export function databaseUrl(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
@@ -24,14 +27,14 @@ async function connected(url: string, work: (owner: pg.Client) => Promise<void>)
   }
 }
 
-/** The lock ends with the connection. */
+/** The lock is released when the connection closes. */
 const withLock = (serverUrl: string, work: (admin: pg.Client) => Promise<void>): Promise<void> =>
   connected(serverUrl, async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [templateLock]);
     await work(admin);
   });
 
-/** Makes the template on a server of which the address is a superuser's, unless it is there. */
+/** Creates the template on a server unless it exists. The address must have the rights of a superuser. */
 export const provideTemplate = (serverUrl: string): Promise<void> =>
   withLock(serverUrl, async (admin) => {
     const exists = 'select from pg_database where datname = $1';
@@ -43,9 +46,10 @@ export const provideTemplate = (serverUrl: string): Promise<void> =>
   });
 
 /**
- * A statement is planned once for each connection, in a spec while the tables are all but empty: then to read all of an
- * index looks as good as to look one row up, and each call reads what the calls before it left. So Postgres is told of
- * ten thousand rows a page, until it counts them itself, and plans as it does for an installation at work.
+ * Makes Postgres assume ten thousand rows a page until it counts them itself.
+ * A connection plans each statement once, in a spec while the tables are almost empty. Reading a whole index
+ * then looks as cheap as a lookup, and each call would read the rows of all earlier calls. With this
+ * assumption the plans match those of a real installation.
  */
 async function supposeLargeTables(owner: pg.Client): Promise<void> {
   await owner.query(
@@ -56,11 +60,11 @@ async function supposeLargeTables(owner: pg.Client): Promise<void> {
   );
 }
 
-/** Clones it, in some 15 ms. */
+/** Clones the template, in about 15 ms. */
 export const cloneTemplate = (serverUrl: string, name: string): Promise<void> =>
   withLock(serverUrl, async (admin) => {
     await admin.query(`create database ${name} template ${templateName} strategy file_copy`);
-    // The pipeline runs the loser of a deadlock again, so no caller would notice one. Nothing here looks for them: a
-    // transaction that is in one comes to a timeout, and that is seen.
+    // The pipeline retries the loser of a deadlock, so deadlocks would stay unnoticed. With this setting
+    // Postgres does not detect them, and a deadlocked transaction reaches a visible timeout.
     await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);
   });

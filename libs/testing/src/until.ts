@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** After so long it will not come to be any more; less than a spec may take. */
+/** The time limit, which is less than the time limit of a spec. */
 const longestLookMillis = 45_000;
-/** What is waited for needs the processor that looking takes. */
+/** The polling interval. Frequent checks would take processor time from the awaited work. */
 const lookMillis = 5;
 
-/** Looks again and again until it is so. */
+/** Polls until the condition is true. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + longestLookMillis;
   while (!(await isSo())) {

@@ -3,7 +3,7 @@ import { type Reaction } from '@muster/runtime';
 import { cloneDatabase } from './database.ts';
 import { openWorld, type OpenWorld, type World } from './world.ts';
 
-/** Sets up a world for the spec file that calls it, in which these handlers answer, and these reactions follow. */
+/** Sets up a world for the calling spec file, with these handlers and these reactions. */
 export function useWorld(handlers: object, reactions: readonly Reaction[] = []): World {
   let open: OpenWorld | undefined;
   beforeAll(async () => {

@@ -1,30 +1,33 @@
-/** What a browser sends that visits a service: cookies, forms, and Fetch Metadata with them. It follows nothing by itself. */
+/**
+ * Simulates a browser that visits a service: it sends cookies, forms and Fetch Metadata. It does not follow
+ * redirects by itself.
+ */
 import { request } from 'undici';
 
 export interface VisitorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Where a redirect leads. */
+  /** The target of a redirect. */
   readonly location: string;
   readonly body: Record<string, unknown>;
 }
 
-/** What is sent besides; undefined leaves a header out. */
+/** Additional headers. Undefined removes a header. */
 export type VisitorHeaders = Readonly<Record<string, string | undefined>>;
 
-/** One browser, with its cookies. */
+/** A browser with its cookies. */
 export interface Visitor {
   readonly cookies: Map<string, string>;
-  /** Opens an address, as a link does. */
+  /** Opens an address, like a link. */
   open(at: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
-  /** Sends a form of a page of the same origin. */
+  /** Submits a form as a page of the same origin. */
   submit(at: string, form: Record<string, string>, headers?: VisitorHeaders): Promise<VisitorAnswer>;
-  /** Sends anything as a page of the same origin does. */
+  /** Sends any body as a page of the same origin. */
   post(at: string, body: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
 }
 
-/** `base` is where the service is by the time it is visited. */
+/** Creates a visitor. `base` returns the address of the service at the time of a visit. */
 export function createVisitor(base: () => string): Visitor {
   const cookies = new Map<string, string>();
   const send = async (

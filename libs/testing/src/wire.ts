@@ -1,10 +1,10 @@
-/** A wire to a server that a spec can cut and mend. */
+/** A proxy to a server whose connections a spec can cut and restore. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface Wire {
   readonly url: string;
-  /** Ends every connection, and lets none through. */
+  /** Closes every connection, and accepts no new ones. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
+/** The world of a spec: organizations with people, who call operations as their tokens allow. */
 import { type Client, createClient } from '@muster/client';
 import { type Pool, sendBurst, type Statement } from '@muster/driver';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
@@ -8,7 +8,7 @@ import { allWait, contend, type RowLock } from './contention.ts';
 import { type TestDatabase } from './database.ts';
 import { createMakers } from './makers.ts';
 
-/** A member or an agent with a token: the typed client, and who they are. */
+/** A member or an agent with a token: the typed client, and their identity. */
 export type Person = Client & {
   readonly me: {
     readonly memberId: string;
@@ -19,7 +19,10 @@ export type Person = Client & {
   };
 };
 
-/** An organization with its people: Ana owns it, Ben is admin, Chloé a member, Dan a viewer, Robo Chloé's agent. */
+/**
+ * An organization with its people: the owner Ana, the admin Ben, the member Chloé, the viewer Dan, and
+ * Chloé's agent Robo.
+ */
 export interface People {
   readonly orgId: string;
   readonly slug: string;
@@ -37,57 +40,60 @@ export interface OrgSetUp {
 
 export interface World {
   readonly database: TestDatabase;
-  /** A fresh organization; specs share none. */
+  /** Creates a new organization. Specs do not share organizations. */
   org(setUp?: OrgSetUp): Promise<People>;
-  /** One more member of an organization. */
+  /** Creates another member of an organization. */
   member(orgId: string, name: string, role: OrgRole): Promise<Person>;
-  /** One more token of a member. */
+  /** Creates another token for a member. */
   token(orgId: string, memberId: string, setUp?: TokenSetUp): Promise<Person>;
-  /** The typed client of the bearer of a token. */
+  /** Returns the typed client of a token's bearer. */
   client(secret: string): Client;
-  /** A call of any handler, also of one that the registry does not know; answers and throws as the pipeline does. */
+  /** Calls any handler, even one that is not in the registry. Returns and throws like the pipeline. */
   call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<Answer>;
-  /** Sends all that is made within it at once; nothing is there before, and `rows` answers nothing. */
+  /**
+   * Sends the statements of all makers together at the end. The records do not exist before that, and `rows`
+   * returns no rows.
+   */
   readonly gathered: <Result>(make: (makers: Makers) => Promise<Result>) => Promise<Result>;
-  /** Rows as the owner of the tables sees them. */
+  /** Queries rows as the owner of the tables. */
   readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   /**
-   * Holds row locks until each of the calls waits for a lock, then lets go: so they do race. Answers their outcomes in
-   * order.
+   * Holds row locks until each of the calls waits for a lock, then releases them, so that the calls run
+   * concurrently. Returns their outcomes in order.
    */
   contend<Result>(
     lock: RowLock,
     ...calls: (() => Promise<Result>)[]
   ): Promise<PromiseSettledResult<Result>[]>;
-  /** Until so many sessions wait for a lock, for specs that hold one themselves. */
+  /** Waits until this number of sessions wait for a lock, for specs that hold one themselves. */
   waiting(count: number): Promise<void>;
 }
 
-/** What makes rows and people. */
+/** The functions that create rows and people. */
 export type Makers = Pick<World, 'org' | 'member' | 'token' | 'rows'>;
 
 export interface TokenSetUp {
   readonly scopes?: readonly Scope[];
   readonly agent?: string;
   readonly projectIds?: readonly string[];
-  /** Of an agent: it may read its member's notifications. */
+  /** True if the agent may read its member's notifications. */
   readonly inbox?: boolean;
 }
 
 export interface CallSetUp {
   readonly idempotencyKey?: string;
-  /** Another pool than the world's. */
+  /** Replaces the pool of the world. */
   readonly pool?: Pool;
-  /** Where pages are cut, in place of 1 MiB. */
+  /** The byte limit of a page instead of 1 MiB. */
   readonly mostPageBytes?: number;
 }
 
-/** A world until it is closed, with its database. */
+/** A world that has to be closed together with its database. */
 export interface OpenWorld extends World {
   close(): Promise<void>;
 }
 
-/** A world on that database, in which these handlers answer, and these reactions follow. */
+/** Opens a world on that database, with these handlers and these reactions. */
 export function openWorld(
   database: TestDatabase,
   handlers: object,

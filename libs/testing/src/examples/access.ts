@@ -1,4 +1,7 @@
-/** What the examples of who may see and do what in a project name: a member and a team that WEB has, and who asks in. */
+/**
+ * Writes the records that the examples of project access name: a member and a team of WEB, and a member who
+ * requests access.
+ */
 import { type Makers } from '../world.ts';
 
 export const accessIds = {
@@ -11,11 +14,11 @@ export const accessIds = {
 interface Place {
   readonly orgId: string;
   readonly projectId: string;
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes them, and answers the id of the request. */
+/** Inserts the records, and returns the id of the request. */
 export async function arrangeAccess(
   world: Makers,
   { orgId, projectId, idOf }: Place,

@@ -1,4 +1,4 @@
-/** The catalog of the examples: one agent in one version, which Ana published. */
+/** Writes the catalog of the examples: one agent in one version, published by Ana. */
 import { createHash } from 'node:crypto';
 import { type Makers, type People } from '../world.ts';
 
@@ -8,7 +8,7 @@ const content = Buffer.from('# Read the change');
 interface CatalogSetUp {
   readonly orgId: string;
   readonly ana: People['ana'];
-  /** An actor as JSON. */
+  /** The actor as JSON. */
   readonly author: string;
   readonly idOf: (wanted: string) => string;
 }

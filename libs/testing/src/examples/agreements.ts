@@ -1,13 +1,16 @@
-/** What the organization of the examples agreed on: the prompt "start", its own and the project's, and a contract. */
+/**
+ * Writes the agreements of the examples' organization: the prompt "start" of the organization and of the
+ * project, and a contract.
+ */
 import { newId } from '@muster/driver';
 import { type Makers } from '../world.ts';
 
 interface Board {
   readonly orgId: string;
   readonly projectId: string;
-  /** WEB-1. */
+  /** The id of WEB-1. */
   readonly storyId: string | undefined;
-  /** An actor as JSON. */
+  /** The actor as JSON. */
   readonly author: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the examples of connections name: two programs that Ana let in as an agent of hers. */
+/** Writes the connections that the examples name: two programs that Ana authorized as an agent of hers. */
 import { type Makers, type People } from '../world.ts';
 
 const exampleConnection = '01936d5c-0000-7000-8000-0000000000c8';
@@ -6,13 +6,13 @@ const exampleConnection = '01936d5c-0000-7000-8000-0000000000c8';
 interface ConnectionsSetUp {
   readonly orgId: string;
   readonly ana: People['ana'];
-  /** An agent of Ana's. */
+  /** The id of an agent of Ana. */
   readonly agentId: string;
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes them, and answers the id of one. */
+/** Inserts the records, and returns the id of one. */
 export async function arrangeConnections(
   { rows }: Makers,
   { orgId, ana, agentId, idOf }: ConnectionsSetUp,

@@ -1,6 +1,6 @@
 /**
- * Delivery of the examples: Ana works on WEB-2 under a lease that no other caller took from her, and may hand it to Otto; she
- * coordinates the group that it is in under another.
+ * Writes the delivery of the examples. Ana works on WEB-2 under a lease that she acquired first, and may hand
+ * it over to Otto. She also coordinates its group under another lease.
  */
 import { type People, type Makers } from '../world.ts';
 import { createHash } from 'node:crypto';

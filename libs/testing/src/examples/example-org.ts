@@ -1,7 +1,9 @@
 /**
- * The organization in which every operation's example works: WEB with its columns, two stories, an epic and a
- * comment under the ids that the contract's examples name; DOCS with a board of two columns; OLD, to be deleted.
- * Made by SQL, since the examples name ids and the API gives out its own.
+ * The organization in which the example of every operation works.
+ * - WEB has its columns, two stories, an epic and a comment, with the ids that the contract's examples name.
+ * - DOCS has a board of two columns.
+ * - OLD exists to be deleted.
+ * It is written by SQL, because the examples name ids and the API generates its own.
  */
 import { newId } from '@muster/driver';
 import { type People, type Person, type Makers, type World } from '../world.ts';
@@ -25,7 +27,7 @@ import { arrangeWebhooks } from './webhooks.ts';
 
 export { exampleIds } from './projects.ts';
 
-/** The records of one organization, by kind, for a spec that names one. */
+/** The records of one organization by kind, for specs that refer to one. */
 export interface Records {
   readonly project: string;
   readonly column: string;
@@ -56,21 +58,23 @@ export interface Records {
 
 export interface ExampleOrg extends People {
   readonly records: Records;
-  /** People whose only role in WEB is the one they are called by, where WEB is private. */
+  /** People whose only role in WEB is the one of their name, if WEB is private. */
   readonly lead: Person;
   readonly contributor: Person;
   readonly looker: Person;
-  /** Ana's token of scope platform, and of no other. */
+  /** Ana's token, whose only scope is platform. */
   readonly operator: Person;
-  /** A member with no role in WEB, where it is private. */
+  /** A member without a role in WEB, if WEB is private. */
   readonly outsider: Person;
 }
 
 interface SetUp {
   readonly visibility?: Visibility;
-  /** The contract's ids, or fresh ones for an organization that plays the other one. */
+  /** The contract's ids, or new ids for a second organization. */
   readonly ids?: 'examples' | 'fresh';
-  /** Its own: where several are made at once, since only one can have the slug that the examples name. */
+  /**
+   * Gives the organization a slug of its own. Only one organization at a time can have the examples' slug.
+   */
   readonly slug?: 'own';
 }
 
@@ -121,16 +125,16 @@ async function makeExampleOrg(
 interface Place {
   readonly orgId: string;
   readonly ana: Person;
-  /** WEB. */
+  /** The id of WEB. */
   readonly projectId: string;
-  /** WEB-1 and WEB-2. */
+  /** The ids of WEB-1 and WEB-2. */
   readonly stories: readonly string[];
-  /** An actor as JSON. */
+  /** The actor as JSON. */
   readonly author: string;
   readonly idOf: (wanted: string) => string;
 }
 
-/** The records beside those of the people and of the boards, written domain by domain. */
+/** Inserts the other records, except for people and boards, domain by domain. */
 async function arrangeRecords(
   world: Makers,
   place: Place,
@@ -172,7 +176,7 @@ async function arrangeRecords(
   };
 }
 
-/** The people who have one role each in WEB and in DOCS, or none; Chloé contributes to WEB. */
+/** Inserts people with one role each in WEB and in DOCS, or with none. Chloé contributes to WEB. */
 async function arrangeRoles(
   world: Makers,
   { orgId, chloe }: People,

@@ -1,4 +1,7 @@
-/** What the examples of forges name: a connection to GitHub, a repository of it that WEB has, and a delivery. */
+/**
+ * Writes the records that the examples of forges name: a connection to GitHub, a repository linked to WEB,
+ * and a delivery.
+ */
 import { type Makers } from '../world.ts';
 
 const forgeIds = {
@@ -10,7 +13,7 @@ const forgeIds = {
 interface Place {
   readonly orgId: string;
   readonly projectId: string;
-  /** An actor as JSON. */
+  /** The actor as JSON. */
   readonly author: string;
   readonly idOf: (wanted: string) => string;
 }

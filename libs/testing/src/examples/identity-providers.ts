@@ -1,17 +1,20 @@
-/** What the examples of identity providers name: two issuers by which people of an organization sign in. */
+/**
+ * Writes the identity providers that the examples name: two issuers with which people of an organization sign
+ * in.
+ */
 import { type Makers } from '../world.ts';
 
 const exampleProvider = '01936d5c-0000-7000-8000-0000000000d4';
 
 interface Place {
   readonly orgId: string;
-  /** An actor as JSON. */
+  /** The actor as JSON. */
   readonly author: string;
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes them, and answers the id of one. */
+/** Inserts the records, and returns the id of one. */
 export async function arrangeIdentityProviders(
   { rows }: Makers,
   { orgId, author, idOf }: Place,

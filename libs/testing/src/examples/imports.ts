@@ -1,16 +1,16 @@
-/** What the examples of imports name: one that was begun. */
+/** Writes the import that the examples name, which has begun. */
 import { type Makers } from '../world.ts';
 
 interface ImportSetUp {
   readonly orgId: string;
   readonly projectId: string;
-  /** An actor as JSON. */
+  /** The actor as JSON. */
   readonly author: string;
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes it, and answers its id. */
+/** Inserts the import, and returns its id. */
 export async function arrangeImport(
   { rows }: Makers,
   { orgId, projectId, author, idOf }: ImportSetUp,

@@ -1,4 +1,4 @@
-/** What the examples of invitations name: one that waits for Nina, and one that expired. */
+/** Writes the invitations that the examples name: a pending one for Nina, and one that expired. */
 import { type Makers } from '../world.ts';
 
 const exampleIds = {
@@ -9,11 +9,11 @@ const exampleIds = {
 interface InvitationsSetUp {
   readonly orgId: string;
   readonly author: string;
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes them, and answers the id of the pending one. */
+/** Inserts the invitations, and returns the id of the pending one. */
 export async function arrangeInvitations(
   { rows }: Makers,
   { orgId, author, idOf }: InvitationsSetUp,

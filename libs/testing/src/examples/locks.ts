@@ -1,4 +1,7 @@
-/** Locks of the examples: Ana has the documents to herself, and what the examples ask for is free. */
+/**
+ * Writes the locks of the examples. Ana has an exclusive lock on the documents; the paths that the examples
+ * request are free.
+ */
 import { type Makers, type People } from '../world.ts';
 
 const exampleLock = '01936d5c-0000-7000-8000-000000000095';

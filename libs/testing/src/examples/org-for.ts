@@ -2,7 +2,10 @@ import { type Operation } from '@muster/registry';
 import { type World } from '../world.ts';
 import { type ExampleOrg, exampleOrg } from './example-org.ts';
 
-/** Where operations are performed: each write in an organization of its own, and all reads in one, which they leave as it is. */
+/**
+ * Returns the organization for an operation. Each write gets a new one, and all reads share one, because they
+ * do not change it.
+ */
 export function exampleOrgs(world: World): (operation: Operation) => Promise<ExampleOrg> {
   let forReads: Promise<ExampleOrg> | undefined;
   return ({ effect }) => (effect === 'read' ? (forReads ??= exampleOrg(world)) : exampleOrg(world));

@@ -1,4 +1,7 @@
-/** Organization and people of the examples: the slug acme; Mia, who leads the team Web; Timo, who is in no team; a device. */
+/**
+ * Writes the organization and the people of the examples: the slug acme; Mia, who leads the team Web; Timo,
+ * who is in no team; a device.
+ */
 import { newId } from '@muster/driver';
 import { type Operation } from '@muster/registry';
 import { type People, type Person, type Makers } from '../world.ts';
@@ -49,21 +52,24 @@ export async function arrangePeople(
   return { team };
 }
 
-/** Gives the organization the slug that the examples name; a slug is given once, so an organization that had it loses it. */
+/**
+ * Gives the organization the slug that the examples name. A slug is unique, so an organization that had it
+ * loses it.
+ */
 export async function takeSlug({ rows }: Makers, orgId: string, slug: string): Promise<void> {
   await rows(`update orgs set slug = 'org-' || right(id::text, 12) where slug = $1`, slug);
   await rows('update orgs set slug = $2 where id = $1', orgId, slug);
 }
 
 /**
- * Who may call the example: the owner, but for leaving and for asking into a project, which an owner leads already, and
- * for what only operators of the installation may.
+ * Returns the caller of the example, usually the owner. Leaving and requesting access need another member,
+ * because an owner leads every project. Platform operations need an operator.
  */
 export function callerOf({ name, access }: Operation, org: People & { readonly operator: Person }): Person {
   if (access.kind === 'platform') return org.operator;
   return name === 'members.leave' || name === 'projects.requestAccess' ? org.chloe : org.ana;
 }
 
-/** Its caller's token ends with it, so no caller asks again. */
+/** Returns true if the call ends its caller's token, so that the caller cannot call again. */
 export const endsItsCaller = ({ name }: Operation): boolean =>
   name === 'members.leave' || name === 'orgs.delete';

@@ -1,6 +1,6 @@
 /**
- * The projects of the examples: WEB with its columns, an epic, two stories and a comment; DOCS with a board of two columns;
- * OLD, to be deleted.
+ * Writes the projects of the examples: WEB with its columns, an epic, two stories and a comment; DOCS with a
+ * board of two columns; OLD, which exists to be deleted.
  */
 import { newId } from '@muster/driver';
 import { type Makers, type Person } from '../world.ts';
@@ -19,27 +19,27 @@ interface Place {
   readonly orgId: string;
   readonly ana: Person;
   readonly visibility: Visibility;
-  /** An actor as JSON. */
+  /** The actor as JSON. */
   readonly author: string;
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
 interface Web {
   readonly project: string;
-  /** Of its columns the last, which is empty. */
+  /** The last of its columns, which is empty. */
   readonly column: string;
   readonly epic: string;
-  /** WEB-1 and WEB-2. */
+  /** The ids of WEB-1 and WEB-2. */
   readonly stories: readonly string[];
-  /** On WEB-1. */
+  /** The comment on WEB-1. */
   readonly comment: string;
 }
 
 const storyTitles = ['Sign in with a passkey', 'Reset a passkey by mail'] as const;
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
 
-/** Writes WEB, and answers the ids of what it has. */
+/** Inserts WEB, and returns the ids of its records. */
 export async function arrangeWeb(world: Makers, place: Place): Promise<Web> {
   const { orgId, ana, visibility, author, idOf } = place;
   const project = await insertProject(world, orgId, 'WEB', visibility);
@@ -69,7 +69,7 @@ export async function arrangeWeb(world: Makers, place: Place): Promise<Web> {
   return { project, column, epic, stories, comment };
 }
 
-/** Writes DOCS and OLD. */
+/** Inserts DOCS and OLD. */
 export async function arrangeOtherProjects(
   world: Makers,
   { orgId, visibility, idOf }: Pick<Place, 'orgId' | 'visibility' | 'idOf'>,
@@ -129,7 +129,7 @@ interface Backlog {
   readonly epic: string;
 }
 
-/** The stories of the epic, one below the other in the column, each with the first version of its spec. */
+/** Inserts the stories of the epic, in order within the column, each with the first version of its spec. */
 async function insertStories(
   world: Makers,
   { orgId, author }: Pick<Place, 'orgId' | 'author'>,

@@ -1,4 +1,4 @@
-/** Who is assigned and who reviews, in the organization of the examples: Nora with her agent, and Ana. */
+/** Writes the assignments and reviewers of the examples: Nora with her agent, and Ana. */
 import { newId } from '@muster/driver';
 import { type Makers } from '../world.ts';
 
@@ -10,7 +10,7 @@ const exampleIds = {
 interface Board {
   readonly orgId: string;
   readonly projectId: string;
-  /** WEB-1 and WEB-2. */
+  /** The ids of WEB-1 and WEB-2. */
   readonly stories: readonly string[];
   readonly anaId: string;
   readonly idOf: (wanted: string) => string;

@@ -1,4 +1,4 @@
-/** What the examples of sessions and passkeys name: two browsers of Ana's, in which nothing is done, and two passkeys. */
+/** Writes the sessions and passkeys that the examples name: two idle browsers of Ana, and two passkeys. */
 import { randomBytes } from 'node:crypto';
 import { type Makers, type People } from '../world.ts';
 
@@ -8,20 +8,21 @@ const examplePasskey = '01936d5c-0000-7000-8000-0000000000d0';
 interface SessionsSetUp {
   readonly orgId: string;
   readonly ana: People['ana'];
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
 /**
- * Writes them, with the account that they are of, and answers the ids of one each. Sessions and passkeys are of no organization, so the
- * ids of the contract's examples are there once in a database: the example that was made last has them.
+ * Inserts the records with their account, and returns the id of one session and one passkey.
+ * Sessions and passkeys belong to no organization, so the ids of the contract's examples exist once in a
+ * database. The organization that was created last has them.
  */
 export async function arrangeSessions(
   { rows }: Makers,
   { orgId, ana, idOf }: SessionsSetUp,
 ): Promise<{ session: string; passkey: string }> {
   const [session, passkey] = [idOf(exampleSession), idOf(examplePasskey)];
-  // The member's own id does for the account.
+  // The account gets the id of the member.
   const account = ana.me.memberId;
   await rows(
     `insert into sign_in.accounts (id, email, name) values ($1, $2, 'Ana')`,

@@ -1,4 +1,4 @@
-/** What the examples of notifications and broadcasts name, and a team to send to. */
+/** Writes the records that the examples of notifications and broadcasts name, and a team of recipients. */
 import { type Person, type Makers } from '../world.ts';
 
 export const signalIds = {
@@ -12,7 +12,7 @@ interface Place {
   readonly idOf: (wanted: string) => string;
 }
 
-/** An unread notification of Ana's and a broadcast to all. */
+/** Inserts an unread notification for Ana and a broadcast to all. */
 export async function arrangeSignals(
   world: Makers,
   { orgId, ana, idOf }: Place,

@@ -1,4 +1,7 @@
-/** What the examples of tokens and agents name: a token of Ana's that nothing calls with, and an agent of hers. */
+/**
+ * Writes the records that the examples of tokens and agents name: an unused token of Ana, and an agent of
+ * hers.
+ */
 import { randomBytes } from 'node:crypto';
 import { type Makers, type People } from '../world.ts';
 
@@ -10,11 +13,11 @@ const exampleIds = {
 interface TokensSetUp {
   readonly orgId: string;
   readonly ana: People['ana'];
-  /** The id that the example names, or another one. */
+  /** Returns the id that the example names, or a new one. */
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes them, and answers the ids of the token and the agent. */
+/** Inserts the records, and returns the ids of the token and the agent. */
 export async function arrangeTokens(
   { rows }: Makers,
   { orgId, ana, idOf }: TokensSetUp,

@@ -1,4 +1,4 @@
-/** The webhook that the examples name: of WEB, with a test that was delivered. */
+/** Writes the webhook of WEB that the examples name, with a delivered test. */
 import { type Makers, type Person } from '../world.ts';
 
 const webhookIds = {
@@ -20,7 +20,7 @@ export async function arrangeWebhooks(
 ): Promise<{ webhook: string; webhookDelivery: string }> {
   const webhook = idOf(webhookIds.webhook);
   const webhookDelivery = idOf(webhookIds.delivery);
-  // Its secret opens with no seal: what it sends, a spec makes for itself.
+  // Its secret cannot be decrypted. Specs of deliveries create their own webhooks.
   await rows(
     `insert into webhooks (org_id, id, project_id, url, kinds, send_order, secret, maker_id, made_by, cursor_seq)
      values ($1, $2, $3, 'https://hooks.acme.example/all', '{story.created}', 'parallel', '', $4, $5, 0)`,

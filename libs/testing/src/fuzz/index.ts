@@ -1,3 +1,3 @@
-/** Requests that are made up, by the contract and against it; specs and proofs send them. */
+/** Generated requests that follow or violate the contract, for specs and proofs. */
 export { faultIn, faultInTool, found, learn, requestsFor, type Sent } from './requests.ts';
 export { type Known } from './values.ts';

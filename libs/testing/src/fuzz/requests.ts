@@ -1,4 +1,7 @@
-/** Requests for any operation, made from what the contract says of its parameters; and what must be true of any answer. */
+/**
+ * Generates requests for any operation from the schema of its parameters, and checks rules that hold for any
+ * answer.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { type Operation, operations } from '@muster/registry';
 import fc, { type Arbitrary } from 'fast-check';
@@ -6,14 +9,14 @@ import { z } from 'zod';
 import corpus from './corpus.json' with { type: 'json' };
 import { exampleLike, hugeNumber, type Json, type Known, objectLike } from './values.ts';
 
-/** What is sent. */
+/** A generated request. */
 export interface Sent {
   readonly operation: string;
-  /** As it goes over the wire: some of it no program can hold. */
+  /** The parameters as sent, since a program cannot hold some of them. */
   readonly params: string;
 }
 
-/** Requests that once were answered as none may be; they are sent again before any others. */
+/** Requests that once got a wrong answer. They are sent again before any others. */
 export const found: readonly Sent[] = corpus;
 
 const schemas = new Map<string, Json>();
@@ -28,7 +31,7 @@ function schemaOf(operation: Operation): Json {
 
 const wire = (params: unknown): string => JSON.stringify(params).replaceAll(`"${hugeNumber}"`, '1e999');
 
-/** Requests for the operation: from its example, from its schema alone, and without either. */
+/** Generates requests for the operation: from its example, from its schema alone, and from neither. */
 export function requestsFor(operation: Operation, known: Known): Arbitrary<Sent> {
   const schema = schemaOf(operation);
   return fc
@@ -49,7 +52,7 @@ const Refused = z.object({
   requestId: z.string(),
 });
 
-/** What is wrong with an answer over HTTP; undefined: nothing. */
+/** Returns the problem of an answer over HTTP, or undefined if there is none. */
 export function faultIn({ operation: name }: Sent, status: number, body: unknown): string | undefined {
   if (status >= 500 || status < 200) return `was answered ${status}`;
   if (status === 200) return undeclaredIn(name, body);
@@ -59,7 +62,7 @@ export function faultIn({ operation: name }: Sent, status: number, body: unknown
   return leaks.test(JSON.stringify(body)) ? 'was told of our inside' : undefined;
 }
 
-/** Parsing drops what is not declared. */
+/** Parsing removes undeclared fields, so the comparison finds them. */
 function undeclaredIn(name: string, body: unknown): string | undefined {
   const parsed = operations.get(name)?.result.safeParse(body);
   if (parsed === undefined) return undefined;
@@ -78,9 +81,9 @@ const Rpc = z.object({
 });
 const internalError = -32_603;
 
-/** The same of an answer through MCP. */
+/** Returns the problem of an answer through MCP, or undefined if there is none. */
 export function faultInTool(sent: Sent, status: number, body: unknown): string | undefined {
-  // HTTP refuses what is no JSON for it.
+  // HTTP rejects a body that is not JSON.
   if (status !== 200) return status >= 500 || status < 400 ? `was answered ${status}` : undefined;
   const { success, data } = Rpc.safeParse(body);
   if (!success) return 'was answered as no call of a tool is';
@@ -90,7 +93,7 @@ export function faultInTool(sent: Sent, status: number, body: unknown): string |
     const refused = Refused.safeParse(structuredContent['error']);
     return refused.success ? faultIn(sent, refused.data.status, refused.data) : 'has an error that is none';
   }
-  // What was cut is named, and is not what the contract says of the whole.
+  // A cut answer names the cut fields, and does not have to match the whole contract.
   return 'cut' in structuredContent ? undefined : undeclaredIn(sent.operation, structuredContent);
 }
 
@@ -98,7 +101,7 @@ const mostKnown = 500;
 const id = /"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"/g;
 const cursor = /"nextCursor":"([^"]+)"/g;
 
-/** Keeps what an answer names, for later requests to name it. */
+/** Stores the ids and cursors of an answer for later requests. */
 export function learn(known: Known, text: string): void {
   for (const [kept, pattern] of [
     [known.ids, id],

@@ -1,4 +1,6 @@
-/** Values for a JSON Schema: what fits, what nearly does, and what an attacker would send. */
+/**
+ * Generates values for a JSON Schema: valid ones, almost valid ones, and ones that an attacker would send.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 
 export interface Json {
@@ -22,11 +24,11 @@ export interface Json {
   readonly 'x-muster-ref'?: 'story' | 'project' | 'member' | 'agent' | 'actor';
 }
 
-/** What is there to be named; it grows with what answers say. */
+/** The known ids and cursors. Answers add more of them. */
 export interface Known {
-  /** Of records of every kind. */
+  /** Ids of records of every kind. */
   readonly ids: string[];
-  /** What lists gave as their nextCursor. */
+  /** The values of nextCursor in lists. */
   readonly cursors: string[];
 }
 
@@ -76,7 +78,7 @@ const nested = (depth: number): unknown => {
   return value;
 };
 
-/** Stands for a number that JSON can say and a program cannot hold. */
+/** A placeholder for a number that JSON can express and a program cannot hold. */
 export const hugeNumber = 'a number beyond all numbers';
 
 const hostile: Arbitrary<unknown> = fc.oneof(
@@ -100,14 +102,14 @@ function partsOf(cursor: string): unknown[] {
   }
 }
 
-/** A sealed cursor, which has no parts that can be read, with one letter that is another. */
+/** Changes one letter of an encrypted cursor, whose parts cannot be read. */
 const broken = (cursor: string, at: number): string =>
   cursor
     .split('')
     .with(at % cursor.length, cursor.at(at % cursor.length) === 'A' ? 'B' : 'A')
     .join('');
 
-/** Those that were given, with a part that is another; and such as were not given. */
+/** Generates cursors: given ones, given ones with a changed part, and made-up ones. */
 function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
   const part = fc.oneof(
     hostile,
@@ -128,7 +130,10 @@ function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
   );
 }
 
-/** fast-check looks neither ahead nor behind: what such parts say is left out, and some texts do not match then. */
+/**
+ * fast-check does not support lookaheads and lookbehinds. They are removed, so some texts do not match the
+ * pattern.
+ */
 const matching = (pattern: string): Arbitrary<string> =>
   fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?<?[=!][^()]*\)/g, '')));
 
@@ -166,7 +171,7 @@ function numberLike({ type, minimum, maximum }: Json): Arbitrary<unknown> {
   );
 }
 
-/** Mostly what fits; now and then anything. */
+/** Generates mostly valid values, and sometimes any value. */
 export function valueLike(schema: Json, known: Known, name = ''): Arbitrary<unknown> {
   return fc.oneof({ weight: 8, arbitrary: fitting(schema, known, name) }, { weight: 1, arbitrary: hostile });
 }
@@ -210,7 +215,7 @@ export function objectLike({ properties, required }: Json, known: Known): Arbitr
   return fc.record(fields, { requiredKeys: Object.keys(fields).filter((key) => required?.includes(key)) });
 }
 
-/** One of the fields of the example is another. */
+/** Generates the example with one of its fields replaced. */
 export function exampleLike(
   example: object,
   { properties }: Json,

@@ -1,6 +1,8 @@
-/** The life of a pull request as GitHub sends it: the shape of its payloads, cut to what they say of the work. */
+/**
+ * The life of a pull request as GitHub delivers it. Payloads have only the fields that matter to the work.
+ */
 
-/** As it is delivered: the header's event, and the body. */
+/** A delivery: the event of its header, and its body. */
 export interface GithubEvent {
   readonly event: string;
   readonly payload: unknown;
@@ -18,7 +20,7 @@ export interface PullLife {
   readonly base: string;
   readonly title: string;
   readonly body: string | null;
-  /** The repository of the head, where it is another. */
+  /** The id of the head's repository, if it is another one. */
   readonly headRepository?: number;
 }
 
@@ -30,7 +32,7 @@ export const acmeApi = {
 } as const;
 
 export const shaOf = (letter: string): string => letter.repeat(40);
-/** A second of the life. */
+/** Returns the time of a second within the life. */
 export const second = (seconds: number): string =>
   new Date(Date.UTC(2026, 10, 21, 9, 0, seconds)).toISOString();
 
@@ -114,7 +116,7 @@ export const reviewEvent = (
   },
 });
 
-/** Pushed, opened, failed, pushed again, run again, approved, merged. */
+/** Returns the deliveries of a life: pushed, opened, failed, pushed again, run again, approved, merged. */
 export const recordedLife = (life: PullLife, a: string, b: string): GithubEvent[] => [
   pushEvent(life, a, 1),
   pullEvent(life, 'opened', a, 2),

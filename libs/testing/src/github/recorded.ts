@@ -1,4 +1,4 @@
-/** Deliveries that were recorded of GitHub, each event that it has, and what is made of them. */
+/** Recorded deliveries of GitHub for each of its events, with the expected interpretation. */
 import { createRequire } from 'node:module';
 
 interface Event {
@@ -7,7 +7,10 @@ interface Event {
 }
 export const githubEvents = createRequire(import.meta.url)('@octokit/webhooks-examples') as readonly Event[];
 
-/** What GitHub's recorded deliveries come to, by event and action; an event in neither list fails. */
+/**
+ * The expected facts of recorded deliveries, by event and action. An event that is in neither list fails the
+ * spec.
+ */
 export const mapped: Readonly<Record<string, readonly string[]>> = {
   push: ['branch_pushed', 'ignored'],
   'pull_request opened': ['pr_opened'],
@@ -22,7 +25,7 @@ export const mapped: Readonly<Record<string, readonly string[]>> = {
   'check_suite completed': ['check passed', 'check failed'],
   'check_suite requested': ['check pending'],
   'check_suite rerequested': ['check pending'],
-  // One of them came without a conclusion.
+  // One recorded delivery has no conclusion.
   'workflow_run completed': ['check passed', 'check failed', 'check pending'],
   'workflow_run requested': ['check pending'],
   'workflow_run in_progress': ['check pending'],
