@@ -1,7 +1,8 @@
 /**
- * For machines that never come online: a request that people carry to the seller of the license, and the answer that they carry
- * back. `licreq1.<payload>` and `licans1.<payload>.<signature>`; the answer counts for the nonce, the key and the machine of one
- * request.
+ * Licenses for machines that never come online. People carry a request to the seller of the license, and
+ * carry the answer back.
+ * The texts are `licreq1.<payload>` and `licans1.<payload>.<signature>`. An answer is valid for the nonce,
+ * the key and the machine of one request.
  */
 import { type Certificate, isOfMachine, markOf, readCertificate, readSigned } from './certificate.ts';
 import { type KeyRing } from './key-ring.ts';
@@ -18,18 +19,20 @@ export interface AirGapRequest {
 export const requestText = ({ licenseKey, machineId, nonce }: AirGapRequest): string =>
   `licreq1.${Buffer.from(JSON.stringify({ licenseKey, machineId, nonce })).toString('base64url')}`;
 
-/** The license is the machine's. */
+/** An answer that grants the license to the machine. */
 export interface Granted {
   readonly kind: 'granted';
   readonly licenseKey: string;
-  /** As it is kept, and what it says. */
+  /** The text to store, and its parsed certificate. */
   readonly text: string;
   readonly certificate: Certificate;
-  /** When the answer was made, by the service's clock. */
+  /** The time of the answer by the service's clock, in seconds since 1970. */
   readonly serverSeconds: number;
 }
 
-/** The service's word that it does not have it; `isOwn` false: it is no answer to this request. */
+/**
+ * An answer that the machine does not have the license. If `isOwn` is false, it does not answer this request.
+ */
 export interface NotGranted {
   readonly kind: 'refused';
   readonly isOwn: boolean;
@@ -42,7 +45,7 @@ const foreign = (reason: 'untrusted' | 'answer_of_another_request'): NotGranted 
   refused: refusal(reason),
 });
 
-/** What an answer says to this request. */
+/** Interprets an answer to this request. */
 export function answerTo(request: AirGapRequest, text: string, ring: KeyRing): Granted | NotGranted {
   const payload = readSigned(text.trim(), 'licans1', ring);
   const { iat, retryable } = (payload ?? {}) as { iat?: unknown; retryable?: unknown };

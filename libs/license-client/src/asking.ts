@@ -1,6 +1,7 @@
 /**
- * Questions to the license service, asked again where the answer is none. Only an answer that is signed for this very
- * question counts: what a proxy, a captive portal or an attacker on the way says is taken as an outage, never as a refusal.
+ * Calls the license service, and retries calls without a valid answer. Only an answer that is signed for this
+ * very call counts.
+ * Answers of a proxy, a captive portal or an attacker count as an outage, never as a refusal.
  */
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
@@ -11,26 +12,26 @@ import { type Answer, digestOf, headerOf, keyIdOf, signedAt } from './signed-ans
 
 export interface Call {
   readonly method: 'GET' | 'POST';
-  /** Path and query. */
+  /** The path and the query. */
   readonly target: string;
-  /** As JSON. */
+  /** The body as JSON. */
   readonly body?: string | undefined;
 }
 
-/** The service's last word. */
+/** The final answer of the service. */
 export interface Heard {
   readonly kind: 'heard';
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly header: (name: string) => string | undefined;
-  /** By its clock, in seconds since 1970. */
+  /** The time by the service's clock, in seconds since 1970. */
   readonly serverSeconds: number;
 }
 
-/** It is unknown what the service would say. */
+/** The result of a call without a final answer. */
 export interface NotHeard {
   readonly kind: 'unreachable' | 'untrusted';
-  /** When the service asked to come back; null where it did not say. */
+  /** The delay that the service requested, or null if it requested none. */
   readonly retryAfterSeconds: number | null;
 }
 
@@ -39,7 +40,7 @@ const mostBytes = 256 * 1024;
 const firstPauseMillis = 250;
 const longestPauseMillis = 5_000;
 
-/** One request. Rejects where there is no answer. */
+/** Sends one request. Rejects if there is no answer. */
 export function send(
   base: URL,
   { method, target, body }: Call,
@@ -58,7 +59,7 @@ export function send(
             'content-length': Buffer.byteLength(body),
           }),
         },
-        // Of its own, and closed with the answer: nothing keeps the process.
+        // Uses a connection that closes with the answer, so that none keeps the process alive.
         agent: false,
         signal: AbortSignal.timeout(attemptMillis),
       },
@@ -94,7 +95,7 @@ const objectIn = (bytes: Buffer): Readonly<Record<string, unknown>> => {
   }
 };
 
-/** Nothing was decided, whatever its headers say: they are not signed. */
+/** Returns true if the service decided nothing, whatever the headers contain. They are not signed. */
 const isOutage = ({ status }: Answer): boolean => status === 429 || status >= 500;
 
 function retryAfterOf(answer: Answer): number | null {
@@ -104,15 +105,15 @@ function retryAfterOf(answer: Answer): number | null {
 
 export interface Asking {
   readonly base: URL;
-  /** Which of the service's products it is about. */
+  /** The product of the service that the calls are about. */
   readonly serviceProduct: string | undefined;
-  /** How long to go on where there is no answer. */
+  /** The time in milliseconds during which calls are retried. */
   readonly patienceMillis: number;
-  /** The keys that are trusted; asked again with the name of one that it does not have. */
+  /** Returns the trusted keys. Called again with the id of a key that they lack. */
   readonly ringFor: (kid: string) => Promise<KeyRing>;
 }
 
-/** One attempt: the last word, or why there is none. */
+/** Makes one attempt. Returns the final answer, or the reason why there is none. */
 async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): Promise<Heard | NotHeard> {
   const { method, target, body } = call;
   const digest = body === undefined ? undefined : digestOf(body);
@@ -125,8 +126,8 @@ async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): P
     };
     const answer = await send(base, call, headers);
     const retryAfterSeconds = retryAfterOf(answer);
-    // Proxies answer for a service that is away, and it answers so itself before it has its keys or all of the body:
-    // nothing rests on who said it.
+    // An outage counts without a signature. Proxies answer for an unreachable service, and the service itself
+    // cannot sign before it has its keys or the whole body.
     if (isOutage(answer)) return { kind: 'unreachable', retryAfterSeconds };
     const kid = keyIdOf(answer);
     if (kid === undefined) return { kind: 'untrusted', retryAfterSeconds };
@@ -140,13 +141,14 @@ async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): P
   }
 }
 
-/** Asks until there is a last word, or until patience is over; comes back when the service asked to. */
+/** Retries until there is a final answer or the time is up. Respects the delay that the service requests. */
 export async function ask(asking: Asking, call: Call): Promise<Heard | NotHeard> {
   const deadline = performance.now() + asking.patienceMillis;
   for (let turn = 0; ; turn += 1) {
     const outcome = await attempt(asking, call);
     if (outcome.kind === 'heard') return outcome;
-    // Doubled each time, and spread, so that machines do not come back all at once.
+    // The delay doubles with each attempt and has a random part, so that machines do not return all at the
+    // same time.
     const own = Math.min(firstPauseMillis * 2 ** turn, longestPauseMillis) * (0.5 + Math.random());
     const wait = Math.max(own, (outcome.retryAfterSeconds ?? 0) * 1_000);
     if (performance.now() + wait > deadline) return outcome;

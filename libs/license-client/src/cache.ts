@@ -1,4 +1,7 @@
-/** What the machine keeps between starts: one file that only its owner reads, replaced as a whole. */
+/**
+ * The state that the machine stores between starts: one file that only its owner can read, replaced
+ * atomically.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,13 +10,13 @@ import { type PublicKey, publicKeysIn } from './public-key.ts';
 import { isSystemError } from './system-error.ts';
 
 export interface Kept {
-  /** Null of a trial, which has none. */
+  /** Null for a trial, which has no key. */
   readonly licenseKey: string | null;
-  /** Null after a refusal: from then on the machine may not run before the server has said so. */
+  /** Null after a refusal. The machine may not run then until the service allows it. */
   readonly certificate: string | null;
-  /** Whether the slot is lent: then the machine may take one again without being asked to. */
+  /** True if the slot is leased. The machine may then take a slot again without a new request by a person. */
   readonly isLent: boolean;
-  /** Keys that were fetched; none where they are pinned. */
+  /** Fetched keys. Empty if the keys are pinned. */
   readonly publicKeys: readonly PublicKey[];
   readonly time: TimeSeen;
 }
@@ -21,11 +24,11 @@ export interface Kept {
 const fileIn = (folder: string): string => path.join(folder, 'license.json');
 const requestIn = (folder: string): string => path.join(folder, 'request.json');
 
-/** What was asked by a file that people carry, since this machine never comes online. */
+/** A request by a file that people carry, because this machine never comes online. */
 export interface KeptRequest {
   readonly licenseKey: string;
   readonly nonce: string;
-  /** Its answer was taken in: once more changes nothing. */
+  /** True if the answer was accepted. Accepting it again changes nothing. */
   readonly isAnswered: boolean;
 }
 
@@ -73,22 +76,22 @@ async function readWhole<Value>(
   }
 }
 
-/** Undefined where nothing was kept, or what was kept is damaged: then the license is activated anew. */
+/** Returns undefined if nothing is stored or the file is damaged. The license is then activated again. */
 export const readKept = (folder: string): Promise<Kept | undefined> => readWhole(fileIn(folder), keptIn);
 
 export const readRequest = (folder: string): Promise<KeptRequest | undefined> =>
   readWhole(requestIn(folder), requestOf);
 
 /**
- * When it was last written, by the clock of then: as the file and its folder say, the latest of them, since a file can be
- * given another time. 0 where there is none.
+ * Returns the time of the last write by the clock at that time, or 0 if there is none. It is the latest time
+ * of the file and its folder, because a file's time can be changed.
  */
 export async function writtenAt(folder: string): Promise<number> {
   const times = await Promise.all([stat(fileIn(folder)), stat(folder)]).catch(() => []);
   return Math.max(0, ...times.flatMap(({ mtimeMs, ctimeMs }) => [mtimeMs, ctimeMs]));
 }
 
-/** A program that is killed while writing leaves the file as it was. */
+/** Writes atomically: a program that is killed while it writes leaves the old file. */
 async function put(folder: string, file: string, value: object): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -112,7 +115,7 @@ export const keep = (folder: string, kept: Kept): Promise<void> => put(folder, f
 export const keepRequest = (folder: string, request: KeptRequest): Promise<void> =>
   put(folder, requestIn(folder), request);
 
-/** After a refusal and a release no answer of before counts. */
+/** Deletes the request. After a refusal or a release earlier answers no longer count. */
 export const forgetRequest = (folder: string): Promise<void> => rm(requestIn(folder), { force: true });
 
 export async function forget(folder: string): Promise<void> {

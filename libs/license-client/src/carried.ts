@@ -1,4 +1,4 @@
-/** A machine that never comes online: what it asks, as a text that people carry, and what they carry back. */
+/** Requests and answers that people carry to and from a machine that never comes online. */
 import { randomBytes } from 'node:crypto';
 import { answerTo, requestText } from './air-gap.ts';
 import { forgetRequest, keep, keepRequest, readRequest } from './cache.ts';
@@ -6,14 +6,14 @@ import { timeOfCarried } from './clock.ts';
 import { sameKey, type Session } from './session.ts';
 import { refusal, type Standing } from './standing.ts';
 
-/** Another question, in place of one that was not answered yet. */
+/** Creates a new request, which replaces an unanswered one. */
 export async function request({ folder, machineId }: Session, licenseKey: string): Promise<string> {
   const nonce = randomBytes(18).toString('base64url');
   await keepRequest(folder, { licenseKey, nonce, isAnswered: false });
   return requestText({ licenseKey, machineId, nonce });
 }
 
-/** Takes in what people carried here; undefined where it was taken in before. */
+/** Accepts a carried answer. Returns undefined if it was accepted before. */
 export async function accepted(session: Session, answer: string): Promise<Standing | undefined> {
   const { folder, machineId, ring, publicKeys, kept } = session;
   const asked = await readRequest(folder);
@@ -27,7 +27,7 @@ export async function accepted(session: Session, answer: string): Promise<Standi
     }
     return outcome.refused;
   }
-  // Its time was counted from the first time on: an answer of long ago is no younger for being taken in again.
+  // The time of an answer counts from its first acceptance, so accepting it again does not extend it.
   if (asked.isAnswered && isKept) return undefined;
   await keep(folder, {
     ...{ licenseKey: outcome.licenseKey, certificate: outcome.text },

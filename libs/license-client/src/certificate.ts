@@ -1,24 +1,25 @@
 /**
- * What is signed to be kept: `<kind>.<payload>.<signature>`, both base64url; the signature is Ed25519 over the bytes before the
- * second dot. Certificates are the right to run without the server on one machine until a time: `lic1` of a license, `trial1` of
- * a trial.
+ * Signed texts that are stored: `<kind>.<payload>.<signature>`, both parts in base64url. The Ed25519
+ * signature covers the bytes before the second dot.
+ * A certificate allows the program to run on one machine without the service until a time. Its kind is `lic1`
+ * for a license and `trial1` for a trial.
  */
 import { createHash, verify } from 'node:crypto';
 import { type Features, featuresIn } from './features.ts';
 import { type KeyRing } from './key-ring.ts';
 
 export interface Certificate {
-  /** The id of the license, or of the trial. */
+  /** The id of the license or of the trial. */
   readonly lic: string;
   readonly plan: string;
   readonly features: Features;
-  /** SHA-256 of the machine's id, base64url. */
+  /** The SHA-256 digest of the machine's id, in base64url. */
   readonly machine: string;
-  /** From when and until when, in seconds since 1970. */
+  /** The start and the end of its validity, in seconds since 1970. */
   readonly iat: number;
   readonly exp: number;
   readonly kid: string;
-  /** Of a slot that is lent, for how many seconds each time; null where it is the machine's until it gives it up. */
+  /** The duration of a leased slot in seconds. Null if the machine keeps the slot until it releases it. */
   readonly lease: number | null;
 }
 
@@ -33,7 +34,10 @@ const objectIn = (base64url: string): object | undefined => {
   }
 };
 
-/** The payload of a text of this kind that one of these keys signed; undefined for all else. */
+/**
+ * Returns the payload of a text of this kind that one of these keys signed. Returns undefined for any other
+ * text.
+ */
 export function readSigned(text: string, kind: string, ring: KeyRing): object | undefined {
   const [word, body, signature, ...rest] = text.split('.');
   if (word !== kind || body === undefined || signature === undefined || rest.length > 0) return undefined;
@@ -57,7 +61,10 @@ function certificateIn(value: object): Certificate | undefined {
   return { ...(value as Certificate), features: featuresIn(features), lease: seconds };
 }
 
-/** What a certificate says that one of these keys signed; it may have ended since. Undefined for all else. */
+/**
+ * Returns a certificate that one of these keys signed, even if it has expired. Returns undefined for any
+ * other text.
+ */
 export function readCertificate(
   text: string,
   ring: KeyRing,

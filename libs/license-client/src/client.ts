@@ -1,4 +1,4 @@
-/** The license of one program on one machine: activated, checked, kept for times without the service, released. */
+/** The license of one program on one machine: activates, checks, caches for offline use, and releases it. */
 import { accepted, request } from './carried.ts';
 import { activateIn, refuse, released, renewed, tried } from './granted.ts';
 import { drop, goOn, licenseOf, without } from './kept-license.ts';
@@ -10,39 +10,42 @@ import { watchBy } from './watch.ts';
 
 export interface LicenseClient {
   /**
-   * Makes this machine the license's, and keeps that. The same machine again is welcome. Where the service does not
-   * answer, a license of the same key that was kept before counts.
+   * Activates the license on this machine and stores it. Activating the same machine again is allowed. If the
+   * service does not answer, a stored license of the same key counts.
    */
   activate(licenseKey: string): Promise<Standing>;
-  /** Whether the program may run: by the service's word, and where it does not answer by the certificate. */
+  /**
+   * Checks whether the program may run: by the service, or by the certificate if the service does not answer.
+   */
   check(): Promise<Standing>;
   /**
-   * Checks now, and again in time for as long as the program runs: a slot that is lent is kept so, and one that was lost,
-   * while the machine slept, is taken again where one is free. Tells each standing, and what check would throw, after
-   * which it goes on; answers how to stop. It does not keep the process alive.
+   * Checks now and again in time while the program runs, and reports each result. This renews a leased slot;
+   * a slot that was lost while the machine slept is taken again if one is free.
+   * Reports the errors of check and continues after them. Returns a function that stops it. It does not keep
+   * the process alive.
    */
   watch(tell: (standing: Standing) => void, failed: (error: unknown) => void): () => void;
-  /** The same without asking the service: at once, and as of the last time. */
+  /** Checks immediately from the stored state, without calling the service. */
   checkOffline(): Promise<Standing>;
   /**
-   * Lets the program run without a key for as long as the product's trials last, once on each machine: asking again goes on
-   * with the one that began. Where a license was activated here it is what check says.
+   * Lets the program run without a key for the duration of a trial, once per machine. Later calls continue
+   * the same trial. If a license was activated here, it returns the result of check.
    */
   trial(): Promise<Standing>;
   /**
-   * For a machine that never comes online: a text to carry to the seller of the license, who answers it. Another request
-   * takes the place of this one. Needs `publicKeys`, by which the answer is believed.
+   * Creates the text of a request for a machine that never comes online, which people carry to the seller. A
+   * new request replaces this one. Requires `publicKeys`, which verify the answer.
    */
   requestOffline(licenseKey: string): Promise<string>;
-  /** Takes in the answer to the request. The same answer once more changes nothing. */
+  /** Accepts the answer to the request. Accepting the same answer again changes nothing. */
   acceptOffline(answer: string): Promise<Standing>;
-  /** Gives the license back, for another machine. */
+  /** Releases the license for another machine. */
   release(): Promise<Release>;
-  /** This machine, as the service knows it. */
+  /** Returns the id by which the service knows this machine. */
   machineId(): Promise<string>;
 }
 
-/** What the service says, or what is kept where it says nothing. */
+/** Checks with the service, or with the stored license if the service does not answer. */
 async function checkIn(session: Session): Promise<Standing> {
   const kept = licenseOf(session.kept);
   if (session.kept !== undefined && kept === undefined) return tried(session);
@@ -54,7 +57,8 @@ async function checkIn(session: Session): Promise<Standing> {
   if (heard.status === 200 && heard.body['valid'] === true) return renewed(session, kept, heard);
   await drop(session, heard);
   if (heard.status === 200 && kept.isLent) {
-    // The time of its slot was over before it came back; activating says whether there is another, or why not.
+    // The leased slot expired in between. Activating it again tells whether another slot is free, or the
+    // reason for a refusal.
     const outcome = await activateIn(session, licenseKey);
     return 'kind' in outcome ? notHeard(outcome) : outcome;
   }

@@ -1,28 +1,32 @@
 /**
- * The time, as far as it can be trusted. Each signed answer tells the server's; between answers the machine's clock
- * counts on from there. A person who turns it back past a time that was seen already is told so.
+ * Determines a trustworthy time. Each signed answer has the time of the service, and the machine's clock
+ * continues from there.
+ * A clock that is turned back before a time that was already seen is detected.
  */
 
-/** What is kept of the time, in milliseconds since 1970. */
+/** The stored facts about time, in milliseconds since 1970. */
 export interface TimeSeen {
-  /** How far the server's clock was ahead of this machine's. */
+  /** The difference between the service's clock and this machine's clock. */
   readonly aheadMillis: number;
   /** The latest time that was ever seen. */
   readonly latestMillis: number;
 }
 
-/** Clocks are set right by small steps now and then. */
+/** The tolerance for small corrections of the machine's clock. */
 const toleranceMillis = 10 * 60_000;
 
-/** What an answer tells, signed a moment ago at `serverSeconds`. The server's word stands above all that was seen before. */
+/**
+ * Returns the facts of an answer that was signed a moment ago at `serverSeconds`. The service's time replaces
+ * everything seen before.
+ */
 export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
   aheadMillis: serverSeconds * 1_000 - clockMillis,
   latestMillis: serverSeconds * 1_000,
 });
 
 /**
- * The time now; undefined where the clock was turned back. `writtenMillis` is when this machine last wrote down what it
- * had seen, by its own clock: what was written can be changed, the times of files less so.
+ * Returns the current time, or undefined if the clock was turned back. `writtenMillis` is the last write by
+ * this machine's clock. The contents of the file can be changed more easily than its times.
  */
 export function timeNow(
   seen: TimeSeen,
@@ -34,15 +38,15 @@ export function timeNow(
   return Math.max(now, seen.latestMillis);
 }
 
-/** It was seen to be so late. */
+/** Records that this time was seen. */
 export const seenAt = (seen: TimeSeen, nowMillis: number): TimeSeen => ({
   ...seen,
   latestMillis: Math.max(seen.latestMillis, nowMillis),
 });
 
 /**
- * What an answer tells that people carried: signed at `serverSeconds`, it is unknown how long ago. A machine's clock that stands
- * before then is set right by so much; one that stands after it counts as it is.
+ * Returns the facts of a carried answer, signed at `serverSeconds` an unknown time ago. A machine's clock
+ * that is behind that time is corrected by the difference; a later one counts as it is.
  */
 export const timeOfCarried = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
   aheadMillis: Math.max(0, serverSeconds * 1_000 - clockMillis),

@@ -1,7 +1,7 @@
-/** What a license lets people do, as its certificate says it: signed, and known without the service. */
+/** The features of a license as in its certificate: signed, and readable without the service. */
 export type Features = Readonly<Record<string, boolean | number>>;
 
-/** Those of a payload that can be read; what is of another kind is left out, and so is not there. */
+/** Returns the readable features of a payload. Values of other types are left out. */
 export const featuresIn = (value: unknown): Features =>
   typeof value === 'object' && value !== null
     ? Object.fromEntries(
@@ -14,9 +14,9 @@ export const featuresIn = (value: unknown): Features =>
 
 export interface Entitled {
   readonly features: Features;
-  /** Whether it is on, or there is at least one of it. */
+  /** Returns true if the feature is on, or its number is at least one. */
   readonly has: (feature: string) => boolean;
-  /** How many; null where the license says no number. */
+  /** Returns the number of a feature, or null if the license has no number for it. */
   readonly limit: (feature: string) => number | null;
 }
 

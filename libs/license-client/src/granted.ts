@@ -1,4 +1,7 @@
-/** What the service says yes to: a license that is activated or renewed here, given back, or tried without a key. */
+/**
+ * Requests that the service grants: a license that is activated, renewed or released here, or a trial without
+ * a key.
+ */
 import { type Heard, type NotHeard } from './asking.ts';
 import { forget, keep } from './cache.ts';
 import { type Certificate, isOfMachine, readCertificate } from './certificate.ts';
@@ -9,7 +12,7 @@ import { notHeard, refusalIn, textIn } from './refusals.ts';
 import { sameKey, type Session } from './session.ts';
 import { type Allowed, type Refused, type Release, type Standing } from './standing.ts';
 
-/** The license that an answer is about; undefined unless it is of this key and this machine. */
+/** Returns the license of an answer. Returns undefined unless it has this key and this machine. */
 function licenseIn({ body }: Heard, own: { readonly licenseKey: string; readonly machineId: string }) {
   const license: object = body['license'] ?? {};
   const key = textIn(license, 'key');
@@ -20,7 +23,7 @@ function licenseIn({ body }: Heard, own: { readonly licenseKey: string; readonly
 
 const untrusted: NotHeard = { kind: 'untrusted', retryAfterSeconds: null };
 
-/** More than half of its life is over. */
+/** Returns true if more than half of the certificate's life has passed. */
 const isDue = ({ iat, exp }: Certificate, nowSeconds: number): boolean => exp - nowSeconds < (exp - iat) / 2;
 
 export async function activateIn(session: Session, licenseKey: string): Promise<Standing | NotHeard> {
@@ -38,7 +41,7 @@ export async function activateIn(session: Session, licenseKey: string): Promise<
   const license = licenseIn(heard, { licenseKey, machineId });
   const text = heard.header('license-certificate') ?? '';
   const certificate = readCertificate(text, ring());
-  // A yes to this very question has all three; one that has not was made for another caller.
+  // A genuine answer to this call has all three. Otherwise it was made for another caller.
   if (license === undefined || certificate === undefined || !isOfMachine(certificate, machineId))
     return untrusted;
   await keep(folder, {
@@ -57,7 +60,7 @@ export async function activateIn(session: Session, licenseKey: string): Promise<
   };
 }
 
-/** The service has said yes: what is kept is brought up to date, and the certificate where it is due. */
+/** Updates the stored license after a positive answer, and its certificate if it is due. */
 export async function renewed(session: Session, kept: KeptLicense, heard: Heard): Promise<Standing> {
   const { folder, ring, machineId, publicKeys } = session;
   const certificate = certificateIn(kept, ring);
@@ -74,13 +77,13 @@ export async function renewed(session: Session, kept: KeptLicense, heard: Heard)
     ...{ plan: textIn(heard.body, 'plan') ?? '', expiresAt: textIn(heard.body, 'expiresAt') },
     offlineUntil: isAlive ? timeText(certificate.exp) : null,
     offlineSeconds: isAlive ? certificate.exp - heard.serverSeconds : null,
-    // Only what is signed counts; without it the license lets people do nothing beside running.
+    // Only signed features count. Without them the license allows the program to run and nothing else.
     ...entitledTo(isGood ? certificate.features : {}),
   };
   return allowed;
 }
 
-/** The trial that there is, or one that begins now. */
+/** Continues the trial of this machine, or begins one. */
 export async function tried(session: Session): Promise<Standing> {
   const { folder, kept, machineId, ring, publicKeys } = session;
   const heard = await session.ask({
@@ -113,7 +116,7 @@ export async function tried(session: Session): Promise<Standing> {
 
 export const refuse = ({ mayRun: _, ...why }: Refused): Release => ({ ...why, isReleased: false });
 
-/** Gives the license back; what was kept of it is gone. */
+/** Releases the license and deletes its stored state. */
 export async function released(session: Session, { licenseKey }: KeptLicense): Promise<Release> {
   const { folder, machineId } = session;
   const body = JSON.stringify({ licenseKey, machineId });
@@ -126,7 +129,8 @@ export async function released(session: Session, { licenseKey }: KeptLicense): P
     return { isReleased: true, transfersLeft: Number.isInteger(left) ? left : null };
   }
   const refused = refusalIn(heard);
-  // Its own machine may go on with it; any other has nothing to keep.
+  // The machine itself may continue with the license. A refusal for any other reason means there is nothing
+  // to keep.
   if (refused.reason !== 'transfers_exhausted') await drop(session, heard);
   return refuse(refused);
 }

@@ -1,4 +1,4 @@
-/** Licenses for programs that are installed somewhere: `createLicenseClient` is all there is to it. */
+/** Licenses for installed programs. `createLicenseClient` is the only function that a program needs. */
 export { createLicenseClient, type LicenseClient } from './client.ts';
 export { type Entitled, type Features } from './features.ts';
 export { type LicenseClientOptions } from './options.ts';

@@ -1,4 +1,7 @@
-/** What was kept: what it lets the program do while the service does not answer, and when it counts no more. */
+/**
+ * The stored license: decides whether the program may run while the service does not answer, and invalidates
+ * it after a refusal.
+ */
 import { type Heard, type NotHeard } from './asking.ts';
 import { forgetRequest, keep, type Kept } from './cache.ts';
 import { type Certificate, isOfMachine, readCertificate } from './certificate.ts';
@@ -10,20 +13,20 @@ import { type Allowed, refusal, type Standing } from './standing.ts';
 
 export const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 
-/** The license's, or the trial's. */
+/** Returns the certificate of the license or of the trial. */
 export const certificateIn = (
   { licenseKey, certificate }: Kept,
   ring: Session['ring'],
 ): Certificate | undefined =>
   readCertificate(certificate ?? '', ring(), licenseKey === null ? 'trial1' : 'lic1');
 
-/** What is kept of a license, not of a trial. */
+/** The stored state of a license, not of a trial. */
 export type KeptLicense = Kept & { readonly licenseKey: string };
 
 export const licenseOf = (kept: Kept | undefined): KeptLicense | undefined =>
   kept === undefined || kept.licenseKey === null ? undefined : { ...kept, licenseKey: kept.licenseKey };
 
-/** By the certificate alone. Answers also until when the time was seen. */
+/** Decides by the certificate alone. Also returns the current time, if it is known. */
 function byCertificate({ kept, writtenMillis, machineId, ring }: Session): [Standing, number | undefined] {
   if (kept?.certificate == null) return [refusal('no_license', { isFinal: true }), undefined];
   const certificate = certificateIn(kept, ring);
@@ -42,7 +45,7 @@ function byCertificate({ kept, writtenMillis, machineId, ring }: Session): [Stan
   return [allowed, now];
 }
 
-/** Goes on without the service. A disk that is full is no reason to stop a program that may run. */
+/** Decides without the service. A full disk does not stop a program that may run. */
 export async function goOn(session: Session): Promise<Standing> {
   const [standing, now] = byCertificate(session);
   if (session.kept !== undefined && now !== undefined) {
@@ -54,14 +57,16 @@ export async function goOn(session: Session): Promise<Standing> {
   return standing;
 }
 
-/** Where there was no answer: what was kept counts, and else why there was none. */
+/**
+ * Decides after a call without an answer: by the stored license, else with the reason for the missing answer.
+ */
 export async function without(session: Session, outcome: NotHeard): Promise<Standing> {
   const standing = await goOn(session);
   if (standing.mayRun || session.kept?.certificate != null) return standing;
   return notHeard(outcome);
 }
 
-/** From here on it takes a yes of the service. What cannot be kept is a refusal all the same. */
+/** Requires a positive answer of the service from now on. The refusal counts even if it cannot be stored. */
 export async function drop({ folder, kept, publicKeys }: Session, { serverSeconds }: Heard): Promise<void> {
   if (kept === undefined) return;
   const time = timeOfServer(serverSeconds);

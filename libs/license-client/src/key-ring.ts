@@ -1,8 +1,8 @@
-/** Public keys made ready to verify with. */
+/** Prepares public keys for verification. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type PublicKey } from './public-key.ts';
 
-/** The key of this name; undefined where there is none that can be used. */
+/** Returns the key with this id, or undefined if there is no usable one. */
 export type KeyRing = (kid: string) => KeyObject | undefined;
 
 export const ringOf =

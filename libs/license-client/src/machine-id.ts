@@ -1,6 +1,6 @@
 /**
- * Which machine this is. The operating system's own id never leaves it: what is sent is an HMAC of the product's name by
- * that id, another one for each product.
+ * Identifies this machine. The operating system's own id never leaves it.
+ * The client sends an HMAC of the product's name with that id as key, which differs for each product.
  */
 import { execFile } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -18,32 +18,35 @@ const run = (program: string, args: readonly string[]): Promise<string> =>
     });
   });
 
-/** Of what `ioreg` prints on macOS. */
+/** Reads the id from the output of `ioreg` on macOS. */
 export const idOfIoreg = (text: string): string | undefined =>
   /"IOPlatformUUID"\s*=\s*"([0-9a-f-]{36})"/i.exec(text)?.[1]?.toLowerCase();
 
-/** Of what `reg query` prints on Windows. */
+/** Reads the id from the output of `reg query` on Windows. */
 export const idOfRegistry = (text: string): string | undefined =>
   /\bMachineGuid\s+REG_SZ\s+\{?([0-9a-f-]{36})\}?/i.exec(text)?.[1]?.toLowerCase();
 
-/** Of /etc/machine-id; images of containers have it empty, and it is `uninitialized` until the first start is over. */
+/**
+ * Reads the id from /etc/machine-id. The file is empty in container images, and it is `uninitialized` until
+ * the first start has finished.
+ */
 export const idOfMachineIdFile = (text: string): string | undefined =>
   /^[0-9a-f]{32}\s*$/i.test(text) && !/^0+\s*$/.test(text) ? text.trim().toLowerCase() : undefined;
 
-/** What must be there; a machine that seems to be another one for a moment would lose its license. */
+/** Throws if the id is missing. A machine that temporarily had another id would lose its license. */
 function required(id: string | undefined): string {
   if (id === undefined) throw new Error('the operating system does not tell the id of this machine');
   return id;
 }
 
-/** Undefined where the system has none. */
+/** Returns undefined if the system has no id. */
 async function idOfSystem(): Promise<string | undefined> {
   switch (process.platform) {
     case 'darwin':
       return required(idOfIoreg(await run('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'])));
     case 'win32': {
       const reg = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
-      // A 32-bit Node sees another registry unless it says which.
+      // Without this option a 32-bit Node reads another registry.
       const args = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];
       return required(idOfRegistry(await run(reg, args)));
     }
@@ -56,7 +59,7 @@ async function idOfSystem(): Promise<string | undefined> {
   }
 }
 
-/** A random id, made once. */
+/** Returns a random id, which is created once. */
 export async function idOfFolder(folder: string): Promise<string> {
   const file = path.join(folder, 'machine-id');
   const known = idOfMachineIdFile(await readFile(file, 'utf8').catch(() => ''));
@@ -66,7 +69,7 @@ export async function idOfFolder(folder: string): Promise<string> {
   const draft = `${file}.${made}`;
   await writeFile(draft, `${made}\n`, { mode: 0o600, flag: 'wx' });
   try {
-    // Another process may make it at the same moment; the first one counts, and is there as a whole.
+    // Another process may create it at the same time. The first complete file counts.
     await link(draft, file).catch((error: unknown) => {
       if (!isSystemError(error, 'EEXIST')) throw error;
     });
@@ -77,9 +80,10 @@ export async function idOfFolder(folder: string): Promise<string> {
 }
 
 /**
- * The id of this machine for one product. From /etc/machine-id, on macOS from IOPlatformUUID, on Windows from
- * MachineGuid. A Linux that has none, as in a container, gets a random one that lies in `folder`: keep the folder, and
- * the machine stays the same.
+ * Returns the id of this machine for one product. It comes from /etc/machine-id, on macOS from
+ * IOPlatformUUID, and on Windows from MachineGuid.
+ * A Linux system without one, such as a container, gets a random id that is stored in `folder`. The machine
+ * stays the same as long as the folder is kept.
  */
 export async function machineIdOf({
   product,

@@ -1,22 +1,30 @@
-/** What an installer says about itself, checked once. */
+/** The options of a program, validated once. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
 
 export interface LicenseClientOptions {
-  /** Where the license service is: `https://licenses.example.com`. */
+  /** The address of the license service: `https://licenses.example.com`. */
   readonly url: string;
-  /** The product's name. It is part of the machine's id, so keep it: with another one every machine is a new one. */
+  /**
+   * The product's name. It is part of the machine's id, so do not change it: with another name every machine
+   * counts as new.
+   */
   readonly product: string;
-  /** Which of the service's products this is, where it sells several; keys and certificates of others count for nothing. */
+  /**
+   * The product within a service that sells several. Keys and certificates of other products are rejected.
+   */
   readonly serviceProduct?: string;
-  /** Where the license is kept; the user's own place for state of programs unless told. */
+  /** The folder of the license. The default is the user's folder for state of programs. */
   readonly folder?: string;
-  /** The service's keys, of /.well-known/license-keys.json, built into the program. Fetched and kept unless told. */
+  /**
+   * The service's keys from /.well-known/license-keys.json, built into the program. By default they are
+   * fetched and stored.
+   */
   readonly publicKeys?: readonly PublicKey[];
-  /** How long to try while the service does not answer; 10 unless told. */
+  /** The time in seconds to retry while the service does not answer. The default is 10. */
   readonly patienceSeconds?: number;
-  /** Instead of the machine's own id, where something else is to hold the license: a device, an account. */
+  /** Replaces the machine's own id if something else holds the license, such as a device or an account. */
   readonly machineId?: string;
 }
 
@@ -31,12 +39,13 @@ function baseOf(url: string, isPinned: boolean): URL {
   if (base.protocol === 'http:' && !isHere(base) && !isPinned) {
     throw new TypeError('url must be of https, unless publicKeys are given: anybody on the way could answer');
   }
-  // Path and query of a question are signed as the service gets them, which a proxy below a path would change.
+  // The signature covers path and query as the service receives them, which a proxy below a path would
+  // change.
   if (base.pathname !== '/' || base.search !== '') throw new TypeError('url must name a host and no path');
   return base;
 }
 
-/** Where programs of a user keep what is theirs, by the customs of each system. */
+/** Returns the user's folder for state of programs, by the conventions of each system. */
 function usualFolder(product: string): string {
   const { LOCALAPPDATA: local, XDG_STATE_HOME: state } = process.env;
   switch (process.platform) {
@@ -54,13 +63,13 @@ export interface Settings {
   readonly product: string;
   readonly serviceProduct: string | undefined;
   readonly folder: string;
-  /** Undefined: they are fetched. */
+  /** Undefined if the keys are fetched. */
   readonly pinned: readonly PublicKey[] | undefined;
   readonly patienceMillis: number;
   readonly machineId: string | undefined;
 }
 
-/** Throws TypeError for what cannot be meant. */
+/** Validates the options. Throws TypeError for invalid ones. */
 export function settingsOf(options: LicenseClientOptions): Settings {
   const { url, product, serviceProduct, folder, publicKeys, machineId } = options;
   const { patienceSeconds = usualPatienceSeconds } = options;

@@ -1,6 +1,6 @@
-/** The keys that the license service signs with, as it publishes them. */
+/** The public keys of the license service, in the form in which it publishes them. */
 
-/** An Ed25519 public key as a JSON Web Key (RFC 8037), as /.well-known/license-keys.json has it. */
+/** An Ed25519 public key as a JSON Web Key (RFC 8037), as in /.well-known/license-keys.json. */
 export interface PublicKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
@@ -14,6 +14,6 @@ function isPublicKey(value: unknown): value is PublicKey {
   return kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' && typeof kid === 'string';
 }
 
-/** Those of a list that are keys of this kind. */
+/** Returns the elements of a list that are keys of this kind. */
 export const publicKeysIn = (list: unknown): PublicKey[] =>
   Array.isArray(list) ? list.filter(isPublicKey).map(({ kty, crv, x, kid }) => ({ kty, crv, x, kid })) : [];

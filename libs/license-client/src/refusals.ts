@@ -1,11 +1,11 @@
-/** What the service's answers mean to a program that asked whether it may run. */
+/** Translates the service's answers into results for the program. */
 import { type Heard, type NotHeard } from './asking.ts';
 import { type Reason, reasonOf, refusal, type Refused } from './standing.ts';
 
 export const notHeard = ({ kind, retryAfterSeconds }: NotHeard): Refused =>
   refusal(kind, { retryAfterSeconds });
 
-/** A refusal in the service's own words: it also says where a typo is. */
+/** Returns a refusal with the service's own message, which may also locate a typo. */
 export function refusalIn({ body }: Heard): Refused {
   const { details, message } = body;
   const { reason, retryable } = (details ?? {}) as { reason?: unknown; retryable?: unknown };
@@ -23,7 +23,7 @@ const reasonOfState: Readonly<Record<string, Reason>> = {
   revoked: 'license_revoked',
 };
 
-/** A check that said no. Why is in a header, which is not signed; that it said no is. */
+/** Returns the refusal of a check. The signature covers the refusal; its reason is in an unsigned header. */
 export const refusalOfCheck = ({ header }: Heard): Refused =>
   refusal(reasonOfState[header('license-state') ?? ''] ?? 'refused', { isFinal: true });
 

@@ -1,4 +1,4 @@
-/** One question's worth of work: what is kept, and the keys that are trusted meanwhile. */
+/** The state of one call: the stored license and the trusted keys. */
 import { ask, type Asking, type Call, type Heard, type NotHeard, send } from './asking.ts';
 import { type Kept, readKept, writtenAt } from './cache.ts';
 import { type KeyRing, ringOf } from './key-ring.ts';
@@ -7,13 +7,13 @@ import { type Settings } from './options.ts';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
 
 export interface Session {
-  /** Where it is kept. */
+  /** The folder of the stored state. */
   readonly folder: string;
   readonly kept: Kept | undefined;
-  /** By the clock of this machine. */
+  /** The time of the last write by the clock of this machine. */
   readonly writtenMillis: number;
   readonly machineId: string;
-  /** Those to keep; none where they are pinned. */
+  /** Returns the keys to store. Empty if the keys are pinned. */
   readonly publicKeys: () => readonly PublicKey[];
   readonly ring: () => KeyRing;
   readonly ask: (call: Call) => Promise<Heard | NotHeard>;
@@ -41,11 +41,11 @@ export async function openSession({
   let keys = pinned ?? kept?.publicKeys ?? [];
   const asking: Asking = {
     ...{ base, patienceMillis, serviceProduct: own.serviceProduct },
-    // A key that is not known is a new one, or none at all; where keys are pinned it is none.
+    // An unknown key is a new key or a forged one. If the keys are pinned, it is forged.
     ringFor: async (kid) => {
       if (pinned === undefined && !keys.some((one) => one.kid === kid)) {
         const fetched = await fetchKeys(base, own.serviceProduct);
-        // Certificates by older ones are still about.
+        // Certificates of older keys are still in use, so an empty answer does not replace them.
         if (fetched.length > 0) keys = fetched;
       }
       return ringOf(keys);
@@ -59,10 +59,10 @@ export async function openSession({
   };
 }
 
-/** Of a key without its prefix, which need not be typed. */
+/** The length of a key without its prefix, which users may leave out. */
 const keySymbols = 25;
 
-/** Whether two texts are one key, read as leniently as the service reads it. */
+/** Returns true if two texts are the same key, read as leniently as the service does. */
 export const sameKey = (one: string | null, other: string): boolean => {
   const bare = (key: string): string =>
     key

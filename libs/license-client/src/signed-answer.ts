@@ -1,12 +1,15 @@
-/** RFC 9421, HTTP Message Signatures, as far as the license service uses it: whether an answer is its own, to this question. */
+/**
+ * Verifies HTTP Message Signatures (RFC 9421) as the license service uses them: an answer must come from the
+ * service and belong to this call.
+ */
 import { createHash, verify } from 'node:crypto';
 import { type KeyRing } from './key-ring.ts';
 
 export interface Question {
   readonly method: string;
-  /** Path and query, as they were sent. */
+  /** The path and the query as sent. */
   readonly target: string;
-  /** Of its body, as Content-Digest; undefined where it had none. */
+  /** The Content-Digest of the body. Undefined if there is no body. */
   readonly digest: string | undefined;
   readonly nonce: string;
 }
@@ -19,13 +22,16 @@ export interface Answer {
 
 const label = 'license';
 
-/** A header as one text; Node joins those that came several times. */
+/** Returns a header as one text. Node joins repeated headers. */
 export const headerOf = ({ headers }: Answer, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.join(', ');
 };
 
-/** The member of a dictionary (RFC 8941) by its name, as it stands there; commas in texts and brackets do not part. */
+/**
+ * Returns the raw member of a dictionary (RFC 8941) by its name. Commas within texts and brackets do not
+ * separate members.
+ */
 function memberOf(dictionary: string, name: string): string | undefined {
   const members = dictionary.match(/(?:"(?:[^"\\]|\\.)*"|\([^)]*\)|[^,"(])+/g) ?? [];
   const start = `${name}=`;
@@ -40,7 +46,7 @@ const bytesOf = (member: string | undefined): Buffer | undefined => {
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
 };
 
-/** A body's digest as the header Content-Digest writes it (RFC 9530). */
+/** Returns a body's digest in the format of the header Content-Digest (RFC 9530). */
 export const digestOf = (body: string): string =>
   `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
 
@@ -49,7 +55,7 @@ function hasDigest(answer: Answer): boolean {
   return digest !== undefined && createHash('sha256').update(answer.body).digest().equals(digest);
 }
 
-/** What a signature has to cover, each with its value in this answer to this question. */
+/** Returns the components that a signature must cover, with their values for this answer and this call. */
 function componentsOf(answer: Answer, { method, target, digest, nonce }: Question): Map<string, string> {
   const query = target.indexOf('?');
   return new Map([
@@ -63,15 +69,16 @@ function componentsOf(answer: Answer, { method, target, digest, nonce }: Questio
   ]);
 }
 
-/** Which key says that it signed this answer. */
+/** Returns the id of the key with which the answer claims to be signed. */
 export function keyIdOf(answer: Answer): string | undefined {
   const input = memberOf(headerOf(answer, 'signature-input') ?? '', label) ?? '';
   return /;keyid="([^"\\]+)"/.exec(input)?.[1];
 }
 
 /**
- * When the service made this answer, by its own clock, in seconds since 1970; undefined where it did not make it, or made
- * it for another question. The nonce is new for each question, so this is the time now.
+ * Returns the time of this answer by the service's clock, in seconds since 1970. Returns undefined if the
+ * service did not sign it for this call.
+ * The nonce is new for each call, so this is the current time.
  */
 export function signedAt(answer: Answer, question: Question, ring: KeyRing): number | undefined {
   const input = memberOf(headerOf(answer, 'signature-input') ?? '', label);
@@ -83,7 +90,7 @@ export function signedAt(answer: Answer, question: Question, ring: KeyRing): num
   if (!hasDigest(answer)) return undefined;
   const components = componentsOf(answer, question);
   const covered = list.split(' ');
-  // All of them, and nothing that is not known.
+  // The signature must cover all components and no unknown ones.
   if (covered.length !== components.size || new Set(covered).size !== components.size) return undefined;
   const lines: string[] = [];
   for (const name of covered) {

@@ -1,4 +1,4 @@
-/** How a machine stands: whether the program may run on it, and else why not. */
+/** The result for a machine: the program may run on it, or the reason why it may not. */
 import { type Entitled } from './features.ts';
 
 const reasonsOfService = [
@@ -17,9 +17,11 @@ const reasonsOfService = [
 ] as const;
 
 /**
- * The service's own reasons; `refused` for one that this client does not know yet. And those found here: nothing was
- * activated, no server answers, another server answers, the certificate has ended or is of another machine or of none,
- * the clock was turned back, an answer that was carried here is to no request of this machine.
+ * The reasons of the service, `refused` for a reason that this client does not know, and reasons that the
+ * client itself finds.
+ * The client's own reasons are: nothing was activated, no server answers, or another server answers. Further
+ * ones are an expired or invalid certificate, one of another machine, a clock that was turned back, and an
+ * answer to no request of this machine.
  */
 export type Reason =
   | (typeof reasonsOfService)[number]
@@ -36,16 +38,18 @@ export type Reason =
 /** The program may run. */
 export interface Allowed extends Entitled {
   readonly mayRun: true;
-  /** Who says so: the service a moment ago, or the certificate that it gave before. */
+  /** The source of the decision: a current answer of the service, or a stored certificate. */
   readonly by: 'service' | 'certificate';
   readonly plan: string;
-  /** Without a key, for some days. */
+  /** True for a trial, which runs for some days without a key. */
   readonly isTrial: boolean;
-  /** The license's end, where the service said it. */
+  /** The end of the license, if the service reported it. */
   readonly expiresAt: string | null;
-  /** Until when it may run without the service; null where it may not. */
+  /** The time until which it may run without the service. Null if it may not. */
   readonly offlineUntil: string | null;
-  /** How long that is from now, by the service's time: the machine's own clock may be off. */
+  /**
+   * The remaining seconds until then by the service's clock, because the machine's own clock may be wrong.
+   */
   readonly offlineSeconds: number | null;
 }
 
@@ -53,11 +57,14 @@ export interface Allowed extends Entitled {
 export interface Refused {
   readonly mayRun: false;
   readonly reason: Reason;
-  /** The service has decided, or nothing is there to ask about: the same question again gets the same answer. */
+  /**
+   * True if the same call would get the same result, because the service has decided or there is nothing to
+   * check.
+   */
   readonly isFinal: boolean;
-  /** For people; in English. */
+  /** The message for people, in English. */
   readonly message: string;
-  /** When to come back, where the service said it. */
+  /** The delay that the service requested, if any. */
   readonly retryAfterSeconds: number | null;
 }
 
@@ -92,14 +99,14 @@ export const refusal = (
   { isFinal = false, message = messages[reason], retryAfterSeconds = null }: Partial<Refused> = {},
 ): Refused => ({ mayRun: false, reason, isFinal, message, retryAfterSeconds });
 
-/** A word of the service's as one of its reasons. */
+/** Converts a word of the service to one of its reasons. */
 export const reasonOf = (word: unknown): Reason => reasonsOfService.find((one) => one === word) ?? 'refused';
 
-/** What comes of giving a license back. */
+/** The result of a release. */
 export type Release =
   | {
       readonly isReleased: true;
-      /** How often the license may still be moved. */
+      /** The number of times that the license may still be moved. */
       readonly transfersLeft: number | null;
     }
   | (Omit<Refused, 'mayRun'> & { readonly isReleased: false });

@@ -1,4 +1,4 @@
-/** The test vectors that clients in other languages are written against, run against this client. */
+/** Runs the test vectors for clients in other languages against this client. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';

@@ -1,19 +1,22 @@
-/** Checking again in time, for as long as a program runs. */
+/** Repeats the check in time while a program runs. */
 import { type Standing } from './standing.ts';
 
 const secondsPerDay = 86_400;
-/** What was refused, or could not be asked, is asked again so often. */
+/** The delay before a refused or unanswered check is repeated. */
 const afterRefusalSeconds = 60;
 const shortestSeconds = 1;
 
-/** When to check again: after half of the time that is left, when the certificate is due; once a day at least. */
+/**
+ * Returns the delay until the next check: half of the remaining time, when the certificate is due, and at
+ * most one day.
+ */
 export function nextCheckSeconds(standing: Standing): number {
   if (!standing.mayRun) return Math.max(afterRefusalSeconds, standing.retryAfterSeconds ?? 0);
   const left = standing.offlineSeconds;
   return left === null ? afterRefusalSeconds : Math.min(Math.max(left / 2, shortestSeconds), secondsPerDay);
 }
 
-/** Checks, tells, and goes on until it is stopped, after an error too. */
+/** Checks and reports repeatedly until it is stopped, even after an error. */
 export function watchBy(
   check: () => Promise<Standing>,
   tell: (standing: Standing) => void,
