@@ -1,10 +1,10 @@
-/** How long the answer of a read may be: the one place where pages are cut by bytes. */
+/** Limits the response size of a read. This is the only place where pages are cut by bytes. */
 import { shortened } from '@muster/driver';
 import { mostPageBytes } from '@muster/registry';
 
 /**
- * The result as JSON text. A page whose items are more than `most` bytes ends with the last one that fits, and its
- * cursor goes on from there; a single item is answered whatever it measures.
+ * Serializes the result as JSON. A page larger than `most` bytes ends with the last item that fits, and its
+ * cursor continues from there. A single item is returned whatever its size.
  */
 export function answerText(
   result: Record<string, unknown>,
@@ -12,7 +12,8 @@ export function answerText(
 ): { readonly result: Record<string, unknown>; readonly json: string } {
   const json = JSON.stringify(result);
   const { items } = result;
-  // Nearly every page is far below: then nothing is measured. A character has three bytes at most.
+  // Nearly every page is far below the limit, so nothing is measured. A UTF-16 code unit takes at most three
+  // bytes in UTF-8.
   if (!Array.isArray(items) || json.length * 3 <= most) return { result, json };
   const count = countWithin(items, most);
   if (count === items.length) return { result, json };
@@ -20,7 +21,7 @@ export function answerText(
   return shorter === undefined ? { result, json } : { result: shorter, json: JSON.stringify(shorter) };
 }
 
-/** How many items fit, at least one. */
+/** Counts the items that fit, at least one. */
 function countWithin(items: readonly unknown[], most: number): number {
   let bytes = 0;
   for (const [index, item] of items.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Operations that a job performs: no token asks for them and no role decides, so the job answers for who may. They run in
- * its transaction, which ends as a caller's does.
+ * Performs operations on behalf of a job. No token requests them and no role is checked, so the job itself is
+ * responsible for authorization. They run in the job's transaction, which ends like a caller's.
  */
 import { type PlainDb, sql } from '@muster/driver';
 import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/registry';
@@ -19,19 +19,24 @@ export interface SystemWork {
   readonly facts: AuditFacts;
 }
 
-/** Says which record, of which project, the statements to come are about; answers the transaction's time. */
+/**
+ * Sets the record and the project that the following statements concern. Returns the time of the transaction.
+ */
 export const enter = ({ id, projectId }: { readonly id: string; readonly projectId: string }) =>
   sql<{ at: string; entered: string }>`select now() as at, set_config('muster.target_id', ${id}, true)
     || set_config('muster.project_id', ${projectId}, true) as entered`;
 
-/** Performs an operation on the record that `on` names by id, in its project. Throws what it refuses, `archived` too. */
+/**
+ * Performs an operation on the record with this id, in its project. Throws its refusals, including
+ * `archived`.
+ */
 export type PerformAsSystem = <O extends Operation>(
   operation: O,
   on: { readonly id: string; readonly projectId: string },
   params: InputOf<O>,
 ) => Promise<ResultOf<O>>;
 
-/** No member has it: whatever compares members finds none. */
+/** The id of no member, so that no comparison with a member matches. */
 const noId = '00000000-0000-0000-0000-000000000000';
 
 const systemCaller = (orgId: string, actor: Actor): Caller => ({
@@ -40,7 +45,7 @@ const systemCaller = (orgId: string, actor: Actor): Caller => ({
 });
 
 /**
- * Runs `work`, and then writes what follows from it, if it performed anything that writes or emitted an event: reactions,
+ * Runs `work`. If it performed a write or emitted an event, then writes the consequences: reactions,
  * activity, outbox and audit.
  */
 export async function asSystem<Result>(
@@ -69,7 +74,7 @@ export async function asSystem<Result>(
       changedNothing: () => undefined,
     };
     const context = contextOf(operation, systemCaller(orgId, actor), parsed, transaction);
-    // The handler by this name gives this operation's result.
+    // The handler of this name returns this operation's result.
     return (await handler.run(context)) as ResultOf<typeof operation>;
   };
   const result = await work(perform, (domainEvent) => void domainEvents.push(domainEvent));

@@ -1,9 +1,9 @@
-/** Which reads a standby may answer. */
+/** Selects the reads that a standby may answer. */
 import { type Operation } from '@muster/registry';
 
 /**
- * Who holds work and who gets in is decided by the clock and the rows of the primary, so it is read there as well;
- * operators come in by a pass that the process does not remember.
+ * The namespaces that only the primary answers. Leases and sign-in are decided by the primary's clock and
+ * rows, so they are read there as well. The access of operators is not cached in the process.
  */
 const primaryAlone = [
   ...['deliveryExecutions', 'deliveryGroups', 'locks'],

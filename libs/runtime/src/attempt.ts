@@ -1,13 +1,13 @@
-/** Work within a transaction that may be taken back. */
+/** Runs work within a transaction that can be rolled back to a savepoint. */
 import { sql } from '@muster/driver';
 import { type Transaction } from './execute.ts';
 
-/** Does `work`, and where it answers undefined undoes its statements, what it left for later, and its events. */
+/** Runs `work`. If it returns undefined, undoes its statements, its deferred statements and its events. */
 export async function attempt<Result>(
   { session, domainEvents }: Pick<Transaction, 'session' | 'domainEvents'>,
   work: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
-  // What was left for later before belongs to what stays.
+  // Statements that were deferred earlier are not part of the attempt.
   session.flush();
   const kept = domainEvents.length;
   const [, result] = await Promise.all([session.all(sql`savepoint attempt`), work()]);

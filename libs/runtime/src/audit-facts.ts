@@ -1,14 +1,18 @@
-/** What the audit keeps of a call. */
+/** Builds the facts of a call that the audit stores. */
 import { type Operation } from '@muster/registry';
 import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
 import { type Call } from './execute.ts';
 
-/** What names a record: never what a member wrote into one, since the trail outlives it. */
+/**
+ * True for a parameter that names a record. Text that a member wrote is never stored, since the trail
+ * outlives the record.
+ */
 const isName = (param: string): boolean => /(?:Id|^slug|^key)$/.test(param);
 
 /**
- * What a call is about, for the audit: the record that it names, else the first that the contract states of those that
- * it can name. Not what was sent first: that can be any, a secret too.
+ * Returns the subject of a call for the audit: the record that it names, else the first naming parameter in
+ * the order of the contract. The order of the request does not count, since a caller may send anything first,
+ * even a secret.
  */
 function subjectOf({ target, params: { shape } }: Operation, params: unknown): string | null {
   if (typeof params !== 'object' || params === null) return null;
@@ -18,7 +22,7 @@ function subjectOf({ target, params: { shape } }: Operation, params: unknown): s
   return typeof subject === 'string' ? subject.slice(0, 200) : null;
 }
 
-/** What a call did, where it did something. */
+/** The effect of a successful call. */
 interface Done {
   readonly result: Readonly<Record<string, unknown>>;
   readonly domainEvents: readonly DomainEvent[];
@@ -29,7 +33,10 @@ const idOf = (record: unknown): string | null =>
     ? record.id
     : null;
 
-/** The record that was made or changed where the call names none: the one that it is answered, else what its event is about. */
+/**
+ * Returns the id of the record that was created or changed if the call names none. It is the record in the
+ * result, else the subject of the first event.
+ */
 function outcomeOf({ result, domainEvents }: Done): string | null {
   const answered = Object.values(result).find((record) => idOf(record) !== null);
   return idOf(answered ?? domainEvents[0]?.subject);

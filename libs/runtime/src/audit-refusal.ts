@@ -1,4 +1,4 @@
-/** The audit entry of a sensitive operation that was forbidden, in a transaction of its own. */
+/** Writes the audit entry of a sensitive operation that was forbidden, in a transaction of its own. */
 import { type Pool } from '@muster/driver';
 import { type ApiError, type Operation } from '@muster/registry';
 import { inOrganization, trail, type Visit } from '@muster/tenancy';

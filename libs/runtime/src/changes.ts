@@ -1,25 +1,34 @@
-/** Which fields of a record really change. */
+/** Determines which fields of a record really change. */
 import { type Git, type GitMeta, mergeGit, nothingKnown } from '@muster/registry';
 import { isDeepStrictEqual } from 'node:util';
 import { type z } from 'zod';
 
-/** The names of the fields for which another value is wanted than the present one; undefined wants none. */
+/**
+ * Returns the names of the fields whose wanted value differs from the current one; undefined leaves a field
+ * unchanged.
+ */
 export function changedFields<Field extends string>(
   now: Readonly<Record<Field, unknown>>,
   wanted: Readonly<Partial<Record<Field, unknown>>>,
 ): Field[] {
-  // Object.keys forgets the names it was given; `wanted` is built by its callers and has no others.
+  // Object.keys loses the type of the keys. `wanted` is built by the callers and has no other keys.
   const fields = Object.keys(wanted) as Field[];
   return fields.filter(
     (field) => wanted[field] !== undefined && !isDeepStrictEqual(wanted[field], now[field]),
   );
 }
 
-/** What is wanted of a field that null clears, and that is never null itself: `empty` is what it has then. */
+/**
+ * Returns the wanted value of a field that callers clear with null but that is never stored as null; `empty`
+ * replaces null.
+ */
 export const cleared = <Value>(wanted: Value | null | undefined, empty: Value): Value | undefined =>
   wanted === null ? empty : wanted;
 
-/** What is known of code after this news, null where nothing is, and which fields of it changed. */
+/**
+ * Merges the known state of code with news. Returns the merged state, or null if nothing is known, and the
+ * names of the changed fields.
+ */
 export function changedGit(
   now: Git | null,
   news: z.output<typeof GitMeta>,

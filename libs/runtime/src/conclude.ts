@@ -1,10 +1,10 @@
-/** How a transaction that changed something ends, whether a caller, an invited person or the worker changed it. */
+/** Ends a transaction that changed something, for callers, invited people and the worker alike. */
 import { type Db } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type AuditFacts, type DomainEvent, trail } from '@muster/tenancy';
 import { type Reaction } from './handle.ts';
 
-/** What was done in the transaction. */
+/** The work that was done in the transaction. */
 export interface Conclusion {
   readonly orgId: string;
   readonly actor: Actor;
@@ -12,7 +12,10 @@ export interface Conclusion {
   readonly facts: AuditFacts;
 }
 
-/** What follows from the events, and then activity, outbox and audit, which are the last statement of the transaction. */
+/**
+ * Runs the reactions to the events. Then writes activity, outbox and audit in the last statement of the
+ * transaction.
+ */
 export async function conclude(
   db: Db,
   { orgId, actor, domainEvents: happened, facts }: Conclusion,

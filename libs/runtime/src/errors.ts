@@ -1,4 +1,4 @@
-/** Everything that goes wrong becomes one of these, and these become the contract's error object. */
+/** Maps every failure to the error object of the contract. */
 import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/driver';
 import {
   ApiError,
@@ -17,13 +17,16 @@ import {
   unavailable,
 } from '@muster/registry';
 
-/** Counts what validation let through to Postgres and should not have; tests hold it at 0. */
+/** The number of invalid values that validation let through to Postgres. Tests require it to stay 0. */
 export const validationHoles = { count: 0 };
 
-/** Why the door says no, as enter.sql words it: of what, the rank that is needed, and what the caller has. */
+/**
+ * The detail of a refused authorization check, as enter.sql formats it: the scope of the role, the required
+ * rank, and the caller's role.
+ */
 const refusalOfDoor = /^(organization|project) (\d) (\w+)$/;
 
-/** MU403 with the roles or scopes that the door compared. */
+/** Builds the error for MU403 with the roles or scopes that the authorization check compared. */
 function ofDoor(detail: string | undefined): ApiError {
   const [, of, rank, held] = refusalOfDoor.exec(detail ?? '') ?? [];
   const index = Number(rank) - 1;
@@ -33,7 +36,7 @@ function ofDoor(detail: string | undefined): ApiError {
     case 'project':
       return roleInPlace(of, projectRoles[index] ?? 'lead', held as ProjectRole);
     default:
-      // The pass of operators is all else that is asked for.
+      // The only other cause is a missing platform scope.
       return scopeTooSmall({
         needed: 'platform',
         held: (detail ?? '').split(' ').filter(Boolean),
@@ -56,9 +59,9 @@ function ofSqlState(
       return ofDoor(detail);
     case 'MU404':
       return target === null ? notFound() : nothingAt(target);
-    // The token was changed again and again meanwhile; asked once more it is what it is then.
+    // The token changed repeatedly during the call; a new attempt sees its current state.
     case 'MU409':
-    // It is between two servers for longer than a call waits.
+    // The organization has been moving between two servers for longer than a call waits.
     case 'MU421':
       return unavailable('busy');
     case '23505':
@@ -72,7 +75,8 @@ function ofSqlState(
     case '40P01':
     case '57014':
     case '53300':
-    // A statement is not on this server as its connection knew it: asked once more it is.
+    // The connection's prepared statement is outdated or unknown on this server; the next attempt prepares it
+    // again.
     case '0A000':
     case '26000':
       return unavailable('busy');
@@ -97,22 +101,28 @@ function ofSqlState(
   return undefined;
 }
 
-/** The transaction lost against another one; or an upgrade changed a statement that its connection knew, and forgets by this error. */
+/**
+ * The SQLSTATEs of transient failures. The transaction lost against another one, or an upgrade invalidated a
+ * prepared statement, which the connection drops on this error.
+ */
 const passing = new Set(['40001', '40P01', '0A000', '26000']);
 
-/** Whether the transaction can simply run again. */
+/** True if the transaction can simply run again. */
 export const mayRunAgain = (error: unknown): boolean =>
   error instanceof BurstError && error.sqlState !== undefined && passing.has(error.sqlState);
 
 const doubtsOfDoor = new Set(['MU401', 'MU409']);
 
-/** Whether the door found the token over, or that it reaches another part now than its identity says, which is of before. */
+/**
+ * True if the authorization check found that the token has ended, or that its access differs from the cached
+ * identity.
+ */
 export const isIdentityOld = (error: unknown): boolean =>
   error instanceof BurstError && error.sqlState !== undefined && doubtsOfDoor.has(error.sqlState);
 
 /**
- * Any error → what the caller is told. A fault of ours tells nothing of the inside. `target` is the parameter that names
- * the record by which the call was let in.
+ * Converts any error to the error for the caller. An internal fault reveals no details. `target` is the
+ * parameter that names the record by which the call was authorized.
  */
 export function toApiError(error: unknown, target: string | null = null): ApiError {
   if (error instanceof ApiError) return error;

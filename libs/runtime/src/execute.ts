@@ -1,4 +1,4 @@
-/** The pipeline: what happens to every call, on every surface, in this order. */
+/** Runs the pipeline of every call on every surface, in this order. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, organization, type Pool, sql } from '@muster/driver';
 import {
@@ -38,7 +38,7 @@ import { replaceNames } from './references.ts';
 import { targetIdOf, targetOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
-/** What a transport knows of a call. */
+/** A call as its transport received it. */
 export interface Call {
   readonly token: AuthenticatedToken;
   readonly params: unknown;
@@ -46,35 +46,42 @@ export interface Call {
   readonly idempotencyKey: string | null;
   readonly ip: string | null;
   readonly userAgent: string | null;
-  /** Of a read: the position that its caller's last answer told, from which on a standby may answer. None: the primary does. */
+  /**
+   * The position in the last response to a reading caller, from which on a standby may answer. Without it,
+   * the primary answers.
+   */
   readonly position?: string | null;
 }
 
-/** What comes of the transaction of a call. */
+/** The outcome of a call's transaction. */
 interface Outcome {
   /** The result as JSON text. */
   readonly json: string;
-  /** The first answer to this Idempotency-Key, given again. */
+  /** True if this is the stored first response to the Idempotency-Key. */
   readonly replayed: boolean;
-  /** What the caller asked to wait for, and has not happened yet: its transport waits, and then executes once more. */
+  /**
+   * The condition that the caller asked to wait for and that has not occurred yet. The transport waits and
+   * then executes the call again.
+   */
   readonly awaits: Awaited | null;
 }
 
 export interface Answer extends Outcome {
-  /** Where the log of writes stood, for calls to come; null where no standby is. */
+  /** The position of the write-ahead log, for later calls; null without a standby. */
   readonly position: string | null;
 }
 
 /**
- * What can simply run again is run this often before it becomes a 503, with a pause between: a loser that comes back at
- * once takes the row again before the winner has woken up, and they meet in the next deadlock.
+ * The number of attempts before a transient failure becomes a 503. A delay separates the attempts. A deadlock
+ * victim that retried immediately would lock the row again before the winner has woken up, and cause the next
+ * deadlock.
  */
 const mostAttempts = 3;
 
-/** Of a handler that knows no other. */
+/** The environment of a handler that uses no other handlers. */
 const alone: Environment = { handlers: new Map(), reactions: [] };
 
-/** The defaults, parsed once: nearly every organization has them. */
+/** The default policy, parsed once, since nearly every organization uses it. */
 const defaultPolicy = Policy.parse({});
 
 interface StoredPolicy {
@@ -109,8 +116,8 @@ function callerOf({ identity }: AuthenticatedToken): Caller {
 }
 
 /**
- * Executes an operation for a caller whose token its transport has authenticated (tokens.ts). The numbers are in the order
- * in which a call meets them. Throws an ApiError, or what toApiError makes one of.
+ * Executes an operation for a caller whose token its transport has authenticated (tokens.ts). The numbers in
+ * the comments give the order of the steps. Throws an ApiError, or an error that toApiError converts.
  */
 export async function execute(
   pool: Pool,
@@ -125,22 +132,27 @@ export async function execute(
     } catch (error) {
       if (!isIdentityOld(error)) throw error;
       if (attempt === mostAttempts) throw toApiError(error);
-      // Nothing of it was kept: who calls is asked again, who may be over or lack a proof, and all is decided anew.
+      // Nothing of the attempt was kept. The caller's token is looked up again, since it may have ended or
+      // lack a proof, and everything is decided again.
       token = await token.renew();
     }
   }
 }
 
-/** Throws what isIdentityOld knows where the token is over, or reaches another part now than its identity says. */
+/**
+ * Throws an error recognized by isIdentityOld if the token has ended, or if its access differs from its
+ * cached identity.
+ */
 async function executeAs(...[pool, handler, call, environment]: Required<Parameters<typeof execute>>) {
   const { operation } = handler;
   const caller = callerOf(call.token);
   try {
-    // 1. Parameters are parsed against the contract: 400 with every field that does not fit.
+    // 1. Parameters are parsed against the contract: 400 with every invalid field.
     const params = parseParams(operation, call.params);
-    // 2. The token does for the operation by its scope, and where it is an agent's or bound to projects: 403.
+    // 2. The token must have the operation's scope. Tokens of agents and bound tokens may not call every
+    // operation: 403.
     requireToken(operation, call.token);
-    // 3. to 7. One transaction, again where it can simply run again.
+    // 3. to 7. Everything runs in one transaction, which is repeated after a transient failure.
     return await perform(pool, { handler, caller, call, params, environment });
   } catch (error) {
     if (isIdentityOld(error)) throw error;
@@ -153,7 +165,7 @@ async function executeAs(...[pool, handler, call, environment]: Required<Paramet
   }
 }
 
-/** A call that was let through to its transaction. */
+/** A call that may open its transaction. */
 interface Admitted {
   readonly handler: Handler;
   readonly caller: Caller;
@@ -162,7 +174,7 @@ interface Admitted {
   readonly environment: Environment;
 }
 
-/** A write's Idempotency-Key, and what says whether another call by that key is the same. */
+/** The Idempotency-Key of a write, and the fingerprint that identifies a repetition of the same call. */
 interface Key {
   readonly value: string;
   readonly fingerprint: Buffer;
@@ -180,16 +192,16 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
   const { standby } = admitted.environment;
   let position: string | null = null;
   const visit: Visit = {
-    // 3. The organization is opened: token, membership and role are checked once more, or that what is remembered of them
-    //    still holds; the record named first is found (`WEB-42` is its id from here on), its project, and the role there:
-    //    401, 403, 404.
+    // 3. The tenant transaction opens. Token, membership and role are checked again, or the cached rights are
+    // confirmed. The check finds the record named first (`WEB-42` becomes its id), its project, and the
+    // caller's role there: 401, 403, 404.
     effect: operation.effect,
     tokenHash: call.token.identity.tokenHash,
     orgId: caller.orgId,
     rights: call.token.rights,
     orgRank: operation.access.kind === 'org' ? orgRank(operation.access.role) : 1,
     target: targetOf(operation, params),
-    // 4. A write with an Idempotency-Key claims it, or the first answer is given again (`replay`).
+    // 4. A write with an Idempotency-Key claims it, or the stored first response is returned (`replay`).
     claim: key === null ? null : claimKey(caller, operation, key.value, key.fingerprint),
     onPosition:
       standby &&
@@ -220,7 +232,7 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
 
 type Session = Parameters<Parameters<typeof inOrganization>[2]>[0];
 
-/** What happens between the beginning of the transaction and its COMMIT. */
+/** Runs the steps between the beginning of the transaction and its COMMIT. */
 async function transact(
   session: Session,
   admitted: Admitted,
@@ -230,14 +242,16 @@ async function transact(
   const { handler, caller, call, environment } = admitted;
   const { operation } = handler;
   const domainEvents: DomainEvent[] = [];
-  // 5. A write into an archived project is refused, unless the contract lets the handler decide. It is asked before
-  //    anything of the handler and holds until COMMIT: nothing is written behind the archiving.
+  // 5. A write into an archived project is refused, unless the contract leaves the decision to the handler.
+  // The check is sent before any statement of the handler and holds until COMMIT, so that nothing is written
+  // after the archiving.
   const archived = isBarred(operation) ? holdOpen(session) : undefined;
-  // Members and agents that are named by handle or slug are found behind the way in, all in one statement.
+  // Members and agents named by handle or slug are resolved after the authorization check, all in one
+  // statement.
   const replaced = replaceNames(session, caller.memberId, operation, admitted.params);
   const params = replaced === undefined ? admitted.params : await replaced;
-  // 6. The handler runs. Its first statements ride with steps 3 to 5, so it may start before they are answered; if they
-  //    say no, that is the answer, and nothing of the handler stays.
+  // 6. The handler runs. Its first statements are pipelined with steps 3 to 5, so it may start before those
+  // are answered. If one of them fails, that failure is the response, and nothing of the handler is kept.
   let awaits: Awaited | null = null;
   const waitFor = (awaited: Awaited): void => {
     awaits = awaited;
@@ -254,7 +268,7 @@ async function transact(
   }
   const json = JSON.stringify(result);
   if ((await archived) === true) throw refusal('archived');
-  // 7. The kept answer, what follows from the events, and the trail go out with COMMIT, in one burst.
+  // 7. The stored response, the reactions to the events, and the trail are pipelined with COMMIT.
   if (key !== null)
     session.later(
       keepAnswer(caller, operation, key.value, admitted.params, withoutSecret(operation, result)),
@@ -270,8 +284,9 @@ async function transact(
 }
 
 /**
- * The first answer to the key, where there is one; also where what the first call did is why the second is refused (the
- * record is deleted, the role handed on). Undefined where the error is this call's own.
+ * Returns the stored first response to the key, if any. This also applies if the effect of the first call
+ * causes the second one to be refused (the record was deleted, the role handed over). Returns undefined if
+ * the error is this call's own.
  */
 async function replay(
   pool: Pool,
@@ -307,17 +322,17 @@ export function refuseToWait(): never {
   throw new Error('a write answers at once');
 }
 
-/** What may be kept of an answer: all but its secret, in whose place an empty text stands. */
+/** Returns the part of a result that may be stored: its secret is replaced by an empty text. */
 const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): Record<string, unknown> =>
   secret === null ? result : { ...result, [secret]: '' };
 
-/** What handlers ask of the transaction that they run in. */
+/** The functions of the transaction that handlers use. */
 type TransactionSession = Db & Pick<Session, 'entry' | 'flush' | 'discard'>;
 
 /** One transaction, for the handlers that run in it. */
 export interface Transaction {
   readonly session: TransactionSession;
-  /** The record that the call names, whichever operation of it runs. */
+  /** The record that the call names, even while a performed operation runs. */
   readonly target: Visit['target'];
   readonly domainEvents: DomainEvent[];
   readonly environment: Environment;
@@ -325,7 +340,7 @@ export interface Transaction {
   readonly changedNothing: HandlerContext<Operation>['changedNothing'];
 }
 
-/** Runs a handler, which must have asked for a ground where the contract names some. */
+/** Runs a handler. If the contract names grounds, the handler must have called requireGround. */
 async function run(
   handler: Handler,
   caller: Caller,
@@ -369,7 +384,7 @@ export function contextOf(
     policy: async () => policyOf(await session.one(storedPolicy())),
     claimSlug: async (slug) => (await environment.claimSlug?.(caller.orgId, slug)) ?? true,
     everywhere: async (query) => {
-      // The way in is first: without it no other server is asked.
+      // The authorization check comes first; if it fails, no other server is queried.
       const own = await session.all(query);
       const { orgId, tokenHash } = caller;
       const others =
@@ -383,9 +398,10 @@ export function contextOf(
     perform: async (operation, others) => {
       const handler = environment.handlers.get(operation.name);
       if (handler === undefined) throw new Error(`nobody here handles ${operation.name}`);
-      // It goes by what was done so far: two stories in a row would find one and the same place on the board.
+      // The performed operation must see the effect of earlier writes. Otherwise two stories in a row would
+      // get the same position on the board.
       session.flush();
-      // The handler by this name gives this operation's result.
+      // The handler of this name returns this operation's result.
       const context = contextOf(operation, caller, parseParams(operation, others), transaction);
       return (await handler.run(context)) as ResultOf<typeof operation>;
     },

@@ -1,4 +1,7 @@
-/** What lets a caller do an operation besides the role: the token, and grounds, which the contract names and a handler finds. */
+/**
+ * Checks conditions for an operation other than the role: the token, and the grounds that the contract names
+ * and a handler establishes.
+ */
 import {
   forbidden,
   type Ground,
@@ -16,7 +19,10 @@ import {
 import { type Caller } from './handle.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
-/** 403 where none of the grounds holds: those that the handler found, and what the role of an admin gives. */
+/**
+ * Throws 403 unless one of the grounds holds: one that the handler established, or one that the role of an
+ * admin gives.
+ */
 export function requireOneOf(
   wanted: readonly Ground[],
   held: readonly (Ground | false)[],
@@ -40,8 +46,8 @@ export function requireOneOf(
 }
 
 /**
- * 403 where the scope is too small, the token is an agent's or bound to projects and this is not for such, or a session has to
- * prove anew whose it is.
+ * Throws 403 if the scope is too small, or if the operation excludes tokens of agents or bound tokens and
+ * this is one. Also throws 403 if a session must prove its identity again.
  */
 export function requireToken(operation: Operation, { identity }: AuthenticatedToken): void {
   const reason = tokenRefusal(operation, identity);
@@ -50,7 +56,10 @@ export function requireToken(operation: Operation, { identity }: AuthenticatedTo
   if (operation.needsProof) requireProof(identity.session);
 }
 
-/** 403 where a session has not proven lately whose it is; behind a token there is no one who could. */
+/**
+ * Throws 403 if the session has no recent proof of identity. A plain token passes, since no person is there
+ * to give one.
+ */
 function requireProof(session: AuthenticatedToken['identity']['session']): void {
   if (session === null) return;
   if (session.provenAt > performance.now() - proofMinutes * 60_000) return;

@@ -1,4 +1,7 @@
-/** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
+/**
+ * Binds handlers to their contract, so that the compiler checks their parameters, results, refusals and
+ * events.
+ */
 import { type Db, type Part, type Query } from '@muster/driver';
 import {
   type Actor,
@@ -20,27 +23,33 @@ import {
 } from '@muster/registry';
 import { type DomainEvent, type Position, type Standby } from '@muster/tenancy';
 
-/** Who calls. The role is not here: it may have changed since, and `access()` answers it from this transaction. */
+/**
+ * The caller of an operation. The role is not included: it may have changed since, and `access()` reads it in
+ * this transaction.
+ */
 export interface Caller {
   readonly orgId: string;
   readonly memberId: string;
   readonly agentId: string | null;
   readonly tokenId: string;
-  /** Null of a job, which has none. */
+  /** The hash of the token; null for a job, which has no token. */
   readonly tokenHash: Buffer | null;
   readonly scopes: readonly Scope[];
-  /** The projects that the token is bound to; null: every project that the member may see. */
+  /** The projects that the token is bound to. Null means every project that the member may see. */
   readonly projectIds: readonly string[] | null;
   readonly actor: Actor;
 }
 
-/** What the door found in this transaction. */
+/** The result of the authorization check in this transaction. */
 export interface CallAccess {
-  /** The transaction's time, by the database's clock. */
+  /** The time of the transaction, by the database's clock. */
   readonly at: string;
-  /** The role in the organization as far as the token's scope reaches. */
+  /** The role in the organization, limited by the token's scope. */
   readonly actingRole: OrgRole;
-  /** The id of the record that the first parameter names by id or key; null for operations of the organization. */
+  /**
+   * The id of the record that the first parameter names by id or key; null for operations of the
+   * organization.
+   */
   readonly targetId: string | null;
   /** The project of the record that the first parameter names; null for operations of the organization. */
   readonly projectId: string | null;
@@ -51,70 +60,80 @@ export interface HandlerContext<O extends Operation> {
   readonly caller: Caller;
   readonly db: Db;
   /**
-   * The id of the record that the first parameter names by id or key, as statements say it: the way in has found it
-   * before they run. None for operations of the organization.
+   * SQL for the id of the record that the first parameter names by id or key. The authorization check sets it
+   * before the handler's statements run. It is null for operations of the organization.
    */
   readonly targetId: Part;
-  /** Costs nothing: it rides with the first statements. */
+  /**
+   * Returns the result of the authorization check. It costs no round trip, since it is pipelined with the
+   * first statements.
+   */
   readonly access: () => Promise<CallAccess>;
   /**
-   * 403 unless one of the grounds that the contract names holds: those said here, and for admins their role. Every
-   * handler of an operation with grounds asks, before it changes anything.
+   * Throws 403 unless one of the contract's grounds holds: those passed here, and for admins their role.
+   * Every handler of an operation with grounds must call it before it changes anything.
    */
   readonly requireGround: (...held: (GroundOf<O> | false)[]) => Promise<void>;
-  /** The organization's policy; a statement of its own, so ask for it together with others. */
+  /** Reads the organization's policy. It is a statement of its own, so request it together with others. */
   readonly policy: () => Promise<Policy>;
-  /** The caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer; 404 where they have none any more. A statement of its own. */
+  /**
+   * Returns the caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer. Throws 404 if they no
+   * longer have one. It is a statement of its own.
+   */
   readonly projectRank: () => Promise<number>;
-  /** Says what happened; written with the transaction. */
+  /** Records an event, which is written with the transaction. */
   readonly emit: <Kind extends EmittedOf<O>>(kind: Kind, subject: Subject, data: EventData<Kind>) => void;
   /**
-   * Another operation's handler, in this transaction and for this caller; what it refuses is refused. It checks no
-   * access: its caller has the access that it needs. Its record is named by id, or as this call names the same one.
+   * Runs the handler of another operation in this transaction, for this caller. Its refusals are refusals of
+   * this call. It checks no access; the calling handler is responsible for that. Its record is named by id,
+   * or exactly as this call names the same record.
    */
   readonly perform: <Other extends Operation>(
     operation: Other,
     params: InputOf<Other>,
   ) => Promise<ResultOf<Other>>;
   /**
-   * Of a read whose result is not there yet: what its caller asked to wait for. The transport waits, and executes the
-   * operation once more.
+   * Used by a read whose result is not available yet: states the condition to wait for. The transport waits
+   * and executes the operation again.
    */
   readonly waitFor: (awaited: Awaited) => void;
   /**
-   * Does `work`, and undoes it where it answers undefined: its statements with their locks, what it left for later, and its
-   * events.
+   * Runs `work` and undoes it if it returns undefined: its statements with their locks, its deferred
+   * statements, and its events.
    */
   readonly attempt: <Result>(work: () => Promise<Result | undefined>) => Promise<Result | undefined>;
-  /** Whether the caller's organization may have a slug, as far as its own server cannot say. */
+  /** Returns true if no organization on another server has the slug. */
   readonly claimSlug: (slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>;
   /**
-   * For operators of the installation: the rows of a query at the caller's server, in this transaction, and those of each other
-   * server.
+   * Returns the rows of a query on the caller's server, in this transaction, and those of each other server.
+   * Only operators of the installation may use it.
    */
   readonly everywhere: <Row>(query: Query<Row>) => Promise<Row[][]>;
-  /** Says that the call changed nothing, so that it leaves no audit entry. A fault where an event was said. */
+  /**
+   * States that the call changed nothing, so that it leaves no audit entry. It is a fault if an event was
+   * emitted.
+   */
   readonly changedNothing: () => void;
-  /** A refusal that the contract declares, to be thrown. */
+  /** Builds a refusal that the contract declares; the handler throws it. */
   readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
 }
 
-/** What a read may wait for before it answers: that a stream goes beyond a position. */
+/** The condition that a read may wait for: a stream passes a position. */
 export interface Awaited {
   readonly position: Position;
   readonly seconds: number;
 }
 
-/** What only some handlers have. */
+/** The optional parts of a handler. */
 export interface HandlerParts<O extends Operation> {
   /**
-   * The answer to a repeated Idempotency-Key, where the contract keeps a secret out of what is stored: the kept answer
-   * with a secret that is good now.
+   * Builds the response to a repeated Idempotency-Key if the contract excludes a secret from the stored
+   * response. Returns the stored response with a valid secret.
    */
   readonly reissue?: (context: HandlerContext<O>, kept: ResultOf<O>) => Promise<ResultOf<O>>;
   /**
-   * Of calls that wait for one another in Postgres where they name the same record first: how many of those a process runs
-   * at once. The transport lets the others wait, without a connection.
+   * The number of calls naming the same first record that a process runs at the same time. Set it for calls
+   * that would block one another in Postgres. The transport queues the rest without a connection.
    */
   readonly atOnce?: number;
 }
@@ -124,36 +143,39 @@ export interface Handler<O extends Operation = Operation> extends HandlerParts<O
   readonly run: (context: HandlerContext<O>) => Promise<ResultOf<O>>;
 }
 
-/** What handlers run in: each is told of the others by their contract, never by import. */
+/** The environment of handlers. They reach one another by contract, never by import. */
 export interface Environment {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly reactions: readonly Reaction[];
-  /** Where pages are cut; where the contract says, unless a spec wants them shorter. */
+  /** The maximum page size in bytes; the contract's limit by default. Specs set smaller ones. */
   readonly mostPageBytes?: number | undefined;
-  /** Whether an organization may have a slug that it wants; where there are several servers, its own cannot say. */
+  /**
+   * Returns true if no other organization has the slug. With several servers, the organization's own server
+   * cannot know this.
+   */
   readonly claimSlug?:
     | ((orgId: string, slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>)
     | undefined;
-  /** What the other servers answer to an operator who is let in here. */
+  /** Queries the other servers on behalf of an operator who was authorized here. */
   readonly askOtherServers?:
     | (<Row>(
         who: { readonly orgId: string; readonly tokenHash: Buffer },
         query: Query<Row>,
       ) => Promise<Row[][]>)
     | undefined;
-  /** Answers reads whose callers let it. */
+  /** The standby for reads whose callers allow it. */
   readonly standby?: Standby | undefined;
 }
 
 /**
- * What another domain does about what happened, in the same transaction and before its trail. It goes by the events
- * alone, so that domains need not know one another. Events that follow from them are answered: later reactions and the
- * trail get them as well.
+ * A reaction of another domain to events, in the same transaction and before its trail. It receives only the
+ * events, so that domains need not know one another. It returns resulting events, which later reactions and
+ * the trail receive as well.
  */
 export type Reaction = (what: {
   readonly db: Db;
   readonly orgId: string;
-  /** Who did it: a caller, or the worker. */
+  /** The caller or the worker that caused the events. */
   readonly actor: Actor;
   readonly domainEvents: readonly DomainEvent[];
 }) => Promise<readonly DomainEvent[] | undefined>;
@@ -165,7 +187,7 @@ export const handle = <O extends Operation>(
   parts: HandlerParts<O> = {},
 ): Handler<O> => ({ operation, run, ...parts });
 
-/** A handler for each operation of a part of the registry: one that is missing does not compile. */
+/** The handlers for each operation of a part of the registry. A missing handler is a compile error. */
 export type HandlersOf<Node> = Node extends Operation
   ? Handler<Node>
   : { readonly [Word in keyof Node]: HandlersOf<Node[Word]> };
@@ -180,6 +202,6 @@ function* flatten(handlers: object): Generator<Handler> {
   }
 }
 
-/** Handlers, nested as the registry is, by the name of their operation. */
+/** Maps handlers, nested like the registry, by the name of their operation. */
 export const byOperation = (handlers: object): ReadonlyMap<string, Handler> =>
   new Map([...flatten(handlers)].map((handler) => [handler.operation.name, handler]));

@@ -1,7 +1,8 @@
 /**
- * A write with an Idempotency-Key happens once. The key's row is inserted first in the business transaction, so
- * only a committed answer stays, and a twin waits for it at the insert. (RELIABILITY: without keys 4,019 doubles in
- * 22,610 writes under kills; with them none.)
+ * Runs a write with an Idempotency-Key only once. The row of the key is inserted first in the business
+ * transaction. Therefore only a committed response is stored, and a concurrent call with the same key waits
+ * at the insert. In a test with killed processes, 22,610 writes without keys left 4,019 duplicates; with keys
+ * there were none.
  */
 import { createHash } from 'node:crypto';
 import { BurstError, type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
@@ -9,7 +10,7 @@ import { type Operation, refusal } from '@muster/registry';
 import { type Caller } from './handle.ts';
 import { putBack, type Taken, takeOut } from './sent-texts.ts';
 
-/** JSON with sorted keys, so that the order in which a client writes its fields does not matter. */
+/** Serializes a value as JSON with sorted keys, so that the order of a client's fields does not matter. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -20,27 +21,33 @@ const canonical = (value: unknown): string =>
 export const fingerprintOf = (operation: Operation, params: unknown): Buffer =>
   createHash('sha256').update(operation.name).update('\0').update(canonical(params)).digest();
 
-/** Rides right behind the entry; MU409 where the key was used within the last 24 hours. */
+/**
+ * Builds the statement that claims a key, sent right after the authorization check. It raises MU409 if the
+ * key was used within the last 24 hours.
+ */
 export const claimKey = (caller: Caller, operation: Operation, key: string, fingerprint: Buffer): Part =>
   sql.part`select app.claim_key(${organization}, ${caller.tokenId}, ${operation.name}, ${key}, ${fingerprint})`;
 
 const answeredBefore = new Set(['MU409', 'MU403', 'MU404']);
 const lockTimeout = '55P03';
-/** BEGIN and the entry go before it. */
+/** The position of the claim in the pipeline, after BEGIN and the authorization check. */
 const claimPosition = 2;
 
 /**
- * Whether an earlier call with the key may have been answered: the claim found the key used, or the door said no
- * before the claim was reached, which a deletion's own retry meets.
+ * True if an earlier call with the key may have been answered. Either the claim found the key used, or the
+ * authorization check failed before it. The latter happens when a deletion is repeated.
  */
 export const mayHaveAnswered = (error: unknown): boolean =>
   error instanceof BurstError && error.sqlState !== undefined && answeredBefore.has(error.sqlState);
 
-/** Whether the claim waited for a twin until it gave up. */
+/** True if the claim timed out while it waited for a concurrent call with the same key. */
 export const isTwinRunning = (error: unknown): boolean =>
   error instanceof BurstError && error.sqlState === lockTimeout && error.at === claimPosition;
 
-/** Keeps the answer with the key, without what the caller sent; goes out with COMMIT. */
+/**
+ * Stores the response with the key, without the texts that the caller sent. The statement is sent with
+ * COMMIT.
+ */
 export function keepAnswer(
   caller: Caller,
   operation: Operation,
@@ -54,7 +61,9 @@ export function keepAnswer(
     where ${of()} and token_id = ${caller.tokenId} and operation = ${operation.name} and key = ${key}`;
 }
 
-/** The first answer to the key; undefined where there is none, 422 when it was for another body. */
+/**
+ * Reads the stored response to the key; undefined if there is none. Throws 422 if it belongs to another body.
+ */
 export async function findAnswer(
   db: Db,
   caller: Caller,

@@ -1,4 +1,6 @@
-/** The role that counts in the project of a call, exactly: the door knows only that it is enough. */
+/**
+ * Reads the exact role in the project of a call. The authorization check only knows that the role suffices.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { notFound } from '@muster/registry';
 import { type Caller } from './handle.ts';
@@ -8,7 +10,9 @@ const exactRank = ({ memberId }: Caller) =>
     from projects p join members m on m.org_id = p.org_id
     where ${of('p')} and p.id = app.project_id() and m.id = ${memberId}`;
 
-/** 404 where the project was deleted, or the caller's role in it taken away, since the door let them in. */
+/**
+ * Throws 404 if the project was deleted, or if the caller lost the role in it, since the authorization check.
+ */
 export async function getProjectRank(db: Db, caller: Caller): Promise<number> {
   const { rank } = await db.get(exactRank(caller));
   if (rank === null) throw notFound();

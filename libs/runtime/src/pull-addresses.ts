@@ -1,4 +1,4 @@
-/** Addresses of pull requests that callers give, in the form that the connected forges write. */
+/** Converts the addresses of pull requests that callers give to the form of the connected forges. */
 import { type Db, of, sql } from '@muster/driver';
 import { type ApiError, canonicalPullUrl, type GitMeta, type KnownForge } from '@muster/registry';
 import { type z } from 'zod';
@@ -19,18 +19,24 @@ const findForges = (db: Db): Promise<KnownForge[]> =>
        where ${of('c')} and c.deleted_at is null order by c.id`,
   );
 
-/** Null for an address of a connected forge that is not this pull request. Addresses of other hosts stay as they are. */
+/**
+ * Returns the canonical address; null for an address of a connected forge that is not this pull request.
+ * Addresses of other hosts stay unchanged.
+ */
 export const canonicalUrlOf = async (db: Db, url: string, number: number | null): Promise<string | null> =>
   canonicalPullUrl(await findForges(db), url, number);
 
-/** The pull request with its canonical address; refuses an address of a connected forge that is not this pull request. */
+/**
+ * Returns the pull request with its canonical address. Refuses an address of a connected forge that is not
+ * this pull request.
+ */
 export async function canonicalPull<Given extends Pull>({ db, refuse }: Unit, pull: Given): Promise<Given> {
   const url = await canonicalUrlOf(db, pull.url, pull.number);
   if (url === null) throw refuse('invalid_pull_request', { url: pull.url, number: pull.number });
   return { ...pull, url };
 }
 
-/** The code that a caller reports, with the canonical address of its pull request. */
+/** Returns the code that a caller reports, with the canonical address of its pull request. */
 export async function canonicalGit<Given extends z.output<typeof GitMeta> | null | undefined>(
   unit: Unit,
   git: Given,

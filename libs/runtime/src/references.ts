@@ -1,4 +1,4 @@
-/** Members and agents that parameters name by handle or slug, replaced by their ids. */
+/** Replaces members and agents that parameters name by handle or slug with their ids. */
 import { type Db, of, sql } from '@muster/driver';
 import { isUuid, issuePath, nothingAt, type Operation, type PersonKind } from '@muster/registry';
 
@@ -13,7 +13,7 @@ interface Named {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The names below `value` at the place that the contract states as `rest`; ids are none. */
+/** Yields the names in `value` at the path that the contract declares; ids are skipped. */
 function* namesAt(
   value: unknown,
   kind: PersonKind,
@@ -28,7 +28,7 @@ function* namesAt(
   } else if (isRecord(value)) yield* namesAt(value[step], kind, rest, [...path, step]);
 }
 
-/** A copy of `value` with `leaf` at the path. */
+/** Returns a copy of `value` with `leaf` at the path. */
 function withLeaf(value: unknown, [step, ...rest]: readonly Step[], leaf: string): unknown {
   if (step === undefined) return leaf;
   if (Array.isArray(value))
@@ -38,8 +38,8 @@ function withLeaf(value: unknown, [step, ...rest]: readonly Step[], leaf: string
 }
 
 /**
- * One row for each name. A slug is unique among the agents of a member: the caller's own agent comes first, then an agent of
- * another member if it is the only one of that slug.
+ * Returns one row per name. A slug is unique among the agents of a member. The caller's own agent takes
+ * precedence, then an agent of another member if only one has that slug.
  */
 const findPeople = (named: readonly Named[], callerId: string) =>
   sql<{ id: string | null }>`select coalesce(m.id, own.id, other.id) as id
@@ -68,7 +68,10 @@ async function replace(
   }, params);
 }
 
-/** Resolves all names of a call in one statement. Undefined where there are only ids, so that such a call waits for nothing. */
+/**
+ * Resolves all names of a call in one statement. Returns undefined if there are only ids, so that such a call
+ * does not wait.
+ */
 export function replaceNames(
   db: Db,
   callerId: string,

@@ -1,15 +1,19 @@
 /**
- * An answer often repeats a long text that the caller sent: a spec, a contract, a prompt. What is kept of it for an
- * Idempotency-Key leaves such texts out and says where they stood. A caller that repeats the key sends them again, and the
- * fingerprint has shown that they are the same; so the answer is put together as it was, letter for letter.
+ * Shortens the responses stored for an Idempotency-Key. A response often repeats a long text that the caller
+ * sent: a spec, a contract, a prompt. The stored response omits such texts and records their positions. A
+ * caller that repeats the key sends the texts again, and the fingerprint proves that they are the same. So
+ * the response is restored exactly.
  */
 
-/** Shorter texts are kept: to name their places would take as much. */
+/**
+ * The minimum length of an omitted text. For a shorter one, the positions would take as much space as the
+ * text.
+ */
 const shortestText = 1_024;
 
 type Place = readonly (string | number)[];
 
-/** A text of the parameters that stood in the answer as well. */
+/** A text that appears in both the parameters and the response, by its paths. */
 export interface Taken {
   readonly inAnswer: Place;
   readonly inParams: Place;
@@ -41,7 +45,7 @@ function without(value: unknown, sent: ReadonlyMap<string, Place>, place: Place,
   );
 }
 
-/** The answer without the long texts of the parameters, and where they stood. */
+/** Returns the response without the long texts of the parameters, and their positions. */
 export function takeOut(params: unknown, answer: unknown): { rest: unknown; taken: readonly Taken[] } {
   const sent = placesOfTexts(params, [], new Map());
   const taken: Taken[] = [];
@@ -51,7 +55,7 @@ export function takeOut(params: unknown, answer: unknown): { rest: unknown; take
 const at = (value: unknown, place: Place): unknown =>
   place.reduce((inner, step) => (inner as Record<string | number, unknown>)[step], value);
 
-/** The answer as it was. */
+/** Restores the full response. */
 export function putBack(params: unknown, rest: unknown, taken: readonly Taken[]): unknown {
   for (const { inAnswer, inParams } of taken) {
     const holder = at(rest, inAnswer.slice(0, -1)) as Record<string | number, unknown>;

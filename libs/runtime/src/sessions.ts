@@ -1,18 +1,19 @@
 /**
- * Sessions of people: the secret in a browser's cookie, 256 random bits. At rest only its SHA-256. In an organization a session
- * is a token, whose hash is of the secret together with that organization: so tokens, rights, limits and the trail are what
- * they are for every caller, and a token of one organization tells nothing of another.
+ * Defines the secrets of people's sessions: 256 random bits in a browser's cookie. The database stores only
+ * the SHA-256. In an organization, a session is represented by a token whose hash covers the secret and that
+ * organization. Rights, limits and the trail therefore work as for every caller, and a token of one
+ * organization reveals nothing about another.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const shape = /^[\w-]{43}$/;
 
-/** A fresh secret, for a cookie alone. */
+/** Creates a secret, to be sent only as a cookie. */
 export const newSessionSecret = (): string => randomBytes(32).toString('base64url');
 
-/** Whether the text can be the secret of a session at all. */
+/** True if the text has the format of a session's secret. */
 export const isWellFormedSession = (text: string): boolean => shape.test(text);
 
-/** What the token of a session has for its hash in an organization. */
+/** Computes the hash of a session's token in an organization. */
 export const sessionTokenHash = (secret: string, orgId: string): Buffer =>
   createHmac('sha256', secret).update(orgId).digest();

@@ -1,13 +1,16 @@
-/** The record that a call is about: its reference is resolved once, by the way in. */
+/** Determines the record that a call concerns. The authorization check resolves its reference once. */
 import { type Part, sql } from '@muster/driver';
 import { isUuid, type Operation, projectRank, targetKindOf } from '@muster/registry';
 import { targetId, type Visit } from '@muster/tenancy';
 
 type Named = Visit['target'];
 
-/** The record whose project decides, as the door takes it: by id, or by key where the contract allows one. */
+/**
+ * Returns the record whose project decides, in the form that the authorization check accepts: by id, or by
+ * key if the contract allows one.
+ */
 export function targetOf(operation: Operation, params: Record<string, unknown>): Named {
-  // Not a record: the door hands out the pass that opens all organizations.
+  // The platform is not a record. The check grants operators access to all organizations instead.
   if (operation.access.kind === 'platform') return { kind: 'platform', ref: '', rank: 0 };
   if (operation.access.kind !== 'project' || operation.target === null) return null;
   const ref = params[operation.target];
@@ -17,8 +20,8 @@ export function targetOf(operation: Operation, params: Record<string, unknown>):
 }
 
 /**
- * The id of the record that an operation is about, as statements say it. The way in has resolved the call's own reference;
- * another record, that the call's handler names for an operation that it performs, it names by id.
+ * Returns SQL for the id of the record that an operation concerns. The authorization check has resolved the
+ * call's own reference. An operation that a handler performs on another record must name it by id.
  */
 export function targetIdOf(named: Named, called: Named): Part {
   if (named === null) return sql.part`null::uuid`;

@@ -1,7 +1,8 @@
 /**
- * Tokens: `must_<live|test>_`, 32 base-62 symbols (190 bits), 6 of CRC-32. At rest only SHA-256. A malformed one
- * costs no SQL. Identity and rights are remembered for a minute by hash; the door checks in every transaction that they
- * are still those, so a revocation holds from the next request on.
+ * Creates and authenticates tokens. A token is `must_<live|test>_`, 32 base-62 symbols (190 bits), and 6
+ * symbols of CRC-32. The database stores only the SHA-256. A malformed token causes no SQL. Identity and
+ * rights are cached by hash for a minute. The authorization check verifies in every transaction that they
+ * still hold, so a revocation takes effect with the next request.
  */
 import { hash as digestOf, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -31,45 +32,54 @@ function base62(value: number, length: number): string {
   return text;
 }
 
-/** A fresh secret; shown once and never stored. */
+/** Creates a secret, which is shown once and never stored. */
 export function newTokenSecret(environment: 'live' | 'test' = 'live'): string {
   const random = Array.from({ length: 32 }, () => symbols[randomInt(62)] ?? '').join('');
   return `must_${environment}_${random}${base62(crc32(random), 6)}`;
 }
 
-/** Whether the text can be a token at all: right shape and checksum. */
+/** True if the text has the format and the checksum of a token. */
 export function isWellFormedToken(text: string): boolean {
   const match = shape.exec(text);
   return match?.[2] !== undefined && base62(crc32(match[2]), 6) === match[3];
 }
 
-/** How it begins, `must_live_` and four of 32 random characters: enough to know it again, and nothing to go on. */
+/**
+ * Returns the beginning of a token: `must_live_` and four of 32 random characters. It suffices to recognize
+ * the token and does not help to guess it.
+ */
 export const tokenPrefixOf = (secret: string): string => secret.slice(0, 14);
 
 export const hashToken = (secret: string): Buffer => digestOf('sha256', secret, 'buffer');
 
 export interface AuthenticatedToken {
   readonly identity: Identity;
-  /** What the door answered of its rights, as long as the identity is remembered. */
+  /** The cached rights of the token, kept as long as the identity. */
   readonly rights: RememberedRights;
-  /** Drops what is remembered: the door found that it no longer holds. */
+  /** Drops the cached identity after the authorization check found that it no longer holds. */
   readonly forget: () => void;
-  /** Who it is now, since what is remembered is of before. Throws the same 401 as authenticate. */
+  /** Looks up the current identity, since the cached one is outdated. Throws the same 401 as authenticate. */
   readonly renew: () => Promise<AuthenticatedToken>;
-  /** For a caller that is refused before the door: looks whether it still holds. Throws the same 401 as authenticate. */
+  /**
+   * Looks up whether the token is still valid, for a caller that is refused before the authorization check.
+   * Throws the same 401 as authenticate.
+   */
   readonly confirm: () => Promise<void>;
 }
 
-/** How long an identity is remembered, and how many at most. */
+/** The lifetime of a cached identity in milliseconds, and the maximum number of cached identities. */
 const rememberMillis = 60_000;
 const mostRemembered = 10_000;
-/** Use is noted at most once a minute per token, in batches. */
+/**
+ * The interval in which token uses are written in batches, in milliseconds. The use of a token is recorded at
+ * most once a minute.
+ */
 const touchMillis = 10_000;
 
-/** Around each look into the database for a token that is not remembered; it may refuse to look. */
+/** Wraps each database lookup of a token that is not cached. It may refuse the lookup. */
 export type AroundLookUp = <Found>(look: () => Promise<Found | undefined>) => Promise<Found | undefined>;
 
-/** Throws 403 where the organization asks for a proof that the session lacks. */
+/** Throws 403 if the organization requires a proof that the session lacks. */
 const enterBySession = async (pool: Pool, entering: EnteringSession): Promise<Identity | undefined> => {
   try {
     return await identifySession(pool, entering);
@@ -83,15 +93,15 @@ type LookUp = () => Promise<Identity | undefined>;
 const atOnce: AroundLookUp = (look) => look();
 
 export interface Authenticator {
-  /** The token behind `Authorization: Bearer <secret>`. Throws 401, one and the same for every reason. */
+  /** Authenticates the token in `Authorization: Bearer <secret>`. Throws the same 401 for every reason. */
   readonly authenticate: (secret: string, around?: AroundLookUp) => Promise<AuthenticatedToken>;
-  /** The token of the session behind a cookie, in that organization. Throws 401, one and the same for every reason. */
+  /** Authenticates the session behind a cookie in that organization. Throws the same 401 for every reason. */
   readonly authenticateSession: (
     secret: string,
     orgId: string,
     around?: AroundLookUp,
   ) => Promise<AuthenticatedToken>;
-  /** Writes what is still to be noted and stops. */
+  /** Writes the pending uses and stops. */
   readonly close: () => Promise<void>;
 }
 
@@ -111,7 +121,7 @@ export function createAuthenticator(pool: Pool): Authenticator {
       tokens.sort((a, b) => Buffer.compare(a.tokenHash, b.tokenHash)),
     );
   };
-  // What cannot be noted now is lost: last_used_at is a hint, and the next use notes it again.
+  // A failed write is dropped: last_used_at is only a hint, and the next use is recorded again.
   const timer = setInterval(() => void touch().catch(() => undefined), touchMillis).unref();
 
   const note = (key: string, identity: Identity): void => {
