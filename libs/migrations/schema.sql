@@ -1656,7 +1656,7 @@ begin
         and (w.kinds is null or e.kind = any (w.kinds::text[]))
         and (e.project_id is null
           or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
-          -- Owners and admins see what is left of deleted projects as well.
+          -- Owners and admins also see the remaining events of deleted projects.
           or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
             where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)));
 end $function$
@@ -1824,7 +1824,7 @@ begin
     elsif not pg_try_advisory_xact_lock(claim) then
       continue;
     end if;
-    -- Statements of their own: each sees what was committed while this looked or waited.
+    -- These are separate statements, so that each sees what was committed during the search or the wait.
     if not exists (
         select 1 from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
           and l.state = 'held' and l.expires_at > clock_timestamp()) then
@@ -2153,7 +2153,8 @@ begin
   end if;
   if target_kind is null then return; end if;
 
-  -- Operators of the installation: not a record but a pass, which app.require_platform asks for.
+  -- Operators of the installation: the target is not a record. app.require_platform checks their access
+  -- again.
   if target_kind = 'platform' then
     if not exists (select 1 from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
       raise exception 'not for this token' using errcode = 'MU403',
@@ -2165,12 +2166,12 @@ begin
   target := app.find_target(org, target_kind, target_ref);
   target_id := target.target_id;
   project_id := target.project_id;
-  -- None there, or none that may be seen: a deleted one is no row.
+  -- A project that does not exist or is not visible. Deleted projects have no row.
   select p.visibility into sees from projects p
     where p.org_id = org and p.id = project_id and (bound is null or p.id = any (bound));
   if found then
     project_rank := app.given_rank(sees, org_role);
-    -- Teams and direct membership are looked up only where they can make a difference.
+    -- Teams and direct membership are read only if they can make a difference.
     if project_rank is null or project_rank < needs_project then
       project_rank := app.project_rank(org, project_id, sees, member, org_role);
     end if;
@@ -2257,7 +2258,7 @@ declare
   done text;
 begin
   at := now();
-  -- A server that was promoted goes its own way.
+  -- A promoted server no longer follows the primary.
   stands_at := case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end;
   if stands_at is null or stands_at < at_least then
     raise exception 'the standby has not come so far' using errcode = 'MU425';
@@ -2334,7 +2335,7 @@ declare
   found_kinds text[] := '{}';
   grades int[] := '{}';
   more record;
-  -- The oldest record that was looked at, though perhaps not its spec; null where that was all.
+  -- The oldest record that was read, though perhaps not its spec; null if all were read.
   walked_to uuid;
   step int;
 begin
@@ -2365,9 +2366,9 @@ begin
         exit when not jsonb_path_exists(near, '$[*][*]');
         queries := array_fill(null::tsquery, array[7]) || (app.search_queries(mark, btrim(typed), words, near))[8:];
       end if;
-      -- All that is looked through is graded at once.
+      -- Grades all documents that are read in one statement.
       if step in (0, 8) then
-        -- What passes one of the others passes one of these.
+        -- A document that matches any other query also matches one of these.
         anything := case when step = 8 then queries[9] else queries[2] || queries[6] || coalesce(queries[7], queries[6]) end;
         select array_agg(f.id) as ids, array_agg(f.kind) as kinds, array_agg(f.grade) as grades into more from (
           select d.id, d.kind, app.search_grade(d.keys, queries) as grade
@@ -2379,7 +2380,7 @@ begin
         found_kinds := found_kinds || coalesce(more.kinds, '{}');
         grades := grades || coalesce(more.grades, '{}');
       end if;
-      -- The letters of a key are in every key of its project.
+      -- The letters of a key occur in every key of its project.
       continue when step = 0 or walked_to is null or queries[step] is null or step = 7 and begins_key
         or (select count(*) from unnest(grades) as g where g <= step) >= most;
       select array_agg(f.id) as ids, array_agg(f.kind) as kinds into more from (
@@ -2571,7 +2572,7 @@ declare
   own connections;
   ends timestamptz;
 begin
-  -- Held until COMMIT: whoever ends the connection waits, and ends this token too.
+  -- Locked until COMMIT. A call that ends the connection waits and then ends this token, too.
   select c.* into own from connections c where c.id = connection and c.revoked_at is null and c.expires_at > now() for share;
   if not found or not wanted <@ own.scopes or cardinality(wanted) = 0
     or not exists (select 1 from orgs o where o.id = own.org_id and o.deleted_at is null) then
@@ -2698,7 +2699,7 @@ CREATE OR REPLACE FUNCTION app.hold_open()
 AS $function$
 begin
   perform pg_advisory_xact_lock_shared(app.bar_of(app.project_id()));
-  -- A statement of its own, so that it sees what was committed while this waited.
+  -- This is a separate statement, so that it sees what was committed during the wait.
   return (select p.archived_at is not null from projects p where p.org_id = app.org_id() and p.id = app.project_id());
 end $function$
 ;
@@ -2741,8 +2742,8 @@ begin
   end if;
   if not exists (select 1 from tokens t
       where t.hash = wanted_hash and t.member_id = member and t.revoked_at is null and t.expires_at > now()) then
-    -- That of a membership that ended keeps its place in the trail, and gives up its hash; it is not revoked where it was made
-    -- while the membership ended.
+    -- The token of an ended membership stays for the trail and gives up its hash. It is not revoked if it was
+    -- created while the membership ended.
     update tokens t set hash = sha256(uuid_send(gen_random_uuid()))
       where t.hash = wanted_hash and (t.member_id <> member or t.revoked_at is not null);
     insert into tokens as t (org_id, id, member_id, name, kind, hash, last_four, scopes, expires_at, session_id)
@@ -2936,7 +2937,7 @@ declare
   begins timestamptz;
   held regclass;
 begin
-  -- Two at once would make the same month.
+  -- Concurrent calls would create the same partition.
   perform pg_advisory_xact_lock(4105);
   for kept in select p.partrelid::regclass from pg_partitioned_table p join pg_class c on c.oid = p.partrelid
     where c.relnamespace = 'public'::regnamespace order by 1 loop
@@ -2984,7 +2985,7 @@ declare
   title_words constant text[] := app.words(new.title);
   words constant text[] := app.words(concat_ws(' ', new.description, array_to_string(new.labels, ' ')));
 begin
-  -- The way in sees no deleted project; what is in one is found no more.
+  -- Deleted projects are invisible to authorization checks, so their records are no longer found.
   if key is null then return null; end if;
   perform app.put_document(new.org_id, new.id, 'story', new.project_id,
     app.story_keys(new.org_id, new.project_id, key, new.labels, new.title, title_words, words), title_words || words);
@@ -3096,10 +3097,10 @@ begin
   execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
     into has_strays using begins, ends;
   if has_strays then return false; end if;
-  -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
+  -- The partition is created separately and attached, so that readers and writers of other months continue.
   execute format('create table months.%I (like %s including all)', month, kept);
   execute format('alter table months.%I enable row level security', month);
-  -- What is said of the values of a column (migration 0015) is not copied with it.
+  -- The statistics options of columns (migration 0015) are not copied with the table.
   for field, option in
     select a.attname, o.option_value from pg_attribute a, pg_options_to_table(a.attoptions) o
     where a.attrelid = kept and o.option_name = 'n_distinct' loop
@@ -3152,7 +3153,8 @@ CREATE OR REPLACE FUNCTION app.moves_while_rights_hold(orgs uuid[], epochs uuid[
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- Looked up one by one: a plan that is kept would read all organizations, where there were few as it was made.
+  -- A lookup per organization. With a join, a plan cached while there were few organizations would read all
+  -- of them.
   return query select w.nth, (
       select s.activity + s.audit from streams s
       where s.org_id = w.org_id and (w.expires_at is null or w.expires_at > now())
@@ -3387,7 +3389,7 @@ begin
       and lower(m.email) = lower(a.email)
     returning m.id into own;
   if found then return own; end if;
-  -- Another call of the same person may have been faster.
+  -- A concurrent call of the same person may have been faster.
   select m.id into own from members m
     where m.org_id = organization and m.status = 'active' and m.account_id = account;
   return own;
@@ -3485,7 +3487,7 @@ AS $function$
 begin
   perform app.require_platform();
   return query
-    -- A row that was handed over is with a worker until its time to be handed over again has come.
+    -- A dispatched row stays with a worker until it is due to be dispatched again.
     with pending as (
       select b.topic, min(b.dispatch_after) as due_since, count(*) filter (where b.dispatch_after <= now()) as waiting,
         count(*) filter (where b.dispatch_after > now() and b.attempts > 0) as active,
@@ -3511,8 +3513,8 @@ begin
         from (select p.topic, sum(p.waiting) as waiting, sum(p.active) as active, sum(p.delayed) as delayed,
             sum(p.failed) as failed from pending p group by 1) q),
       (select coalesce(floor(extract(epoch from greatest(now() - min(p.due_since), interval '0'))), 0)::bigint from pending p),
-      -- By the numbers of the entries, which have no gaps: an organization with a million of them is not read for longer than one
-      -- with ten.
+      -- Computed from the numbers of the entries, which have no gaps. An organization with a million entries
+      -- takes no longer than one with ten.
       (select coalesce(sum(s.audit - e.seq + 1
           - case when e.seq <= s.audit_lost_after then s.lost_until - s.lost_after else 0 end), 0)::bigint
         from streams s cross join lateral (
@@ -3680,7 +3682,8 @@ CREATE OR REPLACE FUNCTION app.release_assignments(org uuid, member uuid, own_ag
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- Locked in one order, for two removals that meet: a member and an agent stand side by side, and the other one stays.
+  -- Locked in one order for concurrent removals: a member and an agent may share an assignment, and the other
+  -- one stays assigned.
   perform from assignments a
     where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents))
     order by a.target_type, a.target_id for update;
@@ -3706,16 +3709,17 @@ declare
   own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
 begin
   update connections set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
-  -- A token of an agent is a token of its member.
+  -- Tokens of agents are tokens of their member.
   update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
   perform app.release_assignments(org, member, own_agents);
-  -- Nor does an agent act for whoever is gone.
+  -- Agents of a removed member are retired, too.
   update agents set retired_at = now() where org_id = org and member_id = member and retired_at is null;
   delete from team_members where org_id = org and member_id = member;
   delete from project_members where org_id = org and member_id = member;
-  -- A request that is waited for no more; what was decided stays.
+  -- Only pending requests are deleted; decided ones stay.
   delete from access_requests where org_id = org and member_id = member and state = 'pending';
-  -- Whoever was let go lets nobody in: not somebody else, nor themselves under another address.
+  -- Invitations by a removed member are revoked, so that they admit neither another person nor the member
+  -- under another address.
   update invitations i set state = 'revoked', updated_at = now(), version = i.version + 1
     where i.org_id = org and i.state = 'pending' and (i.invited_by ->> 'memberId')::uuid = member;
   delete from story_selections where org_id = org and member_id = member;

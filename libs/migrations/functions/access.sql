@@ -1,4 +1,4 @@
--- What the organization's role and the project's visibility give by themselves, as a rank.
+-- Returns the rank that the organization's role and the project's visibility give by themselves.
 create or replace function app.given_rank(visibility text, member_role text) returns int
 language sql immutable parallel safe as $$
   select case
@@ -7,16 +7,17 @@ language sql immutable parallel safe as $$
   end
 $$;
 
--- What a role that was given in a project counts there, as a rank. Viewers of the organization hold no seat: whatever
--- they or their teams were given, and whatever they were before, they only ever read.
+-- Returns the rank of a role that was given in a project. Viewers of the organization hold no seat. They can
+-- only ever read, whatever role they or their teams were given, and whatever role they had before.
 create or replace function app.held_rank(project_role text, member_role text) returns int
 language sql immutable parallel safe as $$
   select case when member_role = 'viewer' then 1
     else array_position(array['viewer', 'contributor', 'lead'], project_role) end
 $$;
 
--- The role that counts, as a rank: 3 lead, 2 contributor, 1 viewer, null none. The only statement of the rule:
--- the highest of direct membership, the teams on the project, lead for owners and admins, and what visibility gives.
+-- Returns the effective role as a rank: 3 lead, 2 contributor, 1 viewer, null none. This is the only
+-- implementation of the rule. The highest of these counts: direct membership, the teams on the project, lead
+-- for owners and admins, and the role by visibility.
 create or replace function app.project_rank(org uuid, project uuid, visibility text, member uuid, member_role text) returns int
 language sql stable parallel safe as $$
   select greatest(
@@ -28,9 +29,9 @@ language sql stable parallel safe as $$
       where pt.org_id = org and pt.project_id = project and tm.member_id = member))
 $$;
 
--- The projects a member may see, with the rank of the role there; a token may be bound to some of them. All
--- names say their schema, and it has no setting: so Postgres folds it into the query, and asked for one project it looks
--- at one.
+-- Returns the projects that a member may see, with the rank of the role there. A token may be bound to some
+-- of them. All names include their schema and the function has no settings, so that Postgres inlines it: a
+-- query for one project then reads only one.
 create or replace function app.visible_projects(org uuid, member uuid, token uuid)
 returns table (project_id uuid, project_rank int)
 language sql stable as $$

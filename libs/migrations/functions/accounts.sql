@@ -1,6 +1,8 @@
--- What an account does before it is in an organization: it sees who invites it, joins, and begins one. All run as the door.
+-- Functions for an account before it is in an organization: it lists its invitations, joins, and creates an
+-- organization. All run as muster_door.
 
--- The pending invitations of an account's address, newest first; the organizations they lead into, and as what.
+-- Returns the pending invitations of an account's address, newest first, with the organization and the role
+-- that each offers.
 create or replace function app.invitations_of(account uuid)
 returns table (org_id uuid, id uuid, org_name text, role text, invited_by text, expires_at timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -18,9 +20,9 @@ end $$;
 call app.hand_over('app.invitations_of(uuid)', 'muster_door');
 grant execute on function app.invitations_of(uuid) to muster_sign_in;
 
--- The door for a person who signed in and is invited: it opens the organization of an invitation to the address that the
--- account proved, whatever became of the invitation since. Raises MU401 where the session is over, and MU404 where there is no such
--- invitation of this address, or no such organization any more.
+-- Checks a person who signed in and was invited, and opens the organization of the invitation, whatever its
+-- state is now. The invitation must be to the address that the account proved. Raises MU401 if the session
+-- has ended. Raises MU404 if this address has no such invitation or the organization no longer exists.
 create or replace function app.enter_by_account(session_hash bytea, organization uuid, invitation uuid,
   out at timestamptz, out org_id uuid, out name text)
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -46,8 +48,9 @@ end $$;
 call app.hand_over('app.enter_by_account(bytea, uuid, uuid)', 'muster_door');
 grant execute on function app.enter_by_account(bytea, uuid, uuid) to muster_app;
 
--- An account's own organization, which is free, with the account as its owner. Answers `made`, `owner` where the account owns
--- one already, and `taken` where the slug is another one's. Of two calls of one account at once, one makes it.
+-- Creates an account's own organization, which is free, with the account as its owner. Returns `made`,
+-- `owner` if the account owns one already, or `taken` if another organization has the slug. Of two concurrent
+-- calls of one account, only one creates it.
 create or replace function app.begin_organization(account uuid, organization uuid, member uuid, org_name text, org_slug text,
   member_handle text, starting_seats int, entry uuid, request jsonb) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$

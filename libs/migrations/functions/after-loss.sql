@@ -1,8 +1,8 @@
--- After a standby took over that had not heard of the last seconds: what was given out in them was given to others
--- already, and is known outside. See docs/decisions/backups.md.
+-- Functions for the failover to a standby that missed the last seconds of writes. Numbers assigned in those
+-- seconds may be assigned again, although they are known outside. See docs/decisions/backups.md.
 
--- The first grants of units and of locks, whose rows were lost too, begin beyond as well. For the owner of the tables; the whole
--- installation at once, before the services start.
+-- Makes the first epochs of units and locks whose rows were also lost start beyond the lost ones. Called by
+-- the owner of the tables, for the whole installation at the same time, before the services start.
 create or replace function app.begin_epochs_beyond(skipped int) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -19,8 +19,8 @@ begin
 end $$;
 revoke all on function app.begin_epochs_beyond(int) from public;
 
--- One organization's. Its holders hold on, but by no token: each acquires once more, and goes on. The streams come last, as in
--- every write.
+-- Skips the lost numbers of one organization. Lease holders keep their leases, but no longer by their tokens:
+-- each acquires its lease once more and continues. The streams come last, as in every write.
 create or replace function app.go_beyond_loss(org uuid, skipped_epochs int, skipped_numbers bigint) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- What an agent is called in commands, where nothing else was said: its name in small letters, and where another agent of the
--- member is called so, the end of its id besides.
+-- Names an agent in commands if no name was given. The name is in lower case. If another agent of the member
+-- has that name, the end of the id is appended.
 create or replace function app.name_agent() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -14,8 +14,9 @@ end $$;
 create or replace trigger agents_named before insert on agents for each row
   when (new.slug is null) execute function app.name_agent();
 
--- An agent that is retired holds nothing from then on, and its tokens let no one in: in the transaction that retires it, with
--- its row locked. Who claims work for it locks that row as well. What it did stays, under its name.
+-- Releases everything that a retired agent holds and revokes its tokens, in the transaction that retires it,
+-- with its row locked. A call that claims work for the agent locks that row, too. The records of its work
+-- stay, under its name.
 create or replace function app.release_agent() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,6 +1,7 @@
--- Keeps stories.blocked_by, oldest first. Also when a blocker is deleted and its rows go with it: that is the owner's
--- doing, to whom forced row security shows nothing, so the door does this. Then it is a change of the story; any other is part
--- of one that counts itself.
+-- Maintains stories.blocked_by, oldest first, including when a blocker is deleted and its rows are removed
+-- with it. That deletion runs as the owner, to whom forced row-level security shows no rows, so the function
+-- runs as muster_door. It then counts as a change of the story; any other change is part of a write that
+-- counts itself.
 create or replace function app.keep_blocked_by() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -19,13 +20,13 @@ call app.hand_over('app.keep_blocked_by()', 'muster_door');
 create or replace trigger story_blockers_kept after insert or delete on story_blockers
   for each row execute function app.keep_blocked_by();
 
--- Keeps the counts of columns, epics and canceled stories, so that no reader ever counts a board. With few writes: both
--- columns of a move in one statement, and an epic only where what it counts changes. From backlog to ready it stays as
--- it was. Its triggers have no WHEN: Postgres parses and plans a condition anew for each statement, which cost an update
--- of a story 13 of 166 µs.
--- Row by row is cheapest for the single stories that most writes are about, but the same counter changed n times in
--- one transaction costs n² (10,000 stories: 7 s). So whoever writes many at once says by muster.counts that it counts
--- them itself, for the rest of its transaction.
+-- Maintains the counts of columns, epics and canceled stories, so that no reader ever counts a board. It
+-- writes little: both columns of a move in one statement, and an epic only if its counts change. The move
+-- from backlog to ready changes none. The triggers have no WHEN, since Postgres parses and plans the
+-- condition again for each statement, which took 13 of the 166 µs of a story's update. Counting row by row is
+-- cheapest for the single stories of most writes. Changing the same counter n times in one transaction costs
+-- n², however (10,000 stories: 7 s). A bulk write therefore sets muster.counts and counts the stories itself,
+-- for the rest of its transaction.
 create or replace function app.count_stories() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare

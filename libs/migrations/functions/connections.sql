@@ -1,8 +1,9 @@
--- Connections of clients by OAuth, as sign-in makes them, and their tokens. All run as the door: sign-in itself reads nothing
--- of an organization.
+-- Functions for the OAuth connections of clients, which sign-in creates, and their tokens. All run as
+-- muster_door, since sign-in itself reads no data of organizations.
 
--- Makes a connection of an account's member; answers null, or why there is none: `member`, `agent`, `role`, `projects`, `limit`.
--- Whoever retires the agent, or removes the member, waits for the member's row, and then ends it with the rest.
+-- Creates a connection of an account's member. Returns null, or the reason of a refusal: `member`, `agent`,
+-- `role`, `projects`, `limit`. A concurrent retirement of the agent or removal of the member waits for the
+-- member's row, and then ends the connection, too.
 create or replace function app.open_connection(
   account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text,
   wanted text[], projects uuid[], days int) returns text
@@ -35,8 +36,9 @@ end $$;
 call app.hand_over('app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int)', 'muster_door');
 grant execute on function app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int) to muster_sign_in;
 
--- Leaves an entry in the audit of who made a connection: the person, since they consented, and what to, which can be read there when
--- the connection is long gone. The last statement of its transaction: it holds the stream.
+-- Writes the audit entry of a new connection. Its actor is the person who consented. The entry contains the
+-- connection's details, which remain readable after the connection has ended. It must be the last statement
+-- of its transaction, since it locks the stream.
 create or replace function app.note_connection(connection uuid, entry uuid, request jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -58,7 +60,7 @@ end $$;
 call app.hand_over('app.note_connection(uuid, uuid, jsonb)', 'muster_door');
 grant execute on function app.note_connection(uuid, uuid, jsonb) to muster_sign_in;
 
--- Whether a connection still lets its client in.
+-- Returns true if a connection still authorizes its client.
 create or replace function app.is_connected(connection uuid) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -68,9 +70,10 @@ end $$;
 call app.hand_over('app.is_connected(uuid)', 'muster_door');
 grant execute on function app.is_connected(uuid) to muster_sign_in;
 
--- Gives a connection a token for so many seconds, and no longer than the connection itself; answers when it ends, and null where the
--- connection is over. One that has ended goes on under another secret: so calls that a client repeats after it came with a
--- fresh token are known again, and a connection has as many rows as it had tokens at a time.
+-- Gives a connection a token for a number of seconds, up to the end of the connection. Returns the token's
+-- expiry, or null if the connection has ended. An expired token is reused with a new secret. Calls that a
+-- client repeats after a refresh are then recognized, and a connection needs only as many rows as it had
+-- tokens at the same time.
 create or replace function app.give_connection_token(connection uuid, new_token uuid, new_hash bytea, new_prefix text,
   new_last_four text, wanted text[], seconds int) returns timestamptz
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -78,7 +81,7 @@ declare
   own connections;
   ends timestamptz;
 begin
-  -- Held until COMMIT: whoever ends the connection waits, and ends this token too.
+  -- Locked until COMMIT. A call that ends the connection waits and then ends this token, too.
   select c.* into own from connections c where c.id = connection and c.revoked_at is null and c.expires_at > now() for share;
   if not found or not wanted <@ own.scopes or cardinality(wanted) = 0
     or not exists (select 1 from orgs o where o.id = own.org_id and o.deleted_at is null) then
@@ -101,7 +104,7 @@ end $$;
 call app.hand_over('app.give_connection_token(uuid, uuid, bytea, text, text, text[], int)', 'muster_door');
 grant execute on function app.give_connection_token(uuid, uuid, bytea, text, text, text[], int) to muster_sign_in;
 
--- The token of a connection by its hash: whose it is, while it lets its client in.
+-- Finds the token of an active connection by its hash.
 create or replace function app.find_connection_token(token_hash bytea)
 returns table (connection_id text, client_id text, expires_at timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -114,7 +117,7 @@ end $$;
 call app.hand_over('app.find_connection_token(bytea)', 'muster_door');
 grant execute on function app.find_connection_token(bytea) to muster_sign_in;
 
--- Ends a token of a connection, and a connection: the door refuses them from the COMMIT on.
+-- Revokes a token of a connection, and a connection. Both are refused from the COMMIT on.
 create or replace function app.end_connection_token(token_hash bytea) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -131,7 +134,7 @@ end $$;
 call app.hand_over('app.end_connection(uuid)', 'muster_door');
 grant execute on function app.end_connection(uuid) to muster_sign_in;
 
--- A connection that is over lets nobody in: its tokens end in the same transaction.
+-- Revokes the tokens of a connection that has ended, in the same transaction.
 create or replace function app.end_connection_tokens() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

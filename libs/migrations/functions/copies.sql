@@ -1,6 +1,6 @@
--- Copies of accounts, their sessions and passkeys, on every node (docs/decisions/scale.md): what changes is noted for each other
--- server, and sent there by sign-in (libs/placement/src/copies.ts), which looks whether its own transaction noted anything. What comes
--- from a server is not sent back to it.
+-- Functions for the copies of accounts, sessions and passkeys on every server (docs/decisions/scale.md). A
+-- change is recorded for each other server. Sign-in sends it there (libs/placement/src/copies.ts) if its own
+-- transaction recorded anything. Changes received from a server are not sent back to it.
 
 create or replace function app.note_unsent() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -20,13 +20,13 @@ create or replace trigger passkeys_unsent after insert or delete or update of na
   for each row execute function app.note_unsent();
 create or replace trigger sessions_unsent after insert or delete on sign_in.sessions
   for each row execute function app.note_unsent();
--- That it is used moves its end every minute; another server hears of that once a day.
+-- Using a session extends its expiry every minute. The other servers receive the new expiry only once a day.
 create or replace trigger sessions_changed_unsent after update on sign_in.sessions for each row
   when ((old.hash, old.proofs, old.proven_at, old.revoked_at, date_trunc('day', old.expires_at, 'UTC'))
     is distinct from (new.hash, new.proofs, new.proven_at, new.revoked_at, date_trunc('day', new.expires_at, 'UTC')))
   execute function app.note_unsent();
 
--- The organization of a connection, or of a token by its hash, at this server.
+-- Finds the organization of a connection, or of a token by its hash, on this server.
 create or replace function app.organization_of(connection uuid, token_hash bytea) returns uuid
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,4 +1,5 @@
--- Where the streams of executions stand, for those who wait for them: numbers alone, so any process may ask.
+-- Returns the stream positions of executions, for callers that wait for new entries. It returns only numbers,
+-- so any process may call it.
 create or replace function app.stream_positions(orgs uuid[], wanted uuid[])
 returns table (execution_id uuid, last_seq int)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -12,8 +13,9 @@ end $$;
 call app.hand_over('app.stream_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;
 
--- Claims the first of some stories for this transaction, against others that look for the next one, and answers its place
--- among them; 0 where each is claimed, or held by now. Whoever moves or edits a story knows nothing of claims.
+-- Claims the first unclaimed of some stories for this transaction, against other calls that look for the next
+-- story. Returns its position in the list, or 0 if each one is claimed or leased. Moving or editing a story
+-- ignores claims.
 create or replace function app.claim_next(org uuid, ids uuid[], waits boolean) returns int
 language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -26,7 +28,7 @@ begin
     elsif not pg_try_advisory_xact_lock(claim) then
       continue;
     end if;
-    -- Statements of their own: each sees what was committed while this looked or waited.
+    -- These are separate statements, so that each sees what was committed during the search or the wait.
     if not exists (
         select 1 from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
           and l.state = 'held' and l.expires_at > clock_timestamp()) then
@@ -36,8 +38,9 @@ begin
   return 0;
 end $$;
 
--- The sweep looks at a lease at its end as the grant has it, or earlier where that comes to be earlier. Where a renewal puts it
--- off, the time of the look stays: it is in an index, which a renewal then leaves as it is (0016_lease_renewals).
+-- Schedules the sweep of a lease at its end, or earlier if the end moves forward. A renewal that postpones
+-- the end leaves the time unchanged. The time is indexed, and a renewal must not update the index
+-- (0016_lease_renewals).
 create or replace function app.keep_look() returns trigger
 language plpgsql as $$
 begin
@@ -46,8 +49,9 @@ begin
 end $$;
 create or replace trigger leases_look_kept before update of expires_at on leases for each row execute function app.keep_look();
 
--- The state of an execution as readers see it: time may have passed since it was written. What the table of states says
--- (libs/delivery/src/leases/states.ts), for statements; a spec compares the two.
+-- Returns the state of an execution as readers see it, since time may have passed since it was written. It
+-- implements the table of states (libs/delivery/src/leases/states.ts) for SQL statements; a spec compares the
+-- two.
 create or replace function app.shown_state(stored text, lease_expires_at timestamptz, offer_expires_at timestamptz, now timestamptz)
 returns text
 language sql immutable parallel safe as $$
@@ -57,8 +61,8 @@ language sql immutable parallel safe as $$
     else stored end
 $$;
 
--- How many executions that are not completed are in each state, as readers see it: stalled past the lease's time,
--- available past an offer's. Numbers alone, of all organizations.
+-- Counts the executions that are not completed by their state as readers see it: stalled after the lease has
+-- expired, available after an offer has expired. It returns only numbers, of all organizations.
 create or replace function app.open_executions()
 returns table (state text, executions bigint)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$

@@ -1,11 +1,11 @@
--- The ways in. SQLSTATEs of class MU: MU401 not let in, MU403 let in but may not, MU404 nothing there to be seen, MU409 the
--- token reaches another part now than the process believes, which is to ask app.identify again, MU421 the organization is on
--- another server (nodes.sql): where its rights have no epoch.
--- The detail of an MU403 says `organization` or `project` with the rank that is needed and the role that is held, or
--- where an operator's pass is asked for, the scopes of the token.
+-- Authorization checks. They raise SQLSTATEs of class MU. MU401: not authenticated. MU403: authenticated but
+-- not permitted. MU404: nothing visible there. MU409: the access of the token differs from the process's
+-- cached identity, so the process must call app.identify again. MU421: the organization has no rights epoch
+-- here because it is on another server (nodes.sql). The detail of an MU403 is `organization` or `project`
+-- with the required rank and the caller's role, or, for platform access, the scopes of the token.
 
--- Who a token is, for the process that holds it; null columns where there is none. Identity may be remembered
--- for a while, since app.enter checks again inside each transaction.
+-- Returns the identity of a token for the process that received it; no row if there is none. The process may
+-- cache the identity for a while, since app.enter checks again in each transaction.
 create or replace function app.identify(token_hash bytea)
 returns table (token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], project_ids uuid[],
   may_read_inbox boolean, member_name text, agent_name text)
@@ -21,7 +21,7 @@ $$;
 call app.hand_over('app.identify(bytea)', 'muster_door');
 grant execute on function app.identify(bytea) to muster_app;
 
--- The resource that a client's token was granted for by OAuth (RFC 8707); null for any other token.
+-- Returns the resource that a client's token was granted for by OAuth (RFC 8707); null for any other token.
 create or replace function app.token_resource(token_hash bytea) returns text
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -30,8 +30,8 @@ end $$;
 call app.hand_over('app.token_resource(bytea)', 'muster_door');
 grant execute on function app.token_resource(bytea) to muster_app;
 
--- The record that a call is about, and its project: by kind and id, or by key. Null where there is none. A project is
--- taken as it is named: app.enter looks whether it is there.
+-- Finds the record that a call concerns, and its project, by kind and id or by key. Both are null if there is
+-- none. The id of a project is returned unchecked: app.enter checks that it exists.
 create or replace function app.find_target(
   org uuid, target_kind text, target_ref text, out target_id uuid, out project_id uuid)
 language plpgsql stable as $$
@@ -80,22 +80,25 @@ begin
 end $$;
 call app.hand_over('app.find_target(uuid, text, text)', 'muster_door');
 
--- What a token reaches, as libs/tenancy/src/identity.ts words it too.
+-- Serializes the access of a token, exactly as libs/tenancy/src/identity.ts does.
 create or replace function app.token_reach(scopes text[], project_ids uuid[], agent_id uuid, may_read_inbox boolean) returns text
 language sql stable parallel safe as $$
   select concat_ws('|', array_to_string(scopes, ' '), coalesce(array_to_string(project_ids, ' '), 'all'),
     case when agent_id is null or may_read_inbox then 'inbox' else 'no inbox' end)
 $$;
 
--- Lets a token into its organization for this transaction, or raises. With a target (a record named by kind and
--- id, or by key) also finds it, its project, and whether the caller's role there is enough. `needs_org` and `needs_project`
--- are ranks. It runs on every call, so it reads no table that it can do without: each costs as much as the next.
+-- Checks a token and opens its organization for this transaction, or raises. If a target is given (a record
+-- by kind and id, or by key), it also finds the record and its project, and checks the caller's role there.
+-- `needs_org` and `needs_project` are ranks. The function runs on every call, so it reads no table that it
+-- can avoid: each one costs as much as the next.
 --
--- `known_…` is what the process remembers of the token, from an earlier answer to it: its organization, the epoch of that
--- (rights_epochs), when the token expires, and the projects in which its rank is enough. It is taken only while that epoch is still
--- the organization's; its role there must be enough by that memory as well. Else everything is looked at again, and the
--- answer has an epoch to remember it by. The epoch is read first, or together with what goes by it: what is read after it is as new
--- or newer, and then the epoch is over. `known_reach` is what the process believes that the token reaches.
+-- The `known_…` parameters are what the process cached from an earlier answer for this token. They are its
+-- organization, the rights epoch of that organization (rights_epochs), the token's expiry, and the projects
+-- in which its rank suffices. They are accepted only while that epoch lasts; the role in the organization
+-- must also suffice by the cache. Otherwise everything is checked again, and the answer contains an epoch for
+-- the cache. The epoch is read before the rights, or together with them. Rights read later are as new or
+-- newer, and if they are newer the epoch has ended. `known_reach` is the token's access in the process's
+-- cache.
 create or replace function app.enter(
   token_hash bytea, needs_org int, target_kind text, target_ref text, needs_project int,
   known_reach text, known_org uuid, known_epoch uuid, known_expiry timestamptz, known_projects uuid[],
@@ -149,7 +152,8 @@ begin
   end if;
   if target_kind is null then return; end if;
 
-  -- Operators of the installation: not a record but a pass, which app.require_platform asks for.
+  -- Operators of the installation: the target is not a record. app.require_platform checks their access
+  -- again.
   if target_kind = 'platform' then
     if not exists (select 1 from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
       raise exception 'not for this token' using errcode = 'MU403',
@@ -161,12 +165,12 @@ begin
   target := app.find_target(org, target_kind, target_ref);
   target_id := target.target_id;
   project_id := target.project_id;
-  -- None there, or none that may be seen: a deleted one is no row.
+  -- A project that does not exist or is not visible. Deleted projects have no row.
   select p.visibility into sees from projects p
     where p.org_id = org and p.id = project_id and (bound is null or p.id = any (bound));
   if found then
     project_rank := app.given_rank(sees, org_role);
-    -- Teams and direct membership are looked up only where they can make a difference.
+    -- Teams and direct membership are read only if they can make a difference.
     if project_rank is null or project_rank < needs_project then
       project_rank := app.project_rank(org, project_id, sees, member, org_role);
     end if;
@@ -184,36 +188,38 @@ end $$;
 call app.hand_over('app.enter(bytea, int, text, text, int, text, uuid, uuid, timestamptz, uuid[])', 'muster_door');
 grant execute on function app.enter(bytea, int, text, text, int, text, uuid, uuid, timestamptz, uuid[]) to muster_app;
 
--- The record that this transaction's call is about; null where it is about none.
+-- Returns the id of the record that this transaction's call concerns; null if it concerns none.
 create or replace function app.target_id() returns uuid
 language sql stable parallel safe as $$
   select nullif(current_setting('muster.target_id', true), '')::uuid
 $$;
 
--- The project of that record.
+-- Returns the id of that record's project.
 create or replace function app.project_id() returns uuid
 language sql stable parallel safe as $$
   select nullif(current_setting('muster.project_id', true), '')::uuid
 $$;
 
--- What stands for a project where it is held open, or archived. Not its row: all who write would queue up to write to that.
+-- Returns the advisory lock of a project, taken to archive it or to prevent that. The row is not locked,
+-- since all writers of the project would then queue for it.
 create or replace function app.bar_of(project uuid) returns bigint
 language sql immutable parallel safe as $$
   select hashtextextended('archive ' || project::text, 0)
 $$;
 
--- Keeps the project of this transaction from being archived until it ends, and says whether it is already: archiving
--- waits for all who write there, and who comes after it sees it.
+-- Prevents the project of this transaction from being archived until it ends, and returns true if it is
+-- archived already. Archiving waits for all writers, and later writers see it.
 create or replace function app.hold_open() returns boolean
 language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform pg_advisory_xact_lock_shared(app.bar_of(app.project_id()));
-  -- A statement of its own, so that it sees what was committed while this waited.
+  -- This is a separate statement, so that it sees what was committed during the wait.
   return (select p.archived_at is not null from projects p where p.org_id = app.org_id() and p.id = app.project_id());
 end $$;
 
--- The door for somebody who has no token yet: the secret of an invitation names the organization, whatever became of
--- the invitation since. Raises MU404 where there is none, or no such organization any more.
+-- Checks a person without a token. The secret of an invitation names the organization, which opens whatever
+-- the invitation's state is now. Raises MU404 if there is no such invitation or the organization no longer
+-- exists.
 create or replace function app.enter_by_invitation(secret_hash bytea, out at timestamptz, out org_id uuid)
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -229,9 +235,10 @@ end $$;
 call app.hand_over('app.enter_by_invitation(bytea)', 'muster_door');
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 
--- Notes when tokens were last used. Called in batches, at most once a minute per token. A session that is used lasts for
--- another thirty days, and no longer than it ever may; its token is told once a day, since each telling begins an epoch.
--- What is noted after a token's end was a use before it.
+-- Records when tokens were last used. It is called in batches, at most once a minute per token. A use extends
+-- a session by thirty days, up to its maximum lifetime. The expiry of the session's token is updated only
+-- once a day, since each update starts a new rights epoch. A use recorded after a token's end happened before
+-- it.
 create or replace function app.touch_tokens(hashes bytea[]) returns void
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
   update public.tokens set last_used_at = least(now(), revoked_at)
@@ -251,7 +258,8 @@ $$;
 call app.hand_over('app.touch_tokens(bytea[])', 'muster_door');
 grant execute on function app.touch_tokens(bytea[]) to muster_app;
 
--- Whoever deletes an organization stops its tokens in the same breath, so that the door need not look at it.
+-- Revokes the tokens of a deleted organization in the same transaction, so that the authorization check need
+-- not read the organization.
 create or replace function app.revoke_tokens() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

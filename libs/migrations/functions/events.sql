@@ -1,5 +1,5 @@
--- Where the activity of organizations stands, for those who wait for it: numbers alone, so any process may ask. `moves`
--- goes up with every write that leaves anything in the trail.
+-- Returns the activity positions of organizations, for callers that wait for events. It returns only numbers,
+-- so any process may call it. `moves` increases with every write that leaves anything in the trail.
 create or replace function app.organization_positions(orgs uuid[])
 returns table (org_id uuid, activity bigint, moves bigint)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -11,8 +11,8 @@ end $$;
 call app.hand_over('app.organization_positions(uuid[])', 'muster_door');
 grant execute on function app.organization_positions(uuid[]) to muster_app;
 
--- What each of those who follow their inbox compares with what it was: another text where a notification came or was
--- read, or where rights in the organization ended.
+-- Returns a cursor for each follower of an inbox. It changes when a notification arrives or is read, or when
+-- rights in the organization end.
 create or replace function app.inbox_positions(orgs uuid[], members uuid[])
 returns table (nth bigint, place text)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -27,8 +27,8 @@ end $$;
 call app.hand_over('app.inbox_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.inbox_positions(uuid[], uuid[]) to muster_app;
 
--- Which of those who wait may see an event that lies beyond where each was and up to where the activity stood.
--- Yes or no alone: what it is each of them reads for itself. `kinds` are arrays, as text.
+-- Selects the waiting callers that may see an event between their own position and the given activity
+-- position. It only answers yes or no; each caller reads the event itself. `kinds` are arrays, as text.
 create or replace function app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[],
   projects uuid[], kinds text[])
 returns table (nth bigint)
@@ -46,7 +46,7 @@ begin
         and (w.kinds is null or e.kind = any (w.kinds::text[]))
         and (e.project_id is null
           or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
-          -- Owners and admins see what is left of deleted projects as well.
+          -- Owners and admins also see the remaining events of deleted projects.
           or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
             where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)));
 end $$;

@@ -1,5 +1,5 @@
--- The way in of a delivery: a connection says which organization it is of, and what opens the secret that it is signed with.
--- No row where there is no such connection any more.
+-- Finds the organization of a forge connection, for a delivery, with the keys that decrypt the secret of its
+-- signature. Returns no row if the connection no longer exists.
 create or replace function app.find_forge_connection(connection uuid)
 returns table (org_id uuid, kind text, secret bytea, organization_key bytea)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$

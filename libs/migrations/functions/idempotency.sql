@@ -1,4 +1,5 @@
--- Claims a key for this transaction. MU409: it is taken, the answer (or a mismatch) is in the row.
+-- Claims an idempotency key for this transaction. Raises MU409 if the key was used; its row then has the
+-- response, or shows a mismatch.
 create or replace function app.claim_key(org uuid, token uuid, op text, wanted text, print bytea) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,7 +1,7 @@
--- Issuers of OpenID Connect by which organizations' people sign in, as sign-in uses them. All run as the door: sign-in itself reads
--- nothing of an organization.
+-- Functions for the OpenID Connect issuers of organizations, which sign-in uses. All run as muster_door,
+-- since sign-in itself reads no data of organizations.
 
--- The issuers that speak for a domain, each with the organization that named it.
+-- Returns the issuers of a domain, each with the organization that configured it.
 create or replace function app.identity_providers_of(wanted text)
 returns table (id uuid, name text, org_id uuid, org_name text)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -18,7 +18,8 @@ end $$;
 call app.hand_over('app.identity_providers_of(text)', 'muster_door');
 grant execute on function app.identity_providers_of(text) to muster_sign_in;
 
--- What signing in at an issuer takes; no row where it speaks for no domain. `organization_key` is half of what opens the secret.
+-- Returns the configuration for signing in at an issuer; no row if it serves no domain. `organization_key` is
+-- half of the key that decrypts the secret.
 create or replace function app.find_identity_provider(provider uuid)
 returns table (id uuid, org_id uuid, name text, issuer text, client_id text, secret bytea, organization_key bytea,
   trusts_addresses boolean, domains text[])
@@ -37,8 +38,9 @@ end $$;
 call app.hand_over('app.find_identity_provider(uuid)', 'muster_door');
 grant execute on function app.find_identity_provider(uuid) to muster_sign_in;
 
--- Whether sessions with these proofs may not enter an organization with this policy, as a member of this role. The owner
--- may: else an issuer that does not answer would lock out all who could say so.
+-- Returns true if sessions with these proofs may not enter an organization with this policy, as a member of
+-- this role. The owner is exempt. Otherwise an unavailable issuer would lock out everyone who could change
+-- the policy.
 create or replace function app.lacks_proof(rules jsonb, role text, proofs text[]) returns boolean
 language sql immutable parallel safe set search_path = pg_catalog, public, pg_temp as $$
   select role <> 'owner' and (
@@ -48,7 +50,8 @@ language sql immutable parallel safe set search_path = pg_catalog, public, pg_te
         where 'provider:' || allowed = any (proofs))))
 $$;
 
--- Ends what lets sessions into the organization of this transaction that lack what its policy asks for by now.
+-- Revokes the tokens of sessions that lack a proof which the policy of this transaction's organization now
+-- requires.
 create or replace function app.end_unproven_sessions() returns void
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -61,8 +64,9 @@ end $$;
 call app.hand_over('app.end_unproven_sessions()', 'muster_door');
 grant execute on function app.end_unproven_sessions() to muster_app;
 
--- What an organization asks of the sessions of an account that is in there: the issuers, of which one has to have
--- vouched for the person, and whether a passkey has to have. No row for any other account.
+-- Returns the proofs that an organization requires from sessions of an account that is a member: the issuers,
+-- of which one must have vouched for the person, and if a passkey is required. Returns no row for any other
+-- account.
 create or replace function app.asked_proofs(account uuid, organization uuid)
 returns table (org_name text, requires_passkey boolean, provider_id uuid, provider_name text)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$

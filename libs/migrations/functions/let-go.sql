@@ -1,7 +1,8 @@
--- What stays when what it refers to is deleted loses its reference first: a foreign key that sets columns to null is one that not
--- every engine has where the key begins with the organization. It is the door that does so: a caller that deletes a story may
--- change no version of a contract, and the owner, who takes things along, is shown nothing by forced row security. Where their
--- project goes, all of them go with it, and none is written once more.
+-- Functions that clear a reference when the referenced row is deleted and the referencing row stays. A
+-- foreign key could set the columns to null, but not every engine supports this if the key begins with the
+-- organization. They run as muster_door. A caller that deletes a story may not update a version of a
+-- contract, and the owner, who runs cascades, sees no rows under forced row-level security. If the project
+-- itself is deleted, all of these rows are deleted with it, and none is updated.
 create or replace function app.project_stays(org uuid, project uuid) returns boolean
 language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -20,7 +21,7 @@ end $$;
 call app.hand_over('app.let_go_of_story()', 'muster_door');
 create or replace trigger stories_let_go before delete on stories for each row execute function app.let_go_of_story();
 
--- Its own counts need not follow, and cannot: it is the row that is being deleted.
+-- The counts of the epic itself need not and cannot be updated, since its row is being deleted.
 create or replace function app.let_go_of_epic() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare

@@ -1,4 +1,5 @@
--- The months that there are, of all tables that are kept by month. Where a row goes that has none, `ends` is null.
+-- Returns the monthly partitions of all partitioned tables. `ends` is null for the default partition, which
+-- receives rows without a month.
 create or replace function app.months()
 returns table (kept regclass, held regclass, ends timestamptz)
 language sql stable set search_path = pg_catalog, pg_temp set timezone = 'UTC' as $$
@@ -9,8 +10,8 @@ language sql stable set search_path = pg_catalog, pg_temp set timezone = 'UTC' a
 $$;
 revoke all on function app.months() from public;
 
--- Makes a month of a table where it is missing, and answers whether it did. Rows that came while nobody made months stay where they
--- are: such a month is done without.
+-- Creates a monthly partition if it is missing, and returns true if it did. Rows of a month that was not
+-- created in time stay in the default partition, and that month gets no partition.
 create or replace function app.make_month(kept regclass, begins timestamptz) returns boolean
 language plpgsql set search_path = pg_catalog, public, pg_temp set timezone = 'UTC' as $$
 declare
@@ -24,10 +25,10 @@ begin
   execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
     into has_strays using begins, ends;
   if has_strays then return false; end if;
-  -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
+  -- The partition is created separately and attached, so that readers and writers of other months continue.
   execute format('create table months.%I (like %s including all)', month, kept);
   execute format('alter table months.%I enable row level security', month);
-  -- What is said of the values of a column (migration 0015) is not copied with it.
+  -- The statistics options of columns (migration 0015) are not copied with the table.
   for field, option in
     select a.attname, o.option_value from pg_attribute a, pg_options_to_table(a.attoptions) o
     where a.attrelid = kept and o.option_name = 'n_distinct' loop
@@ -38,9 +39,10 @@ begin
 end $$;
 revoke all on function app.make_month(regclass, timestamptz) from public;
 
--- Makes this month and the two after it where they are missing, and drops those of the audit that ended more than so many
--- days ago (null drops none); answers the names of both. It runs as whoever migrates, for only a table's owner may; the worker calls it, and
--- nothing that it is told becomes a name. It gives way to whoever works on the tables, and is called again.
+-- Creates the partitions of this month and the next two if they are missing, and drops audit partitions that
+-- ended more than `audit_days` days ago (null drops none). Returns the names of both. It runs as the
+-- migrating role, since only a table's owner may do this. The worker calls it, and no argument becomes part
+-- of a name. It gives up if the tables are locked, and is called again later.
 create or replace function app.keep_months(audit_days int)
 returns table (month text, done text)
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp set timezone = 'UTC' set lock_timeout = '1s' as $$
@@ -49,7 +51,7 @@ declare
   begins timestamptz;
   held regclass;
 begin
-  -- Two at once would make the same month.
+  -- Concurrent calls would create the same partition.
   perform pg_advisory_xact_lock(4105);
   for kept in select p.partrelid::regclass from pg_partitioned_table p join pg_class c on c.oid = p.partrelid
     where c.relnamespace = 'public'::regnamespace order by 1 loop

@@ -1,8 +1,10 @@
--- Organizations on servers of their own, see docs/decisions/scale.md. SQLSTATE beside those of enter.sql: MU421 the organization
--- is elsewhere, or about to be: home says where.
+-- Functions for organizations on several servers, see docs/decisions/scale.md. They raise a SQLSTATE in
+-- addition to those of enter.sql. MU421: the organization is on another server or about to move there; the
+-- primary server knows where.
 
--- At home: where organizations are that have a place; the others are here. One that was moved opens there a moment after
--- that was said, so a caller that is refused there waits until its move is over.
+-- On the primary server: returns the placements of organizations that have one; all others are on the primary
+-- server. A moved organization is opened shortly after its new placement is recorded. A caller that is
+-- refused there waits until the move is over.
 create or replace function app.places_of(orgs uuid[])
 returns table (org_id uuid, node text, is_moving boolean)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -12,7 +14,8 @@ end $$;
 call app.hand_over('app.places_of(uuid[])', 'muster_door');
 grant execute on function app.places_of(uuid[]) to muster_app, muster_worker, muster_sign_in;
 
--- On a node: opens an organization for a job of it, or raises where the organization is elsewhere.
+-- On another server: opens an organization for one of its jobs. Raises if the organization is on another
+-- server.
 create or replace function app.enter_as_system(org uuid) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -24,8 +27,9 @@ end $$;
 call app.hand_over('app.enter_as_system(uuid)', 'muster_door');
 grant execute on function app.enter_as_system(uuid) to muster_app;
 
--- At home: a slug for an organization on a node; false where it is another one's. It keeps the one that it has, since whether it
--- comes to have the other is decided there; those that it had before are free.
+-- On the primary server: claims a slug for an organization on another server; false if a different
+-- organization has it. The current slug stays claimed, since the organization's own server decides about the
+-- change. Earlier slugs are released.
 create or replace function app.claim_slug(org uuid, wanted text, has text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -38,7 +42,7 @@ end $$;
 call app.hand_over('app.claim_slug(uuid, text, text)', 'muster_door');
 grant execute on function app.claim_slug(uuid, text, text) to muster_app, muster_sign_in;
 
--- At home: an organization that comes to be here has no slug of one on a node.
+-- On the primary server: prevents a new organization here from taking the slug of one on another server.
 create or replace function app.refuse_claimed_slug() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -52,13 +56,14 @@ call app.hand_over('app.refuse_claimed_slug()', 'muster_door');
 create or replace trigger orgs_slug_free before insert or update of slug on orgs for each row
   execute function app.refuse_claimed_slug();
 
--- What stands for an organization where it is closed, or written to while it leaves.
+-- Returns the advisory lock of an organization, taken to close it or to write to it while it leaves.
 create or replace function app.door_of(org uuid) returns bigint
 language sql immutable parallel safe as $$
   select hashtextextended('leaves ' || org::text, 0)
 $$;
 
--- At home: an organization that was removed from the node that it was at has no place any more, and its slug is free.
+-- On the primary server: removes the placement of an organization that was deleted on its server, and
+-- releases its slug.
 create or replace function app.forget_place(org uuid, at_node text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -67,7 +72,8 @@ end $$;
 call app.hand_over('app.forget_place(uuid, text)', 'muster_door');
 grant execute on function app.forget_place(uuid, text) to muster_app;
 
--- At home: a place for an organization that comes to be at a node; false where the slug is another one's.
+-- On the primary server: reserves the placement of a new organization on another server; false if a different
+-- organization has the slug.
 create or replace function app.reserve_place(org uuid, at_node text, wanted text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -81,7 +87,7 @@ grant execute on function app.reserve_place(uuid, text, text) to muster_sign_in,
 grant execute on function app.forget_place(uuid, text) to muster_sign_in, muster_operator;
 grant execute on function app.places_of(uuid[]) to muster_operator;
 
--- At home: the servers that take no new organizations.
+-- On the primary server: returns the servers that accept no new organizations.
 create or replace function app.nodes_closed() returns setof text
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -90,10 +96,10 @@ end $$;
 call app.hand_over('app.nodes_closed()', 'muster_door');
 grant execute on function app.nodes_closed() to muster_sign_in, muster_operator;
 
--- On a server that an organization leaves or has left: once the organization is closed, refuses those who write its rows. The mover that
--- closes it takes the lock for itself: until then it waits for those who write, and afterwards they wait for it, and see it closed.
--- What the worker does to all organizations at once leaves the rows alone and waits for nobody; a job of the organization is done
--- where it is.
+-- On a server that an organization leaves or has left: refuses writes to its rows once it is closed. The
+-- mover that closes it takes the lock exclusively. It thus waits for running writes, and later writes wait
+-- for it and then see the organization closed. Statements of the worker over all organizations skip the rows
+-- and wait for nothing. A job of the organization runs on its current server.
 create or replace function app.guard_leaving_row() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

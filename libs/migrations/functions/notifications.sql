@@ -1,4 +1,4 @@
--- A UUIDv7 of this moment, for rows that only a statement knows how many there are of.
+-- Creates a UUIDv7 of this moment, for rows whose number only the statement knows.
 create or replace function app.new_id(moment timestamptz) returns uuid
 language sql volatile parallel safe as $$
   select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
@@ -6,9 +6,10 @@ language sql volatile parallel safe as $$
     'hex')::uuid
 $$;
 
--- The counts of an inbox, row by row. That costs a write of many three times as much, and a member who reads n notifications
--- n²: so who writes or marks many says by muster.unread that the statement counts them itself, for the rest of its transaction. It
--- takes the rows of the counts in the order of their key, so that no two statements wait for each other.
+-- Maintains the counts of an inbox row by row. A write of many notifications then takes three times as long,
+-- and marking n notifications of a member as read takes n². Such a statement sets muster.unread and updates
+-- the counts itself, for the rest of its transaction. It locks the rows of the counts in the order of their
+-- key, so that no two statements wait for each other.
 create or replace function app.count_unread() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

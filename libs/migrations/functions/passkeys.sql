@@ -1,5 +1,6 @@
--- The passkeys of a person: as the page of sign-in shows and changes them, which knows the account, and as calls of an organization
--- do, which know a member. They are the person's, in all of their organizations. All run as the door.
+-- Functions for the passkeys of a person. The sign-in pages identify the account, and calls of an
+-- organization identify a member. Passkeys belong to the person in all of their organizations. All functions
+-- run as muster_door.
 
 create or replace function app.passkeys_of_account(account uuid, after_id uuid, most int)
 returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
@@ -12,7 +13,7 @@ $$;
 call app.hand_over('app.passkeys_of_account(uuid, uuid, int)', 'muster_door');
 grant execute on function app.passkeys_of_account(uuid, uuid, int) to muster_sign_in;
 
--- Gives a passkey another name; no row where it is not the account's.
+-- Renames a passkey; no row if it does not belong to the account.
 create or replace function app.rename_passkey_of_account(account uuid, passkey uuid, new_name text)
 returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -23,7 +24,7 @@ $$;
 call app.hand_over('app.rename_passkey_of_account(uuid, uuid, text)', 'muster_door');
 grant execute on function app.rename_passkey_of_account(uuid, uuid, text) to muster_sign_in;
 
--- Removes a passkey, and answers what it was called; no row where it is not the account's.
+-- Deletes a passkey and returns its name; no row if it does not belong to the account.
 create or replace function app.delete_passkey_of_account(account uuid, passkey uuid) returns table (name text)
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
   delete from sign_in.passkeys p where p.id = passkey and p.account_id = account returning p.name
@@ -54,7 +55,8 @@ $$;
 call app.hand_over('app.delete_passkey(uuid, uuid)', 'muster_door');
 grant execute on function app.delete_passkey(uuid, uuid) to muster_app;
 
--- The address of a member's person, of the organization that this transaction is in; null for a member who never signed in.
+-- Returns the address of a member's account, in the organization of this transaction; null for a member who
+-- never signed in.
 create or replace function app.address_of_account(member uuid) returns text
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
   select a.email from sign_in.accounts a where a.id = app.account_of(member)

@@ -1,9 +1,9 @@
--- What operators of the installation may see: rows of all organizations, through functions alone. They run as a role
--- that reads just the columns it needs, and each asks for the pass that the door gives to a token of scope platform; so
--- that no other operation, however it is tricked, sees anything through them.
+-- Functions for operators of the installation, who may see rows of all organizations only through them. They
+-- run as a role that can read only the columns it needs. Each checks that the transaction was entered with a
+-- token of scope platform, so that no other operation, however it is tricked, can use them.
 
--- Raises MU403 unless the token that this transaction was entered with is a platform token that is good, here or at the server that
--- asks this one.
+-- Raises MU403 unless this transaction was entered with a valid platform token, here or on the server that
+-- sent this query.
 create or replace function app.require_platform() returns void
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -20,12 +20,12 @@ begin
 end $$;
 call app.hand_over('app.require_platform()', 'muster_platform');
 
--- The lists. Each walks down an index from where the page before ended, looks at so many (`most`) at most, and answers
--- `wanted` of those whose texts are like the pattern, and one more where there is one. The last that may be looked at
--- comes along whether it fits or not, as the signpost of the next page. `nth` numbers what was looked at.
+-- Lists for operators. Each scans an index from the end of the previous page and reads `most` rows at most.
+-- It returns up to `wanted` matching rows, and one more if there is one. The last row read is returned
+-- whether it matches or not, as the cursor of the next page. `nth` numbers the rows read.
 
 
--- By address: everybody who is in an organization, with all organizations that they are in.
+-- Lists all members by address, with all of their organizations.
 create or replace function app.platform_accounts(after_address text, pattern text, most int, wanted int)
 returns table (nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -52,7 +52,7 @@ end $$;
 call app.hand_over('app.platform_accounts(text, text, int, int)', 'muster_platform');
 grant execute on function app.platform_accounts(text, text, int, int) to muster_app;
 
--- By slug, those that are to be purged among them.
+-- Lists all organizations by slug, including those that are scheduled for purging.
 create or replace function app.platform_orgs(after_slug text, pattern text, most int, wanted int)
 returns table (
   nth bigint, fits boolean, id uuid, slug text, name text, plan text, status text, seats int, owner_email text, owner_name text,
@@ -75,7 +75,7 @@ end $$;
 call app.hand_over('app.platform_orgs(text, text, int, int)', 'muster_platform');
 grant execute on function app.platform_orgs(text, text, int, int) to muster_app;
 
--- By name.
+-- Lists all teams by name.
 create or replace function app.platform_teams(after_name text, after_id uuid, pattern text, most int, wanted int)
 returns table (
   nth bigint, fits boolean, sort_name text, id uuid, name text, description text, members bigint, created_at timestamptz,
@@ -102,7 +102,7 @@ end $$;
 call app.hand_over('app.platform_teams(text, uuid, text, int, int)', 'muster_platform');
 grant execute on function app.platform_teams(text, uuid, text, int, int) to muster_app;
 
--- By the slug of their organization.
+-- Lists all subscriptions by the slug of their organization.
 create or replace function app.platform_subscriptions(after_slug text, pattern text, most int, wanted int)
 returns table (
   nth bigint, fits boolean, slug text, org_id uuid, org_name text, plan text, status text, seats int, current_period_end timestamptz,
@@ -124,7 +124,8 @@ end $$;
 call app.hand_over('app.platform_subscriptions(text, text, int, int)', 'muster_platform');
 grant execute on function app.platform_subscriptions(text, text, int, int) to muster_app;
 
--- A table of at most 32 MiB is counted, which takes some 30 ms; of a larger one the last vacuum's estimate has to do.
+-- Returns true if a table has at most 32 MiB and can be counted, which takes some 30 ms. A larger table is
+-- estimated from the last vacuum.
 create or replace function app.is_counted(counted regclass) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select pg_relation_size(counted) <= 32 * 1024 * 1024
@@ -137,7 +138,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
 $$;
 call app.hand_over('app.estimated_rows(regclass)', 'muster_platform');
 
--- The installation in numbers. Organizations are always counted; `estimated` names what was not.
+-- Returns the figures of the installation. Organizations are always counted; `estimated` names the figures
+-- that are not exact.
 create or replace function app.platform_metrics()
 returns table (
   at timestamptz, orgs bigint, accounts bigint, projects bigint, stories bigint, estimated text[], plans jsonb,
@@ -147,7 +149,7 @@ language plpgsql stable security definer set search_path = pg_catalog, public, p
 begin
   perform app.require_platform();
   return query
-    -- A row that was handed over is with a worker until its time to be handed over again has come.
+    -- A dispatched row stays with a worker until it is due to be dispatched again.
     with pending as (
       select b.topic, min(b.dispatch_after) as due_since, count(*) filter (where b.dispatch_after <= now()) as waiting,
         count(*) filter (where b.dispatch_after > now() and b.attempts > 0) as active,
@@ -173,8 +175,8 @@ begin
         from (select p.topic, sum(p.waiting) as waiting, sum(p.active) as active, sum(p.delayed) as delayed,
             sum(p.failed) as failed from pending p group by 1) q),
       (select coalesce(floor(extract(epoch from greatest(now() - min(p.due_since), interval '0'))), 0)::bigint from pending p),
-      -- By the numbers of the entries, which have no gaps: an organization with a million of them is not read for longer than one
-      -- with ten.
+      -- Computed from the numbers of the entries, which have no gaps. An organization with a million entries
+      -- takes no longer than one with ten.
       (select coalesce(sum(s.audit - e.seq + 1
           - case when e.seq <= s.audit_lost_after then s.lost_until - s.lost_after else 0 end), 0)::bigint
         from streams s cross join lateral (
@@ -183,8 +185,8 @@ end $$;
 call app.hand_over('app.platform_metrics()', 'muster_platform');
 grant execute on function app.platform_metrics() to muster_app;
 
--- How many executions are in each state, as app.open_executions says it, with those that are completed: counted in a
--- small table, else by the last vacuum's estimate.
+-- Counts the executions in each state like app.open_executions, including completed ones. A small table is
+-- counted, a larger one is estimated from the last vacuum.
 create or replace function app.platform_executions()
 returns table (states jsonb, estimated boolean)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$

@@ -1,10 +1,11 @@
--- Takes a member and their agents from what they are assigned to, and from reviews that they were asked for; what was decided
--- stays. `member` is null where it is about agents alone. Whether another stands beside them is asked of the columns
--- themselves: `null = any ('{}')` is false and not null.
+-- Removes a member and their agents from assignments, and from requested reviews; verdicts stay. `member` is
+-- null for agents alone. The conditions test the columns themselves, since `null = any ('{}')` is false and
+-- not null.
 create or replace function app.release_assignments(org uuid, member uuid, own_agents uuid[]) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
-  -- Locked in one order, for two removals that meet: a member and an agent stand side by side, and the other one stays.
+  -- Locked in one order for concurrent removals: a member and an agent may share an assignment, and the other
+  -- one stays assigned.
   perform from assignments a
     where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents))
     order by a.target_type, a.target_id for update;
@@ -20,33 +21,35 @@ begin
     where r.org_id = org and (r.member_id = member or r.agent_id = any (own_agents)) and r.verdict = 'pending';
 end $$;
 
--- Ends what a member, and the member's agents, hold: whoever removes a member does it in the same transaction, with
--- the member's row locked. What they did stays. The only statement of what goes, with the triggers below.
+-- Ends everything that a member and their agents hold. The caller removes the member in the same transaction,
+-- with the member's row locked. The records of their work stay. Together with the triggers below, this is the
+-- only code that decides what ends.
 create or replace function app.release_member(org uuid, member uuid) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
 begin
   update connections set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
-  -- A token of an agent is a token of its member.
+  -- Tokens of agents are tokens of their member.
   update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
   perform app.release_assignments(org, member, own_agents);
-  -- Nor does an agent act for whoever is gone.
+  -- Agents of a removed member are retired, too.
   update agents set retired_at = now() where org_id = org and member_id = member and retired_at is null;
   delete from team_members where org_id = org and member_id = member;
   delete from project_members where org_id = org and member_id = member;
-  -- A request that is waited for no more; what was decided stays.
+  -- Only pending requests are deleted; decided ones stay.
   delete from access_requests where org_id = org and member_id = member and state = 'pending';
-  -- Whoever was let go lets nobody in: not somebody else, nor themselves under another address.
+  -- Invitations by a removed member are revoked, so that they admit neither another person nor the member
+  -- under another address.
   update invitations i set state = 'revoked', updated_at = now(), version = i.version + 1
     where i.org_id = org and i.state = 'pending' and (i.invited_by ->> 'memberId')::uuid = member;
   delete from story_selections where org_id = org and member_id = member;
   delete from devices where org_id = org and member_id = member;
 end $$;
 
--- Frees the work, the leases and the locks that a member holds, or where `agent` is given that agent of theirs; and takes back
--- what is offered to them. It is given up as by a release, `why` says for what, and its locks go with it. Leases come
--- before executions, those by their ids.
+-- Frees the work, the leases and the locks of a member, or only those of `agent`, and withdraws offers to
+-- them. Leases end as by a release, with `why` as the reason, and their locks end, too. Leases are locked
+-- before executions, and executions in the order of their ids.
 create or replace function app.free_work(org uuid, member uuid, agent uuid, why text) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -78,7 +81,7 @@ begin
   delete from locks k where k.org_id = org and k.member_id = member and (agent is null or k.agent_id = agent);
 end $$;
 
--- Ends the runs of a member, or where `agent` is given those of that agent.
+-- Cancels the runs of a member, or only those of `agent`.
 create or replace function app.cancel_runs(org uuid, member uuid, agent uuid, message text) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -90,8 +93,8 @@ begin
     where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null;
 end $$;
 
--- Whoever is a member no more holds nothing: leases and locks are freed, and runs are over, in the transaction that removes
--- them, and the work is there for others.
+-- Releases the work of a removed member in the same transaction: leases and locks are freed and runs end, so
+-- that others can take over.
 create or replace function app.release_work() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,8 +1,9 @@
--- What is found by words, and how it is kept (0013_search). The door does all of it: row security lets no index on words
--- be asked before its own condition, and what a removal takes along is the owner's doing, to whom it shows nothing.
+-- Functions for the search by words and its documents (0013_search). All run as muster_door. Row-level
+-- security would apply its own condition before an index on words could be used. Cascades run as the owner,
+-- to whom it shows no rows.
 
--- The words of a text as the index has them (0013_search); an emoji is a word by itself. A text is written anew in the index when
--- it is changed, so emoji of texts from before this rule are found from then on.
+-- Splits a text into the words of the index (0013_search); an emoji is a word by itself. The index of a text
+-- is updated only when the text changes. Emoji in older texts are found after their next change.
 create or replace function app.words(said text) returns text[]
 language plpgsql immutable parallel safe as $$
 declare
@@ -33,7 +34,7 @@ begin
   return found[:2000];
 end $$;
 
--- Writes a record's document anew, and notes the words that the organization did not use before, 300 of them at most.
+-- Replaces the document of a record, and records up to 300 words that are new in the organization.
 create or replace function app.put_document(org uuid, record uuid, record_kind text, project uuid, found_by text[], words text[]) returns void
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -57,7 +58,7 @@ declare
   title_words constant text[] := app.words(new.title);
   words constant text[] := app.words(concat_ws(' ', new.description, array_to_string(new.labels, ' ')));
 begin
-  -- The way in sees no deleted project; what is in one is found no more.
+  -- Deleted projects are invisible to authorization checks, so their records are no longer found.
   if key is null then return null; end if;
   perform app.put_document(new.org_id, new.id, 'story', new.project_id,
     app.story_keys(new.org_id, new.project_id, key, new.labels, new.title, title_words, words), title_words || words);
@@ -121,7 +122,7 @@ create or replace trigger comments_searched_anew after update of body on comment
   when (old.body is distinct from new.body)
   execute function app.keep_comment_document();
 
--- Members who left are none.
+-- Members who left have no document.
 create or replace function app.keep_member_document() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -141,7 +142,7 @@ create or replace trigger members_searched_anew after update of name, handle, em
   when ((old.name, old.handle, old.email, old.status) is distinct from (new.name, new.handle, new.email, new.status))
   execute function app.keep_member_document();
 
--- What is deleted is found no more: the kinds of documents that a row had are the trigger's arguments.
+-- Removes the documents of a deleted row. The arguments of the trigger are the kinds of its documents.
 create or replace function app.drop_documents() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -157,13 +158,13 @@ create or replace trigger comments_not_searched after delete on comments for eac
 create or replace trigger members_not_searched after delete on members for each row
   execute function app.drop_documents('member');
 
--- A key as a query of full text says it; `begun` finds what begins with it, too.
+-- Formats a key for a full-text query; with `begun` it also matches longer words with this beginning.
 create or replace function app.search_term(key text, begun boolean default false) returns text
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select '''' || replace(replace(key, '\', '\\'), '''', '''''') || case when begun then ''':*' else '''' end
 $$;
 
--- Stories of the caller's organization that have all of the keys, so many at most.
+-- Returns up to `most` stories of the caller's organization that have all of the keys.
 create or replace function app.stories_with(wanted text[], most int) returns setof uuid
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -177,7 +178,8 @@ end $$;
 call app.hand_over('app.stories_with(text[], int)', 'muster_door');
 grant execute on function app.stories_with(text[], int) to muster_app;
 
--- Words in use that are a slip away from one that was typed: `twice` for long ones, of which two letters may be too many.
+-- Returns the known words that are one typing error away from a typed one. In a typed word of at least 8
+-- letters, two letters may be extra.
 create or replace function app.words_near(org uuid, typed text) returns text[]
 language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -188,7 +190,8 @@ begin
     where f.org_id = org and f.word <> typed order by f.word limit 200);
 end $$;
 
--- How well a document fits, by the first of the queries that it passes; null where it passes none.
+-- Returns how well a document matches: the number of the first query that it satisfies; null if it satisfies
+-- none.
 create or replace function app.search_grade(keys tsvector, queries tsquery[]) returns int
 language sql immutable parallel safe as $$
   select case when keys @@ queries[1] then 1 when keys @@ queries[2] then 2 when keys @@ queries[3] then 3
@@ -196,9 +199,11 @@ language sql immutable parallel safe as $$
     when keys @@ queries[7] then 7 when keys @@ queries[8] then 8 when keys @@ queries[9] then 9 end
 $$;
 
--- What words are looked for by, best first: 1 the whole title, 2 its beginning (or that of a key, which app.find looks for), 3 all words in the title, 4 the last of them
--- begun, 5 all in title or text, 6 the last of them begun, 7 the letters as they stand anywhere in the title. `near` has for
--- each word what else it may be meant to be; where there is any, 8 all words in the title, and 9 in title or text.
+-- Builds the queries for words, best first. 1: the whole title. 2: its beginning (or that of a key, which
+-- app.find looks up). 3: all words in the title. 4: the same with a prefix as the last word. 5: all words in
+-- title or text. 6: the same with a prefix as the last word. 7: the letters anywhere in the title. `near`
+-- contains alternatives for each misspelled word. If there are any, 8 finds all words in the title, and 9 in
+-- title or text.
 create or replace function app.search_queries(mark text, typed text, words text[], near jsonb) returns tsquery[]
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select array[
@@ -219,8 +224,9 @@ language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
     from jsonb_array_elements_text(near -> (nth - 1)::int) as slip) slips
 $$;
 
--- The stories of these projects whose key begins like this one, newest first, so many at most. The numbers that begin with 7
--- are 7, 70 to 79, 700 to 799 and so on: an index has the newest of each, however many there are.
+-- Returns up to `most` stories of these projects whose key begins with this one, newest first. The numbers
+-- that begin with 7 are 7, 70 to 79, 700 to 799 and so on. An index has the newest of each range, regardless
+-- of its size.
 create or replace function app.stories_whose_key_begins(org uuid, visible uuid[], typed text, most int) returns setof uuid
 language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -239,14 +245,14 @@ begin
     order by f.id desc limit most;
 end $$;
 
--- The records that a text finds among those that the member may see with this token, best first, so many at most. What is
--- in an archived project is found where that project is named. `grade`
--- is that of app.search_queries, 0 for the number of a story and -1 for its key. What no visible record has is
--- looked for by words a slip away; `slips` has those.
+-- Finds up to `most` records that match a text and that the member may see with this token, best first.
+-- Records of an archived project are found only if that project is named. `grade` is the number of a query in
+-- app.search_queries, 0 for the number of a story and -1 for its key. Words that no visible record has are
+-- replaced by similar ones; `slips` contains those.
 --
--- Nothing here is measured by what others wrote, so that what may not be seen changes neither what is found nor its order. And
--- nothing ranks all that a word is in: the newest 500 documents of the organization are looked through, and where they have
--- too few of a grade, an index finds up to 1,000 more of it.
+-- The ranking uses no statistics of other records, so that hidden records change neither the results nor
+-- their order. It also never ranks all records with a word. It reads the newest 500 documents of the
+-- organization, and if they contain too few of a grade, an index finds up to 1,000 more.
 create or replace function app.find(member uuid, token uuid, project uuid, kinds text[], typed text, most int)
 returns table (nth int, id uuid, kind text, grade int, slips text[])
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -268,7 +274,7 @@ declare
   found_kinds text[] := '{}';
   grades int[] := '{}';
   more record;
-  -- The oldest record that was looked at, though perhaps not its spec; null where that was all.
+  -- The oldest record that was read, though perhaps not its spec; null if all were read.
   walked_to uuid;
   step int;
 begin
@@ -299,9 +305,9 @@ begin
         exit when not jsonb_path_exists(near, '$[*][*]');
         queries := array_fill(null::tsquery, array[7]) || (app.search_queries(mark, btrim(typed), words, near))[8:];
       end if;
-      -- All that is looked through is graded at once.
+      -- Grades all documents that are read in one statement.
       if step in (0, 8) then
-        -- What passes one of the others passes one of these.
+        -- A document that matches any other query also matches one of these.
         anything := case when step = 8 then queries[9] else queries[2] || queries[6] || coalesce(queries[7], queries[6]) end;
         select array_agg(f.id) as ids, array_agg(f.kind) as kinds, array_agg(f.grade) as grades into more from (
           select d.id, d.kind, app.search_grade(d.keys, queries) as grade
@@ -313,7 +319,7 @@ begin
         found_kinds := found_kinds || coalesce(more.kinds, '{}');
         grades := grades || coalesce(more.grades, '{}');
       end if;
-      -- The letters of a key are in every key of its project.
+      -- The letters of a key occur in every key of its project.
       continue when step = 0 or walked_to is null or queries[step] is null or step = 7 and begins_key
         or (select count(*) from unnest(grades) as g where g <= step) >= most;
       select array_agg(f.id) as ids, array_agg(f.kind) as kinds into more from (
@@ -337,7 +343,8 @@ end $$;
 call app.hand_over('app.find(uuid, uuid, uuid, text[], text, int)', 'muster_door');
 grant execute on function app.find(uuid, uuid, uuid, text[], text, int) to muster_app;
 
--- Some 500 characters of what is searched of a text, from shortly before the first word that was looked for.
+-- Returns about 500 characters of the searched part of a text, starting shortly before the first matching
+-- word.
 create or replace function app.excerpt(written text, typed text, slips text[]) returns text
 language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,8 +1,9 @@
--- Sessions of people: how one enters an organization, and what an organization's calls see of accounts. All run as the door,
--- which alone sees both sides.
+-- Functions for the sessions of people: how a session enters an organization, and what calls of an
+-- organization see of accounts. All run as muster_door, the only role that sees both sides.
 
--- The membership of an account in an organization. One that was made for the account's address is its own from here on: the
--- address was proven when the account came to be, and whoever made the membership named the address.
+-- Finds the membership of an account in an organization. A membership created for the account's address is
+-- bound to the account now. This is safe: the address was proven when the account was created, and the
+-- membership was created for that address.
 create or replace function app.own_membership(account uuid, organization uuid) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -17,16 +18,18 @@ begin
       and lower(m.email) = lower(a.email)
     returning m.id into own;
   if found then return own; end if;
-  -- Another call of the same person may have been faster.
+  -- A concurrent call of the same person may have been faster.
   select m.id into own from members m
     where m.org_id = organization and m.status = 'active' and m.account_id = account;
   return own;
 end $$;
 call app.hand_over('app.own_membership(uuid, uuid)', 'muster_door');
 
--- Who a session is in an organization, as app.identify says it, with the session; no row where it is over, or its person is not
--- in there; raises MU403 where it lacks a proof that the organization asks for. The token of the session there is made when it comes for the first time, and again where its person has come
--- back. `hash` is of the session's secret together with the organization's id, so no one else can have it.
+-- Returns the identity of a session in an organization, like app.identify, together with the session. Returns
+-- no row if the session has ended or its person is not a member. Raises MU403 if the session lacks a proof
+-- that the organization requires. The token of the session is created at its first use there, and again after
+-- its person has returned. `hash` covers the session's secret and the organization's id, so no other session
+-- can have it.
 create or replace function app.identify_session(session_hash bytea, organization uuid, wanted_hash bytea, new_token uuid)
 returns table (token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], project_ids uuid[],
   may_read_inbox boolean, member_name text, agent_name text, session_id uuid, proven_at timestamptz)
@@ -47,8 +50,8 @@ begin
   end if;
   if not exists (select 1 from tokens t
       where t.hash = wanted_hash and t.member_id = member and t.revoked_at is null and t.expires_at > now()) then
-    -- That of a membership that ended keeps its place in the trail, and gives up its hash; it is not revoked where it was made
-    -- while the membership ended.
+    -- The token of an ended membership stays for the trail and gives up its hash. It is not revoked if it was
+    -- created while the membership ended.
     update tokens t set hash = sha256(uuid_send(gen_random_uuid()))
       where t.hash = wanted_hash and (t.member_id <> member or t.revoked_at is not null);
     insert into tokens as t (org_id, id, member_id, name, kind, hash, last_four, scopes, expires_at, session_id)
@@ -60,7 +63,7 @@ end $$;
 call app.hand_over('app.identify_session(bytea, uuid, bytea, uuid)', 'muster_door');
 grant execute on function app.identify_session(bytea, uuid, bytea, uuid) to muster_app;
 
--- A session that is over lets nobody in anywhere: its tokens end in the same transaction.
+-- Revokes all tokens of an ended session in the same transaction.
 create or replace function app.end_session_tokens() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -73,12 +76,12 @@ end $$;
 call app.hand_over('app.end_session_tokens()', 'muster_door');
 create or replace trigger sessions_ended after update of revoked_at on sign_in.sessions for each row
   when (old.revoked_at is null and new.revoked_at is not null) execute function app.end_session_tokens();
--- At a node: a session that comes with another secret ends the tokens of the secret before.
+-- On servers other than the primary one: a session with a new secret ends the tokens of the old one.
 create or replace trigger sessions_renewed after update of hash on sign_in.sessions for each row
   when (old.hash is distinct from new.hash and coalesce(current_setting('muster.from_peer', true), '') <> '')
   execute function app.end_session_tokens();
 
--- Gives a session another secret, and its tokens the hashes that go with it.
+-- Gives a session a new secret, and its tokens the matching hashes.
 create or replace function app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[]) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -89,7 +92,7 @@ end $$;
 call app.hand_over('app.renew_session_tokens(uuid, uuid[], bytea[])', 'muster_door');
 grant execute on function app.renew_session_tokens(uuid, uuid[], bytea[]) to muster_sign_in;
 
--- The organizations in which a session has a token.
+-- Returns the organizations in which a session has a token.
 create or replace function app.organizations_of_session(session uuid) returns setof uuid
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 #variable_conflict use_column
@@ -100,7 +103,8 @@ end $$;
 call app.hand_over('app.organizations_of_session(uuid)', 'muster_door');
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 
--- The organizations that an account is in, by name, those whose membership was made for its address among them.
+-- Returns the organizations of an account by name, including those whose membership was created for its
+-- address.
 create or replace function app.organizations_of(account uuid)
 returns table (org_id uuid, slug text, name text, member_id uuid, role text)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -118,7 +122,7 @@ end $$;
 call app.hand_over('app.organizations_of(uuid)', 'muster_door');
 grant execute on function app.organizations_of(uuid) to muster_sign_in;
 
--- What is known of an address in all organizations: whether a member has it, how they are called, and whether it is invited.
+-- Returns what all organizations know of an address: the name of a member with it, and if it is invited.
 create or replace function app.known_address(address text, out member_name text, out is_invited boolean)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -130,7 +134,7 @@ end $$;
 call app.hand_over('app.known_address(text)', 'muster_door');
 grant execute on function app.known_address(text) to muster_sign_in;
 
--- The account of a member of the organization that this transaction is in.
+-- Returns the account of a member of this transaction's organization.
 create or replace function app.account_of(member uuid) returns uuid
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -138,8 +142,8 @@ begin
 end $$;
 call app.hand_over('app.account_of(uuid)', 'muster_door');
 
--- The sessions of a member's person that are not over, newest first, those of other organizations too: they are the person's.
--- `own_token` is the token that asks.
+-- Lists the active sessions of a member's account, newest first. Sessions in other organizations are
+-- included, since they belong to the person. `own_token` is the caller's token.
 create or replace function app.sessions_of(member uuid, own_token uuid, before_id uuid, most int)
 returns table (id uuid, is_current boolean, user_agent text, ip text, created_at timestamptz, last_seen_at timestamptz,
   expires_at timestamptz)
@@ -157,8 +161,8 @@ end $$;
 call app.hand_over('app.sessions_of(uuid, uuid, uuid, int)', 'muster_door');
 grant execute on function app.sessions_of(uuid, uuid, uuid, int) to muster_app;
 
--- Ends sessions of a member's person: that one, or all but the one whose token asks. Answers how many were not over; null where
--- the one is not the person's.
+-- Ends sessions of a member's account: the given one, or all except the caller's. Returns the number of
+-- sessions ended; null if the given one does not belong to the person.
 create or replace function app.end_sessions(member uuid, own_token uuid, session uuid) returns int
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 declare

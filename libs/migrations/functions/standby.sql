@@ -1,13 +1,15 @@
--- For reads that a standby answers, see docs/decisions/scale.md. SQLSTATEs beside those of enter.sql: MU425 the standby has
--- not come so far, MU428 what the process remembers of the token's rights is not enough there. Both send a read to the primary.
+-- Functions for reads on a standby, see docs/decisions/scale.md. They raise SQLSTATEs in addition to those of
+-- enter.sql. MU425: the standby has not reached the position yet. MU428: the process's cached rights do not
+-- suffice there. Both send the read to the primary.
 
--- Asked of the primary: how far each organization has moved (app.organization_positions), null where its rights are in another
--- epoch than the one told, or the token is over.
+-- On the primary: returns the position of each organization (app.organization_positions). It is null if the
+-- rights epoch differs from the given one, or if the token has expired.
 create or replace function app.moves_while_rights_hold(orgs uuid[], epochs uuid[], expiries timestamptz[])
 returns table (nth bigint, moves bigint)
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  -- Looked up one by one: a plan that is kept would read all organizations, where there were few as it was made.
+  -- A lookup per organization. With a join, a plan cached while there were few organizations would read all
+  -- of them.
   return query select w.nth, (
       select s.activity + s.audit from streams s
       where s.org_id = w.org_id and (w.expires_at is null or w.expires_at > now())
@@ -17,9 +19,10 @@ end $$;
 call app.hand_over('app.moves_while_rights_hold(uuid[], uuid[], timestamptz[])', 'muster_door');
 grant execute on function app.moves_while_rights_hold(uuid[], uuid[], timestamptz[]) to muster_app;
 
--- Lets a read into its organization at a standby, or raises. It goes by what the process remembers alone: that is asked of the
--- primary at the same time, and a standby that is in the same epoch of rights shows nobody more than the primary does.
--- `moves` and `stands_at` are of before the statements that follow, which so see at least that.
+-- Opens an organization for a read on a standby, or raises. It relies only on the process's cached rights,
+-- which the primary confirms at the same time. A standby in the same rights epoch shows no more than the
+-- primary does. `moves` and `stands_at` are read before the statements that follow, which therefore see at
+-- least that state.
 create or replace function app.enter_standby(
   at_least pg_lsn, known_org uuid, known_epoch uuid, target_kind text, target_ref text, known_projects uuid[],
   out at timestamptz, out target_id uuid, out project_id uuid, out moves bigint, out stands_at pg_lsn)
@@ -29,7 +32,7 @@ declare
   done text;
 begin
   at := now();
-  -- A server that was promoted goes its own way.
+  -- A promoted server no longer follows the primary.
   stands_at := case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end;
   if stands_at is null or stands_at < at_least then
     raise exception 'the standby has not come so far' using errcode = 'MU425';

@@ -1,5 +1,5 @@
--- Ends the tokens that were made with a token in the transaction that revokes it, and never later than it expires. Each of them
--- fires the trigger again for its own, so all descendants end.
+-- Revokes the tokens that were created with a token in the transaction that revokes it; they never outlive
+-- its expiry. Each of them fires the trigger again, so all descendants end.
 create or replace function app.end_child_tokens() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
