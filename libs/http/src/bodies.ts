@@ -1,8 +1,8 @@
 /**
- * Bodies while they come in. A body that comes with its headers, or is small and comes soon after, is not counted. A body
- * that is still on its way takes no place from requests that are being answered: it weighs what it may become, within a
- * share for each sender and a sum for all senders, and has a deadline. Senders without a token have small shares, and take
- * nothing from senders with one.
+ * Limits request bodies while they arrive. A body that arrives with its headers, or is small and arrives soon
+ * after, is not counted. An incomplete body occupies no slot of requests that are being answered. Its maximum
+ * possible size counts against a share per sender and a sum for all senders, and it has a deadline. Senders
+ * without a token have small shares, which take nothing from senders with a token.
  */
 import { type ApiError, malformed, tooMany, unavailable } from '@muster/registry';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
@@ -11,9 +11,12 @@ import { networkOf } from './network.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The known caller, such as the id of its member; null before it is known, and on routes that need no token. */
+    /**
+     * The known caller, such as the id of its member. It is null before the caller is known, and on routes
+     * that need no token.
+     */
     party: string | null;
-    /** Its body, where that did not come with the headers; null otherwise. */
+    /** The request's body if it did not arrive with the headers; null otherwise. */
     bodyOnItsWay: Coming | null;
   }
 }
@@ -21,11 +24,17 @@ declare module 'fastify' {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** A body on its way is never less, or there could be any number of small ones. */
+/** The minimum weight of an incomplete body, in bytes. Without it there could be any number of small ones. */
 const leastWeight = 64 * KiB;
-/** A body of at most `leastWeight` has arrived by then, unless its sender stopped in the middle. */
+/**
+ * The delay before a small body is counted, in milliseconds. By then a body of at most `leastWeight` has
+ * arrived, unless its sender stopped midway.
+ */
 const graceMillis = 500;
-/** Larger bodies are counted by themselves, and keep no smaller body out. */
+/**
+ * The maximum size of a usual body in bytes. Larger bodies are counted separately and do not displace smaller
+ * ones.
+ */
 const mostOfUsual = MiB;
 
 interface Sort {
@@ -34,7 +43,10 @@ interface Sort {
   readonly millis: number;
 }
 
-/** At once: of strangers 128, 8 from each address; of callers 256, 32 of each; of large ones three, one of each. */
+/**
+ * Concurrent bodies: 128 of strangers, 8 per address; 256 of callers, 32 per caller; 3 large ones, one per
+ * caller.
+ */
 const createSorts = () => ({
   strangers: { limiter: createConcurrencyLimiter(8 * MiB), ofEach: 512 * KiB, millis: 5_000 },
   usual: { limiter: createConcurrencyLimiter(16 * MiB), ofEach: 2 * MiB, millis: 5_000 },
@@ -44,29 +56,32 @@ const createSorts = () => ({
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** What it says it is; undefined where it comes in chunks. */
+/** Returns the declared length; undefined for a chunked body. */
 const statedLength = ({ headers }: FastifyRequest): number | undefined =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length']) : undefined;
 
-/** A body on its way. */
+/** An incomplete body. */
 interface Coming {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** What it may become. */
+  /** The maximum possible size in bytes. */
   readonly weight: number;
   timer: NodeJS.Timeout;
   leave: () => void;
-  /** It did not come in its time. */
+  /** True after the deadline has passed. */
   isGivenUp: boolean;
   readonly count: (chunk: Buffer) => void;
 }
 
 export interface Bodies {
-  /** Whether all of it is here. Where it is not it is let in, until the answer is out; throws where there is no room. */
+  /**
+   * Returns true if the body is complete. Otherwise counts it until the response is sent. Throws if there is
+   * no capacity.
+   */
   admit(request: FastifyRequest, reply: FastifyReply): boolean;
-  /** It is here. */
+  /** Stops counting the body of a request, since it is complete. */
   arrived(request: FastifyRequest): void;
-  /** Whether more of it is to be expected; not of a sender that was given up. */
+  /** True if more of the body is expected; false after its deadline has passed. */
   isComing(request: FastifyRequest): boolean;
 }
 
@@ -76,7 +91,7 @@ export function createBodies(): Bodies {
   const sortOf = ({ request, weight }: Coming): Sort =>
     request.party === null ? strangers : weight > mostOfUsual ? large : usual;
 
-  /** Gives it room and time; throws where there is no room. */
+  /** Reserves capacity and starts the deadline. Throws if there is no capacity. */
   const letIn = (coming: Coming): void => {
     const sort = sortOf(coming);
     const leave = takeRoom(sort, coming);
@@ -93,9 +108,10 @@ export function createBodies(): Bodies {
       const { raw } = request;
       const { bodyLimit } = request.routeOptions;
       const stated = statedLength(request);
-      // What came with the headers is read, but only at the end of this turn does Node say that it is complete.
+      // A body that arrived with the headers has been received, but Node marks it as complete only at the end
+      // of this turn of the event loop.
       const isHere = raw.complete || raw.readableLength === stated;
-      // Or the framework refuses it by what it says of itself.
+      // The framework refuses a body whose declared length exceeds its limit.
       if (isHere || (stated ?? 0) > bodyLimit) return true;
       const weight = Math.max(stated ?? bodyLimit, leastWeight);
       const coming = watch(request, reply, weight, letIn);
@@ -120,7 +136,7 @@ export function createBodies(): Bodies {
   };
 }
 
-/** Lets a body in that does not come soon, or that turns out to be large. */
+/** Counts a body that does not arrive soon, or that turns out to be large. */
 function watch(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -144,7 +160,7 @@ function watch(
     request,
     reply,
     weight,
-    // What came in the meantime, to a process that was busy, is read first.
+    // If the process was busy, data that arrived in the meantime is read first.
     timer: setTimeout(() => setImmediate(enterIfComing), graceMillis),
     leave: () => undefined,
     isGivenUp: false,
@@ -160,7 +176,7 @@ function watch(
   return coming;
 }
 
-/** Takes room for a body, and answers how it is given back; throws where there is none. */
+/** Reserves capacity for a body and returns the function that releases it. Throws if there is none. */
 function takeRoom({ limiter, ofEach }: Sort, { request, weight }: Coming): () => void {
   const party = { key: request.party ?? networkOf(request.ip), most: Math.max(ofEach, weight) };
   // guard: what one party has in its hands
@@ -181,7 +197,7 @@ function stopWatching({ request, timer, count }: Coming): void {
 function fail(coming: Coming, error: ApiError): void {
   const { request, reply } = coming;
   stopWatching(coming);
-  // The parser that reads the body gets the error, and the request is answered with it.
+  // The parser that reads the body receives the error, and the request is answered with it.
   if (request.raw.listenerCount('error') === 0) return;
   reply.header('connection', 'close');
   request.raw.emit('error', error);

@@ -1,4 +1,4 @@
-/** How much there is at once: of each party, and in all. */
+/** Limits concurrency per party and in total. */
 
 /** A caller, an address or an organization with a share of its own. */
 export interface Party {
@@ -6,13 +6,16 @@ export interface Party {
   readonly most: number;
 }
 
-/** Let in until `leave`; or not, since a party has its share, or (`null`) all together have theirs. */
+/**
+ * The result of entering: admitted until `leave`, or refused. `full` is the party whose share is used up, or
+ * null if the total is.
+ */
 export type Admission = { readonly leave: () => void } | { readonly full: Party | null };
 
 export interface ConcurrencyLimiter {
-  /** What is in it now. */
+  /** Returns the weight of everything that is admitted now. */
   size(): number;
-  /** Takes from all parties or from none. To leave twice is to leave once. */
+  /** Takes from all parties or from none. Calling `leave` again has no effect. */
   enter(parties: readonly Party[], weight?: number): Admission;
 }
 

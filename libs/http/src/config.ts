@@ -1,15 +1,17 @@
-/** The environment, parsed once at start-up; a wrong variable stops the start with a message that names it. */
+/**
+ * Parses the environment once at startup. An invalid variable aborts the start with a message that names it.
+ */
 import { parseRedisUrl } from '@muster/redis';
 import { samplerNames } from '@muster/tracing';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** A TCP port as it stands in the environment. */
+/** A TCP port from the environment. */
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
 /**
- * Whose X-Forwarded-For is believed: a number of hops, or a list of addresses and networks. Never everybody: then any caller
- * could name any address.
+ * The proxies whose X-Forwarded-For is trusted: a number of hops, or a list of addresses and networks.
+ * Trusting everyone is impossible, since any caller could then claim any address.
  */
 export const TrustProxy = z.string().transform((text, context): string[] | number => {
   if (/^\d{1,2}$/.test(text)) return Number(text);
@@ -19,7 +21,10 @@ export const TrustProxy = z.string().transform((text, context): string[] | numbe
   return z.NEVER;
 });
 
-/** Origins of pages, with commas between, as browsers say them: without the slash at the end of an address. */
+/**
+ * Parses a comma-separated list of origins. A slash at the end of an address is removed, as browsers send
+ * origins.
+ */
 export const parseOrigins = (text: string): string[] =>
   text
     .split(',')
@@ -39,7 +44,7 @@ export function parseKeys(text: string): string[] {
   return keys;
 }
 
-/** An address of Redis, as parseRedisUrl reads it; what is said of a wrong one repeats none of it. */
+/** An address of Redis, as parseRedisUrl parses it. Error messages repeat no part of an invalid one. */
 export const RedisUrl = z.string().superRefine((text, context) => {
   try {
     parseRedisUrl(text);
@@ -48,35 +53,41 @@ export const RedisUrl = z.string().superRefine((text, context) => {
   }
 });
 
-/** What each app's configuration has. */
+/** The configuration variables that all apps share. */
 export const commonEnvironment = {
-  /** The port it listens on. */
+  /** The port that it listens on. */
   PORT: Port,
-  /** The port of /metrics, for monitoring alone. */
+  /** The port of /metrics, for monitoring only. */
   METRICS_PORT: Port,
-  /** The address it listens on. */
+  /** The address that it listens on. */
   HOST: z.string().default('0.0.0.0'),
-  /** How long a balancer may need to see that a stopping service is not ready any more. */
+  /**
+   * The time in milliseconds that a load balancer may need to notice that a stopping service is no longer
+   * ready.
+   */
   DRAIN_NOTICE_MILLIS: z.coerce.number().int().min(0).max(120_000).default(0),
   /** The lowest level that is logged. */
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** Where traces go, as OTLP over HTTP in JSON, such as `http://collector:4318`; without it none are made. */
+  /**
+   * The address that receives traces as OTLP over HTTP in JSON, such as `http://collector:4318`. Without it
+   * no traces are recorded.
+   */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  /** Headers that go with them, such as a key: `name=value` with commas between. */
+  /** Headers of trace requests, such as a key: `name=value`, separated by commas. */
   OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
-  /** Which traces are kept. */
+  /** The sampler, which selects the traces to keep. */
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
-  /** The share that is kept, from 0 to 1, by the samplers that keep a share. */
+  /** The share of traces to keep, from 0 to 1, for samplers that keep a share. */
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-  /** How long spans are gathered before they go out together. */
+  /** The maximum time in milliseconds that spans are batched before they are sent. */
   OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).max(60_000).default(5_000),
-  /** What else traces say of this process: `name=value` with commas between. */
+  /** Additional attributes of this process in traces: `name=value`, separated by commas. */
   OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
 };
 
 /**
- * A variable that `parse` makes something of, `usual` where it is not set. What it throws is what is said of the variable,
- * so it repeats no secret.
+ * Declares a variable with a custom parser; `usual` is the default. The parser's error message is shown to
+ * operators, so it must repeat no secret.
  */
 export const parsedVariable = <Value>(parse: (text: string) => Value, usual = '') =>
   z
@@ -93,12 +104,13 @@ export const parsedVariable = <Value>(parse: (text: string) => Value, usual = ''
 
 export class ConfigError extends Error {}
 
-/** Parses the environment. Throws a ConfigError whose message has a line for each variable that does not fit. */
+/** Parses the environment. Throws a ConfigError whose message has a line for each invalid variable. */
 export function parseEnvironment<Shape extends z.ZodRawShape>(
   shape: Shape,
   environment: Record<string, string | undefined>,
 ): z.output<z.ZodObject<Shape>> {
-  // An empty variable is one that is not set: shells and compose files cannot unset. Of blanks a number would be 0.
+  // An empty variable counts as not set, since shells and compose files cannot unset one. Blanks would
+  // otherwise parse as the number 0.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
   const parsed = z.object(shape).safeParse(given);
   if (parsed.success) return parsed.data;

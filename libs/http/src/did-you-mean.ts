@@ -1,6 +1,6 @@
 import leven from 'leven';
 
-/** The names nearest to a mistyped one, at most three; none where nothing is near. */
+/** Returns up to three names that are most similar to a mistyped one; none if no name is similar. */
 export function closestTo(mistyped: string, names: readonly string[]): string[] {
   const wanted = mistyped.slice(0, 100).toLowerCase();
   const most = Math.max(2, Math.floor(wanted.length / 3));

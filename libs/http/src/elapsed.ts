@@ -1,14 +1,20 @@
-/** How long a request has taken. Fastify's own `reply.elapsedTime` is 0 wherever Fastify logs nothing itself, as here. */
+/**
+ * Measures how long a request has taken. Fastify's own `reply.elapsedTime` is 0 if Fastify does not log, as
+ * here.
+ */
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** By `performance.now()`, once its headers were here; null where the framework refused it before. */
+    /**
+     * The time when the headers had arrived, by `performance.now()`; null if the framework refused the
+     * request before.
+     */
     arrivedAt: number | null;
   }
 }
 
-/** To be called before any hook that takes time. */
+/** Records arrival times. Call it before any hook that takes time is added. */
 export function noteArrivals(app: FastifyInstance): void {
   app.decorateRequest('arrivedAt', null);
   app.addHook('onRequest', (request, _reply, done) => {
@@ -17,10 +23,10 @@ export function noteArrivals(app: FastifyInstance): void {
   });
 }
 
-/** Milliseconds since the request's headers were here. */
+/** Returns the milliseconds since the request's headers arrived. */
 export const elapsedMillis = ({ arrivedAt }: FastifyRequest): number =>
   arrivedAt === null ? 0 : performance.now() - arrivedAt;
 
-/** The same in tenths of a millisecond, as the log says it. */
+/** Returns the elapsed milliseconds rounded to tenths, for the log. */
 export const durationMillis = (request: FastifyRequest): number =>
   Math.round(elapsedMillis(request) * 10) / 10;

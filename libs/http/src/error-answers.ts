@@ -1,4 +1,7 @@
-/** What a caller is answered where a request fails: the error object of the contract, also of what is no request yet. */
+/**
+ * Builds the response of a failed request: the error object of the contract, even for input that is not yet a
+ * request.
+ */
 import { type Socket } from 'node:net';
 import { type ApiError, malformed, tooLarge, unsupportedMediaType } from '@muster/registry';
 import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -6,7 +9,7 @@ import { type Logger } from 'pino';
 import { type RenderedPage } from './page.ts';
 import { newRequestId } from './request-id.ts';
 
-/** Fastify's own refusals in the contract's words; undefined for all other errors. */
+/** Converts Fastify's own refusals to errors of the contract; undefined for all other errors. */
 export function ofFramework(error: unknown): ApiError | undefined {
   switch ((error as Partial<FastifyError>).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -22,13 +25,16 @@ export function ofFramework(error: unknown): ApiError | undefined {
   }
 }
 
-/** The caller left before its body was complete: no fault of ours. The answer reaches no caller. */
+/**
+ * Reports a caller that disconnected before its body was complete. It is no fault of the service, and the
+ * response reaches no caller.
+ */
 const endedInTheMiddle = (): ApiError =>
   malformed('malformed_request', 'The body ended before its stated length.');
 
 /**
- * What a 401 asks for. Clients of MCP read more of it than its scheme (RFC 6750, section 3): whether a token was sent that
- * is no good.
+ * Builds the WWW-Authenticate header of a 401. Clients of MCP need more than the scheme (RFC 6750, section
+ * 3): it states whether an invalid token was sent.
  */
 function challengeOf({ headers, routeOptions }: FastifyRequest, { message }: ApiError): string {
   if (routeOptions.config.isForMcp !== true) return 'Bearer';
@@ -47,7 +53,7 @@ export function sendError(
   page: RenderedPage = { headers: jsonHeaders, body: JSON.stringify(error.toBody(requestId)) },
 ): FastifyReply {
   reply.request.error = error;
-  // Where the framework refuses a request itself, no hook has set it.
+  // If the framework itself refuses a request, no hook has set this header.
   reply.header('x-request-id', requestId);
   if (error.code === 'unauthorized') reply.header('www-authenticate', challengeOf(reply.request, error));
   if (error.code === 'method_not_allowed') reply.header('allow', 'POST');
@@ -64,8 +70,8 @@ const rawRefusals: Readonly<Record<string, () => ApiError>> = {
 };
 
 /**
- * Answers what is not even HTTP, by hand: there is no request yet. On a connection that a browser opened ahead nothing was
- * asked: it would take the answer for that of the first request that it sends there.
+ * Answers malformed HTTP directly on the socket, since there is no request yet. A connection that a browser
+ * opened in advance gets no response. The browser would take it for the response to its first request there.
  */
 export function refuseRaw(socket: Socket, error: { code?: string }): void {
   if (!socket.writable || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
@@ -81,8 +87,11 @@ export function refuseRaw(socket: Socket, error: { code?: string }): void {
   );
 }
 
-/** Answers whatever was thrown; `toApiError` is for what neither the framework nor the connection explains. */
-/** Renders an error for a browser; undefined where the caller is a program. */
+/**
+ * Answers any thrown error. `toApiError` converts errors that neither the framework nor the connection
+ * explains.
+ */
+/** Renders an error for a browser; undefined if the caller is a program. */
 export type ErrorPage = (request: FastifyRequest, error: ApiError) => RenderedPage | undefined;
 
 /** True for a browser that opens a page or sends a form. Programs accept anything, or JSON. */

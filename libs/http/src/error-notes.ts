@@ -1,4 +1,6 @@
-/** Answers with an error are counted; and said, where no operation was reached that says how it ended. */
+/**
+ * Counts error responses, and logs those that reached no operation, since an operation logs its own outcome.
+ */
 import { type ApiError } from '@muster/registry';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -7,14 +9,19 @@ import { type Metrics } from './metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operation that was called, once a route knows it. The route that sets it also logs how the call ended. */
+    /**
+     * The called operation, once a route has determined it. The route that sets it also logs the outcome of
+     * the call.
+     */
     operation: string | null;
-    /** The error that the caller was answered. */
+    /** The error in the response. */
     error: ApiError | null;
   }
 }
 
-/** For each answer that goes out with an error. By its route: a path may be anything, a secret too. */
+/**
+ * Records an error response. It is labeled by its route, since a path may contain anything, even a secret.
+ */
 export function noteError(
   request: FastifyRequest,
   reply: FastifyReply,

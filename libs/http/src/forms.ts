@@ -1,12 +1,17 @@
-/** Forms of pages that a service makes by itself: what they send, their cookies, and where people go next. */
+/**
+ * Handles the forms of pages that a service renders itself: their fields, their cookies, and the redirects
+ * after them.
+ */
 import { stringifySetCookie } from 'cookie';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { cookieOf, requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 
-/** Of a form, or of the query of an address; each field once. */
+/** The fields of a form or of an address's query, one value each. */
 export type Form = Readonly<Record<string, string>>;
 
-/** Those that are one text: a program may send as JSON what no form has, and a name twice. */
+/**
+ * Keeps the fields with a single text value. A program may send JSON that no form produces, or a name twice.
+ */
 const textsOf = (fields: unknown): Form =>
   Object.fromEntries(
     Object.entries(fields ?? {}).filter((field): field is [string, string] => typeof field[1] === 'string'),
@@ -27,14 +32,14 @@ export function takeForms(app: FastifyInstance): void {
   );
 }
 
-/** A form's request, before its body is read: of a page of this origin. Throws 403. */
+/** Checks before the body is read that a form was sent by a page of this origin. Throws 403. */
 export const fromOwnPage =
   (cookie: SessionCookie) =>
   async (request: FastifyRequest): Promise<void> => {
     requireSameOrigin(request, cookie);
   };
 
-/** The cookies of a browser by what they are for: `session`, and what the browser is in the middle of. */
+/** The cookies of a browser by purpose: `session`, and the flows that the browser has started. */
 export interface Cookies<Use extends string> {
   readonly read: (request: FastifyRequest, what: Use) => string | undefined;
   readonly set: (reply: FastifyReply, what: Use, value: string) => void;
@@ -42,8 +47,9 @@ export interface Cookies<Use extends string> {
 }
 
 /**
- * Sent to this origin alone, kept from scripts, and not sent along by pages of other sites but by a link to here. Each use has
- * its seconds; those besides the session end their name with the use.
+ * Creates cookies that are sent to this origin only and are hidden from scripts. Pages of other sites cannot
+ * cause them to be sent, except by a link to this origin. Each purpose has its lifetime in seconds. The names
+ * of all but the session's end with the purpose.
  */
 export function cookiesOf<Use extends string>(
   { name, isSecure }: SessionCookie,
@@ -65,10 +71,11 @@ export function cookiesOf<Use extends string>(
   };
 }
 
-/** A path of this origin, as a form or an address names it; the other one where it is none. */
+/** Returns a path of this origin that a form or an address names, or `instead` if it is none. */
 export function pathWithin(named: unknown, instead: string): string {
   if (typeof named !== 'string' || named.length > 2_000 || !named.startsWith('/')) return instead;
-  // What a browser makes of it: `//host`, `/\host` and control characters lead elsewhere, and `/.//host` is `//host` by then.
+  // Parse it as a browser does: `//host`, `/\host` and control characters lead to other origins, and
+  // `/.//host` becomes `//host`.
   const origin = 'https://muster.invalid';
   const url = URL.canParse(named, origin) ? new URL(named, origin) : undefined;
   if (url?.origin !== origin || url.pathname.startsWith('//')) return instead;

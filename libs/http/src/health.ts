@@ -1,4 +1,7 @@
-/** /livez touches nothing; /readyz asks what the service stands on, with a bound, at most once a second. */
+/**
+ * Serves /livez and /readyz. /livez checks nothing. /readyz checks the service's dependencies, with a timeout
+ * and at most once a second.
+ */
 import { productVersion } from '@muster/registry';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
@@ -8,11 +11,17 @@ import { type Saturation } from './places.ts';
 
 export interface Check {
   readonly name: string;
-  /** Without a needed one the service is not ready; without another it is ready, degraded. */
+  /**
+   * True if the service is not ready without the dependency. Without any other dependency it is ready but
+   * degraded.
+   */
   readonly needed: boolean;
-  /** Throws, or says what is wrong. */
+  /** Throws or returns what is wrong. */
   readonly run: () => Promise<string | undefined>;
-  /** Asked before the service listens: a sentence where it can never work with what is there, such as a server too old. */
+  /**
+   * Runs before the service listens. Returns a sentence if the service can never work with the dependency,
+   * for example because the server is too old.
+   */
   readonly faultForGood?: () => Promise<string | undefined>;
 }
 
@@ -25,7 +34,7 @@ export interface Readiness {
   readonly checks: Record<string, State>;
 }
 
-/** What is wrong, as the check says it or throws it. */
+/** Returns the problem that the check returned or threw. */
 async function faultOf(
   check: Check,
 ): Promise<{ readonly why: string } | { readonly err: unknown } | undefined> {
@@ -43,10 +52,16 @@ async function faultOf(
   }
 }
 
-/** How long the start waits for what the service stands on; where that is away it goes on. */
+/**
+ * The time limit of the startup check, in milliseconds. The start continues if a dependency does not answer
+ * in time.
+ */
 const startBoundMillis = 5_000;
 
-/** Throws a ConfigError that says what the service can never work with. What is away may be right when it comes. */
+/**
+ * Throws a ConfigError that names the dependencies with which the service can never work. An unavailable
+ * dependency passes, since it may be suitable.
+ */
 export async function refuseFaultsForGood(checks: readonly Check[]): Promise<void> {
   const faults = await Promise.all(
     checks.map(async ({ faultForGood }) => {
@@ -69,14 +84,15 @@ export async function refuseFaultsForGood(checks: readonly Check[]): Promise<voi
 
 interface Condition {
   readonly logger: Logger;
-  /** The service stops: it is not ready any more. */
+  /** True while the service stops. It is not ready then. */
   readonly isDraining: () => boolean;
   readonly saturation: () => Saturation;
 }
 
 /**
- * A copy that turns callers away for long says so and stays ready, since it answers as many as it can, and without it the
- * others would have to answer more. One in which nothing moves any more is not ready.
+ * Adds the state of the slots to the readiness. A copy that has been refusing callers for a while reports
+ * that and stays ready. It still answers as many as it can, and without it the others would have to answer
+ * more. A copy in which no request makes progress is not ready.
  */
 function withPlaces(known: Readiness, saturation: Saturation): Readiness {
   if (saturation === 'none') return known;
@@ -84,7 +100,7 @@ function withPlaces(known: Readiness, saturation: Saturation): Readiness {
   return { status, checks: { ...known.checks, places: 'full' } };
 }
 
-/** Adds /livez and /readyz, and answers what is ready. */
+/** Adds /livez and /readyz. Returns the function that checks the readiness. */
 export function addHealth(
   app: FastifyInstance,
   checks: readonly Check[],
@@ -93,7 +109,10 @@ export function addHealth(
   let last: { readonly readiness: Promise<Readiness>; readonly until: number } | undefined;
 
   const before = new Map<string, boolean>();
-  /** Says it where it changed. A service that starts may be asked before it has all that it stands on: that is no warning. */
+  /**
+   * Logs a changed state. During the start, a missing dependency is not a warning, since the service may be
+   * checked before all dependencies run.
+   */
   const note = ({ name, needed }: Check, fault: Awaited<ReturnType<typeof faultOf>>): void => {
     const wasThere = before.get(name);
     before.set(name, fault === undefined);
@@ -126,7 +145,7 @@ export function addHealth(
   };
 
   const readiness = (): Promise<Readiness> => {
-    // By a clock that nothing sets.
+    // A monotonic clock.
     if (last === undefined || last.until < performance.now())
       last = { readiness: look(), until: performance.now() + rememberMillis };
     return last.readiness;

@@ -1,6 +1,9 @@
-/** HTML as it is written in the code: html`<p>${text}</p>`. A value is text, and is escaped; what is no text is made here. */
+/**
+ * Builds HTML by tagged templates: html`<p>${text}</p>`. Values are escaped as text, except for instances of
+ * Html.
+ */
 
-/** A piece of a page. */
+/** A fragment of HTML. */
 export class Html {
   readonly text: string;
 

@@ -64,7 +64,7 @@ export { acceptsPages, type ErrorPage, errorTitle, ofFramework, sendError } from
 export { createService, type Service } from './service.ts';
 export { beginTracing } from './tracing.ts';
 export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';
-// The error object is the same on every service, also on one that may not reach the contract.
+// All services share the error object, including those that must not import the contract.
 export {
   ApiError,
   badRequest,
@@ -80,5 +80,5 @@ export {
   unauthorized,
   unavailable,
 } from '@muster/registry';
-/** The release of the product, for services that know nothing of its contract. */
+/** The release of the product, for services that do not use its contract. */
 export { productVersion } from '@muster/registry';

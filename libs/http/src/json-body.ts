@@ -1,7 +1,8 @@
 /**
- * Bodies as JSON in UTF-8, checked before anything looks at them. JSON.parse alone lets through what later breaks:
- * bytes that are no UTF-8 and lone surrogates (silently replaced), NUL (Postgres refuses it), nesting that overflows
- * the stack when written out again, and values by the million, each of which takes many times the bytes that it came in.
+ * Parses JSON bodies in UTF-8 and checks them first. JSON.parse alone accepts input that fails later: invalid
+ * UTF-8 and lone surrogates (silently replaced), and NUL (refused by Postgres). It also accepts nesting so
+ * deep that serializing overflows the stack, and millions of values, each of which takes many times its bytes
+ * in memory.
  */
 import { isUtf8 } from 'node:buffer';
 import { type IncomingHttpHeaders } from 'node:http';
@@ -14,17 +15,22 @@ import {
   unsupportedMediaType,
 } from '@muster/registry';
 
-/** Deeper than any parameter of the contract; 500,000 levels parse and then overflow JSON.stringify. */
+/**
+ * The maximum nesting depth, which exceeds every parameter of the contract. A depth of 500,000 can be parsed
+ * but overflows JSON.stringify.
+ */
 export const deepest = 32;
 
-/** How many values a body may have. */
+/** The maximum number of values in a body. */
 export interface MostValues {
-  /** Up to 256 KiB. */
+  /** The limit for bodies of up to 256 KiB. */
   readonly usual: number;
   readonly large: number;
 }
 
-/** Several times what the largest board or agent that fits into a body has. */
+/**
+ * The default limits, several times the number of values in the largest board or agent that fits into a body.
+ */
 export const usualMostValues: MostValues = { usual: 500_000, large: 500_000 };
 
 const usualBytes = 256 * 1024;
@@ -39,7 +45,9 @@ function requireModest(text: string, allowed: number): void {
   if (limit === 'values') throw tooLarge('too_many_values', `The body has more than ${allowed} values.`);
 }
 
-/** Every key and text in the value. Only escapes can bring NUL or lone surrogates into checked UTF-8. */
+/**
+ * Checks every key and text in the value. In valid UTF-8, only escapes can produce NUL or lone surrogates.
+ */
 function isClean(value: unknown): boolean {
   if (typeof value === 'string') return isCleanText(value);
   if (Array.isArray(value)) return value.every(isClean);
@@ -49,7 +57,7 @@ function isClean(value: unknown): boolean {
   return true;
 }
 
-/** The parsed body; undefined for an empty one. Throws 400 and 413. */
+/** Parses a body; undefined for an empty one. Throws 400 and 413. */
 export function parseJsonBody(bytes: Buffer, mostValues: MostValues = usualMostValues): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw badJson('The body is not valid UTF-8.');
@@ -67,7 +75,7 @@ export function parseJsonBody(bytes: Buffer, mostValues: MostValues = usualMostV
   return value;
 }
 
-/** Throws 415 for a compressed body: its size says nothing of what it becomes. */
+/** Throws 415 for a compressed body, since its size does not limit the size of its content. */
 export function requireUncompressed({ 'content-encoding': encoding }: IncomingHttpHeaders): void {
   if (encoding !== undefined && !/^(?:identity)?$/i.test(encoding.trim()))
     throw unsupportedMediaType('The body is compressed. Send it without Content-Encoding.');
@@ -75,5 +83,5 @@ export function requireUncompressed({ 'content-encoding': encoding }: IncomingHt
 
 const jsonInUtf8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
-/** Whether a Content-Type is one that parseJsonBody reads. */
+/** True for a Content-Type that parseJsonBody supports. */
 export const isJsonContentType = (contentType: string): boolean => jsonInUtf8.test(contentType);

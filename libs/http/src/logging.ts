@@ -1,9 +1,9 @@
-/** JSON lines on standard output, gathered and written apart from the requests. */
+/** Writes JSON lines to standard output, buffered and independent of requests. */
 import { isTracing, traceId } from '@muster/tracing';
 import { pino, type Logger } from 'pino';
 import { onTracingFault } from './tracing.ts';
 
-/** Never in a line, wherever they stand. */
+/** The paths of secrets, which are removed from every line. */
 const secrets = [
   'req.headers.authorization',
   'headers.authorization',
@@ -13,16 +13,16 @@ const secrets = [
   '*.password',
 ];
 
-/** Mail servers quote the address that they refuse. */
+/** Matches e-mail addresses, since mail servers quote an address that they refuse. */
 const address = /[^\s<>"'(),:;=]+@[^\s<>"'(),:;=]+/g;
 const withoutAddresses = (text: string): string => text.replaceAll(address, '[address]');
 
-/** Causes that cause one another are followed no further. */
+/** The maximum depth of nested causes, which also ends cycles. */
 const mostCauses = 5;
 
 /**
- * Of an error where it happened and what it is called. Not what else it carries: libraries hang the row, the answer or the
- * recipient on it.
+ * Reduces an error to its name, code and stack. Other properties are dropped, since libraries attach the row,
+ * the response or the recipient.
  */
 function errorForLog(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error };

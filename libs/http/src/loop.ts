@@ -1,18 +1,18 @@
-/** Background work that one process repeats until it stops. */
+/** Repeats background work in one process until it stops. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Loop {
-  /** Starts no further turn, and waits for the running one. */
+  /** Starts no further turn and waits for the running one. */
   stop(): Promise<void>;
 }
 
-/** Shortest pause after a failed turn. */
+/** The minimum delay after a failed turn, in milliseconds. */
 const retryDelayMs = 1_000;
 
-/** When the next turn starts: immediately, after the usual pause, or after this many milliseconds. */
+/** The start of the next turn: immediately, after the usual delay, or after this many milliseconds. */
 export type After = 'more' | 'rest' | number;
 
-/** Runs `turn` repeatedly with a pause between turns. Of consecutive failures only the first is reported. */
+/** Runs `turn` repeatedly with a delay between turns. Only the first of consecutive failures is reported. */
 export function startLoop(
   pauseMs: number,
   turn: () => Promise<After>,

@@ -1,8 +1,8 @@
-/** Metrics have a port of their own: monitoring reaches it, and no caller. */
+/** Serves metrics on a port of their own, which only monitoring can reach. */
 import { createServer, type Server } from 'node:http';
 import { type Registry } from 'prom-client';
 
-/** Answers GET /metrics, and nothing else. */
+/** Answers GET /metrics; every other request gets a 404. */
 export function createMetricsServer(registry: Registry): Server {
   return createServer({ requestTimeout: 5_000, connectionsCheckingInterval: 1_000 }, (request, response) => {
     if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {

@@ -1,7 +1,7 @@
-/** Prometheus metrics: the process's own, and one histogram and counter per operation or job. */
+/** Defines Prometheus metrics: those of the process, and a histogram and a counter per operation or job. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** One thing that happened: how it ended, and how long it took. */
+/** Records one call or job with its outcome and its duration. */
 export type Count = (outcome: string, seconds: number) => void;
 
 export interface Figure {
@@ -11,35 +11,35 @@ export interface Figure {
 
 export interface Metrics {
   readonly registry: Registry;
-  /** Prepares the series of an operation once, so that counting a call is an addition. */
+  /** Prepares the series of an operation once, so that counting a call is a single addition. */
   operation(name: string): Count;
-  /** The same of a job. */
+  /** Prepares the series of a job. */
   job(name: string): Count;
-  /** Figures that are looked up when metrics are read; where that fails they are missing. */
+  /** Adds gauges whose values are looked up when metrics are read. If the lookup fails, they are missing. */
   figures(
     name: string,
     help: string,
     labels: readonly string[],
     look: () => Promise<readonly Figure[]>,
   ): void;
-  /** What is counted elsewhere, as it stands when metrics are read. */
+  /** Adds a counter whose value is kept elsewhere and read with the metrics. */
   total(name: string, help: string, read: () => number): void;
-  /** Counts one thing by what became of it; each of `values` is there from the start. */
+  /** Adds a counter by label. The series of each of `values` exists from the start. */
   tally<Value extends string>(
     name: string,
     help: string,
     label: string,
     values: readonly Value[],
   ): (value: Value) => void;
-  /** The connections of a pool. */
+  /** Adds the connections of a pool. */
   pool(pool: PoolLevels): void;
-  /** A request was answered with an error; `none` before its operation is known. */
+  /** Counts an error response. The operation is `none` before it is known. */
   failed(operation: string, code: string, reason: string): void;
-  /** How many requests there are when metrics are read. */
+  /** Adds the number of requests, read with the metrics. */
   levels(read: () => { readonly inFlight: number; readonly waiting: number }): void;
 }
 
-/** As pg's pools have them. */
+/** The connection counts of a pool, named as in pg. */
 export interface PoolLevels {
   readonly totalCount: number;
   readonly idleCount: number;
@@ -48,10 +48,13 @@ export interface PoolLevels {
   readonly options: { readonly max?: number | undefined };
 }
 
-/** Reasons are as many as the code has; past this something says what callers wrote, and that must not grow the series. */
+/**
+ * The maximum number of different reasons. There are as many as the code defines; more would mean that a
+ * reason contains caller input, which must not create series.
+ */
 const mostReasons = 200;
 
-/** From 1 ms, a point read, to 10 s, past every timeout. */
+/** The bucket limits in seconds, from 1 ms (a point read) to 10 s (beyond every timeout). */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createMetrics(service: string): Metrics {
@@ -137,7 +140,7 @@ const tallyIn =
     };
   };
 
-/** A figure without labels. */
+/** Wraps a value as a gauge without labels. */
 const alone = (read: () => number) => async () => [{ labels: {}, value: read() }];
 
 function showRequests(figures: Metrics['figures'], read: Parameters<Metrics['levels']>[0]): void {
@@ -171,7 +174,8 @@ function showPool(figures: Metrics['figures'], pool: PoolLevels): void {
     'muster_pool_waiting',
     'Who waits for a connection to Postgres',
     [],
-    // Those for whom one is idle have it with the next turn; the look at Postgres that goes with this one is among them.
+    // Statements for which an idle connection exists get it in the next turn, so they are not counted. One of
+    // them is the Postgres query that runs with this reading.
     alone(() => Math.max(0, pool.waitingCount - pool.idleCount)),
   );
 }
@@ -181,7 +185,7 @@ function countBy(
   what: 'operation' | 'job',
   help: { readonly duration: string; readonly outcomes: string },
 ): (name: string) => Count {
-  // `job` is a label that Prometheus gives to all that it reads: one of ours by that name would be renamed.
+  // Prometheus adds the label `job` to everything that it scrapes, and would rename a label of that name.
   const label = what === 'job' ? 'name' : what;
   const durations = new Histogram({
     name: `muster_${what}_duration_seconds`,

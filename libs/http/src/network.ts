@@ -1,6 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** Whom an address counts as: an IPv4 address as itself, an IPv6 one as its /64, which is what one customer has. */
+/**
+ * Returns the network that an address counts as: an IPv4 address itself, or the /64 of an IPv6 address, which
+ * is the usual assignment of one customer.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

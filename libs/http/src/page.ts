@@ -1,8 +1,11 @@
-/** What pages that a service makes by itself have alike: the product's look, and headers that let nothing in from elsewhere. */
+/**
+ * Renders the pages of services with the product's common style, and with headers that block all content from
+ * other origins.
+ */
 import { createHash } from 'node:crypto';
 import { Html, html } from './html.ts';
 
-/** Those of the console's tokens (apps/console/web/styles/tokens.css), by the same names. */
+/** Colors with the names and values of the console's tokens (apps/console/web/styles/tokens.css). */
 const colours = `:root { color-scheme: light dark;
   --font: Inter, ui-sans-serif, -apple-system, BlinkMacSystemFont, 'Segoe UI Variable Text', 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif;
   --paper: light-dark(oklch(0.972 0.003 95), oklch(0.185 0.006 255)); --surface: light-dark(oklch(1 0 0), oklch(0.228 0.007 255));
@@ -17,7 +20,7 @@ a { color: var(--accent) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 `;
 
-/** Of a page that asks for one thing: a mark, and sections below each other. */
+/** The style of a page for a single task: a brand mark, with sections below each other. */
 const narrowStyle = `
 body { font: 16px/1.5 var(--font) }
 main { max-width: 27rem; margin: 0 auto; padding: 8vh 1rem 2rem }
@@ -43,19 +46,19 @@ button:disabled { opacity: .5; cursor: default }
 
 export interface FramedPage {
   readonly title: string;
-  /** All of its body. */
+  /** The complete body. */
   readonly body: Html;
-  /** What search engines show of it. Without, they are told to leave it out. */
+  /** The description for search engines. Pages without one ask not to be indexed. */
   readonly summary?: string;
-  /** What runs on it, and calls nothing but where it comes from; most pages need none. */
+  /** The script of the page, which may call only its own origin. Most pages need none. */
   readonly script?: string | undefined;
-  /** The origin of another site that its forms may go to. */
+  /** The origin of another site to which its forms may be sent. */
   readonly formsTo?: string | undefined;
-  /** The address has a secret in it, which no other page may hear. */
+  /** True if the address contains a secret, which must not be sent as a referrer. */
   readonly isAddressSecret?: boolean;
 }
 
-/** A page as it is answered. */
+/** A page as it is sent. */
 export interface RenderedPage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -64,8 +67,9 @@ export interface RenderedPage {
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /**
- * Pages of one style, under a name that follows each title. Nothing runs but what the page has, nothing is fetched from
- * elsewhere, forms go back to where the page came from unless it says more, and no page frames it.
+ * Creates pages of one style, with a name after each title. Only the page's own script runs, and nothing is
+ * fetched from other origins. Forms go to the page's own origin unless it names another one, and no page can
+ * be framed.
  */
 export function createPageFrame({
   name,
@@ -97,7 +101,8 @@ export function createPageFrame({
         'content-security-policy': `default-src 'none'; style-src ${styleHash}; ${runs}base-uri 'none'; form-action 'self'${formsTo === undefined ? '' : ` ${formsTo}`}; frame-ancestors 'none'`,
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
-        // Forms say where they come from; other sites hear nothing, of the link of a mail either.
+        // Forms need the referrer within this origin. Other sites never receive it, not even the link of an
+        // e-mail.
         'referrer-policy': isAddressSecret ? 'no-referrer' : 'same-origin',
         'x-content-type-options': 'nosniff',
       },
@@ -106,7 +111,7 @@ export function createPageFrame({
   };
 }
 
-/** Pages that ask for one thing each: the name as a mark, and sections below each other. */
+/** Creates pages for a single task: the name as a brand mark, with sections below each other. */
 export function createNarrowFrame({
   name,
   style,

@@ -1,20 +1,27 @@
 /**
- * The places of requests that are being answered. A request takes a place or is turned away. A request that comes back
- * from waiting queues for one, so that an event which wakes hundreds keeps no caller out.
+ * Limits the requests that are answered at the same time. A request takes a slot or is refused. A request
+ * that returns after waiting queues for a slot, so that an event that wakes hundreds of them does not
+ * displace new callers.
  */
 
-/** Of all places, those that may be taken by who came back: as many as there are connections for six places each. */
+/**
+ * The part of all slots that returning requests may take. There is one connection for six slots, so this is
+ * as many as there are connections.
+ */
 const returnedPart = 1 / 6;
-/** Callers that were turned away come again after a second. Two refusals within this time belong to one overload. */
+/**
+ * The time within which two refusals belong to the same overload, in milliseconds. Refused callers retry
+ * after a second.
+ */
 const goesOnMillis = 2_000;
 const lastingMillis = 5_000;
 
 export type Saturation =
-  /** Callers may have been turned away, and not for long. */
+  /** At most a short period of refusals. */
   | 'none'
-  /** Callers have been turned away for a while, and others are being answered. */
+  /** Callers have been refused for a while, and others are being answered. */
   | 'lasting'
-  /** All places are taken, and for a while none has come free. */
+  /** All slots have been taken for a while, and none was released. */
   | 'stuck';
 
 export class Places {
@@ -39,7 +46,10 @@ export class Places {
     return this.#taken;
   }
 
-  /** Takes one. There are as many again for what is urgent; who came back takes none from those who come. */
+  /**
+   * Takes a slot and returns true, or returns false. Urgent requests have as many additional slots. Returning
+   * requests take no slot from new ones.
+   */
   take(isUrgent: boolean): boolean {
     // guard: places for what is urgent
     const most = isUrgent ? this.#most * 2 : this.#most;
@@ -55,7 +65,7 @@ export class Places {
     return false;
   }
 
-  /** Takes one as soon as it is this one's turn. */
+  /** Takes a slot as soon as it is this request's turn. */
   comeBack(): Promise<void> {
     return new Promise((resolve) => {
       this.#queue.push(resolve);
@@ -78,12 +88,15 @@ export class Places {
   }
 
   #add(): void {
-    // Until the first place was taken nothing can have come free.
+    // Before the first slot was taken, none can have been released.
     if (this.#taken === 0) this.#freedAt = this.#clock();
     this.#taken += 1;
   }
 
-  /** One of them always goes on, however many callers there are. */
+  /**
+   * Admits waiting requests. At least one returning request always runs, no matter how many new ones there
+   * are.
+   */
   #callNext(): void {
     while (
       this.#queue.length > 0 &&

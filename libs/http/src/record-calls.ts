@@ -21,21 +21,21 @@ export type RecordCall = <Result>(
   work: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** The outcome and the reason of a refused call, as metrics and the log have them. */
+/** The outcome and the reason of a refused call, for metrics and the log. */
 type Refusal = Readonly<Record<'outcome' | 'reason', string | undefined>>;
 
 export interface RecordCallOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Message of the log line; `operation` by default. */
+  /** The message of the log line; `operation` by default. */
   readonly line?: string;
-  /** Names a refusal; by default its code is the outcome. */
+  /** Converts a refusal to an outcome and a reason; by default the code of the error is the outcome. */
   readonly refusalOf?: (error: ApiError) => Refusal;
 }
 
 const byCode = ({ code, details }: ApiError): Refusal => ({ outcome: code, reason: details.reason });
 
-/** Records calls of this operation. */
+/** Creates the recorder for calls of this operation. */
 export function createCallRecorder(
   operation: string,
   { metrics, logger, line = 'operation', refusalOf = byCode }: RecordCallOptions,

@@ -1,4 +1,7 @@
-/** Redis as a service sees it that can do without: away means degraded, and no caller waits for it. */
+/**
+ * Opens Redis for services that can work without it. If it is unavailable, the service is degraded, and no
+ * caller waits.
+ */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { hashTagOf, mastersOf, openRedis, parseRedisUrl, type RedisClient } from '@muster/redis';
@@ -9,23 +12,26 @@ export interface RedisCheck {
   close(): void;
 }
 
-/** A connection that neither queues nor retries a command while Redis is away. */
+/** Opens a connection that neither queues nor retries commands while Redis is unavailable. */
 function impatientRedis(url: string, commandTimeout?: number): RedisClient {
   const redis = openRedis(url, {
     waits: false,
-    // It keeps the process that long, also where there is no connection to end.
+    // Disconnecting keeps the process running for this many milliseconds, even without a connection.
     disconnectTimeout: 100,
     ...(commandTimeout !== undefined && { commandTimeout }),
   });
-  // Without a listener a refused connection would end the process; the check says the same in its own time.
+  // Without a listener a refused connection would end the process. The check reports the problem separately.
   redis.on('error', () => undefined);
   return redis;
 }
 
-/** The least that BullMQ recommends; CI runs the specs with it. */
+/** The lowest supported version, which is the least that BullMQ recommends. CI runs the specs with it. */
 export const leastRedis = '6.2';
 
-/** A sentence for a Redis that is too old; undefined for one that will do or does not say. Throws where it is away. */
+/**
+ * Returns a sentence if Redis is too old; undefined if it is suitable or does not report a version. Throws if
+ * it is unavailable.
+ */
 async function faultOfRedis(redis: RedisClient): Promise<string | undefined> {
   const told = await Promise.all(mastersOf(redis).map((master) => master.info('server')));
   const old = told
@@ -36,7 +42,7 @@ async function faultOfRedis(redis: RedisClient): Promise<string | undefined> {
     : `this needs Redis ${leastRedis} or newer, and the server is Redis ${old}`;
 }
 
-/** Rejects unless each server that is written to answers, and a cluster says that it has all its slots. */
+/** Rejects unless every primary answers, and a cluster reports that all its slots are served. */
 async function pingAll(redis: RedisClient): Promise<void> {
   await Promise.all(
     mastersOf(redis).map(async (master) => {
@@ -48,7 +54,7 @@ async function pingAll(redis: RedisClient): Promise<void> {
   );
 }
 
-/** A check with a connection of its own. */
+/** Creates a health check with a connection of its own. */
 export function redisCheck(url: string): RedisCheck {
   const redis = impatientRedis(url);
   return {
@@ -70,19 +76,25 @@ export function redisCheck(url: string): RedisCheck {
   };
 }
 
-/** A Lua script, run where the data are. */
+/** A Lua script that runs in Redis. */
 export interface RedisScript {
   /**
-   * Rejects where Redis is away, and after the time it was given. Keys of one call have one place: see
-   * {@link RedisScript.placeOf}.
+   * Runs the script. Rejects if Redis is unavailable or the timeout has passed. All keys of one call must be
+   * in the same slot: see {@link RedisScript.placeOf}.
    */
   run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** Keys with the same place can be asked for in one call; one Redis has one place for all. */
+  /**
+   * Returns the slot of a key. Keys with the same slot can be used in one call; a single Redis has one slot
+   * for all.
+   */
   readonly placeOf: (key: string) => string;
   close(): void;
 }
 
-/** A script with a connection of its own; a call that takes longer than `timeoutMillis` has failed, whatever becomes of it. */
+/**
+ * Creates a script with a connection of its own. A call that takes longer than `timeoutMillis` fails, even if
+ * Redis completes it.
+ */
 export function redisScript(url: string, lua: string, timeoutMillis: number): RedisScript {
   const redis = impatientRedis(url, timeoutMillis);
   const isCluster = parseRedisUrl(url).kind === 'cluster';
@@ -92,7 +104,7 @@ export function redisScript(url: string, lua: string, timeoutMillis: number): Re
       try {
         return await redis.evalsha(sha, keys.length, ...keys, ...args);
       } catch (error) {
-        // A Redis that was started anew does not know it yet.
+        // A restarted Redis does not have the script yet.
         if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
         return redis.eval(lua, keys.length, ...keys, ...args);
       }

@@ -2,12 +2,15 @@ import { type IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 
 const acceptable = /^[A-Za-z0-9._-]{1,128}$/;
-/** How tokens begin: those of people and agents, and those of the license service's operators. */
+/**
+ * Matches the beginning of tokens: those of members and agents, and those of operators of the license
+ * service.
+ */
 const token = /^(must_(live|test)|mlt)_/;
 
 /**
- * The caller's own `x-request-id` where it is a decent one, else a fresh one: the id is logged and answered, so it must be
- * no token, and no other secret of the service.
+ * Returns the caller's own `x-request-id` if it is acceptable, else a new id. The id is logged and returned,
+ * so it must be neither a token nor another secret of the service.
  */
 export const requestIdOf =
   (isSecret: (text: string) => boolean) =>

@@ -1,15 +1,18 @@
-/** Which place each request has among those that are answered at once: it enters, begins, waits aside and leaves. */
+/** Manages the slot of each request: it enters, begins, waits without a slot, and leaves. */
 import { type ApiError, unavailable } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { Places, type Saturation } from './places.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Among those answered at once, for the first time or after it waited for something; null: not, or not any more. */
+    /**
+     * The state of the request's slot: new, being answered, or returned after waiting. Null means that it has
+     * none.
+     */
     place: 'waiting' | 'working' | 'returned' | null;
   }
   interface FastifyContextConfig {
-    /** There are as many places again for such requests alone. */
+    /** True for requests that may use the additional urgent slots. */
     isUrgent?: boolean;
   }
 }
@@ -22,7 +25,7 @@ export class RequestPlaces {
     this.#places = new Places(mostInFlight);
   }
 
-  /** What it is refused with where there is no place for it. */
+  /** Takes a slot for the request. Returns the refusal if there is none. */
   enter(request: FastifyRequest): ApiError | undefined {
     if (!this.#places.take(request.routeOptions.config.isUrgent === true))
       return unavailable('overload', 'Too many requests at once; try again.');
@@ -30,7 +33,9 @@ export class RequestPlaces {
     return undefined;
   }
 
-  /** All of it is here: one that gave up its place while its body came takes another. */
+  /**
+   * Marks the request as complete. A request that gave up its slot while its body arrived takes another one.
+   */
   begin(request: FastifyRequest): ApiError | undefined {
     const refused = request.place === null ? this.enter(request) : undefined;
     if (request.place === 'waiting') request.place = 'working';
@@ -44,7 +49,7 @@ export class RequestPlaces {
     this.#places.leave(cameBack);
   }
 
-  /** As `Service.aside`. */
+  /** Waits without a slot, as `Service.aside` describes. */
   async aside(request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>): Promise<void> {
     const left = new AbortController();
     const leaving = (): void => {

@@ -1,15 +1,20 @@
-/** What is done with a body that still comes when its request is refused. */
+/** Handles a body that is still arriving when its request is refused. */
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** Long enough for some MiB on a slow line; a caller who sends more is cut off. */
+/**
+ * The time limit for reading the rest of a body, in milliseconds. It suffices for a few MiB on a slow line;
+ * after it the caller is disconnected.
+ */
 const readOnMillis = 5_000;
 
 /**
- * Reads the rest and throws it away, before the connection may end: a connection that is closed with bytes unread is reset,
- * and the caller loses the answer with it (RFC 9112, section 9.6). To be called before the answer's headers go out.
+ * Reads and discards the rest of a body before the connection may end. Closing a connection with unread bytes
+ * resets it, and the caller loses the response (RFC 9112, section 9.6). Call it before the response's headers
+ * are sent.
  */
 export function readRest({ raw }: FastifyRequest, reply: FastifyReply): void {
-  // The framework closes after each error in a body. Node reads on by itself where the connection stays.
+  // The framework closes the connection after each error in a body. If the connection stays open, Node reads
+  // on.
   reply.removeHeader('connection');
   reply.raw.once('finish', () => {
     if (raw.complete) return;

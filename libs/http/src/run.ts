@@ -1,14 +1,14 @@
-/** Starting and stopping a service as a process. */
+/** Starts and stops a service as a process. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { stopTracing } from '@muster/tracing';
 import { type Logger } from 'pino';
 import { ConfigError } from './config.ts';
 import { type Service } from './service.ts';
 
-/** The oldest Node that runs the sources and the database library as they are. */
+/** The lowest version of Node that runs the sources and the database library unchanged. */
 const neededNode = [24, 11] as const;
 
-/** After this, and the notice before it, what still runs is cut off. */
+/** The time limit for stopping, after the notice, in milliseconds. Work that still runs then is cut off. */
 export const longestStopMillis = 20_000;
 
 export function requireNode(version: string = process.versions.node): void {
@@ -20,7 +20,7 @@ export function requireNode(version: string = process.versions.node): void {
   }
 }
 
-/** Runs `start`; a configuration that does not fit ends the process with its message alone. */
+/** Runs `start`. An invalid configuration ends the process with only its message. */
 export async function main(start: () => Promise<void>): Promise<void> {
   try {
     requireNode();
@@ -36,12 +36,15 @@ export async function main(start: () => Promise<void>): Promise<void> {
 interface Stop {
   readonly service: Service;
   readonly logger: Logger;
-  /** Between readiness off and the last connection taken, so that a balancer sees it. */
+  /**
+   * The delay between the loss of readiness and the last accepted connection, so that a load balancer notices
+   * it.
+   */
   readonly noticeMillis: number;
   readonly cleanUp: () => Promise<void>;
 }
 
-/** On SIGTERM or SIGINT: readiness off, notice, drain, clean up, exit. */
+/** Stops the service on SIGTERM or SIGINT: ends readiness, waits for the notice, drains, cleans up, exits. */
 export function stopOnSignal({ service, logger, noticeMillis, cleanUp }: Stop): void {
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {

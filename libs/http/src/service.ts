@@ -1,4 +1,7 @@
-/** A Fastify app as each service needs it: errors as JSON, bodies checked, health, metrics, a cap, a graceful stop. */
+/**
+ * Creates the Fastify app that all services share: JSON errors, checked bodies, health, metrics, a
+ * concurrency limit, and a graceful stop.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { type ApiError, malformed, methodNotAllowed, missing, unsupportedMediaType } from '@muster/registry';
@@ -19,11 +22,11 @@ import { addRequestSpans } from './tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the body had, however it was sent; 0 without one. */
+    /** The size of the body in bytes, however it was sent; 0 without a body. */
     bodyBytes: number;
   }
   interface FastifyContextConfig {
-    /** What it refuses for want of a token it refuses as clients of MCP read it. */
+    /** True if a missing or invalid token is refused in the form that clients of MCP expect. */
     isForMcp?: boolean;
   }
 }
@@ -32,17 +35,26 @@ export interface ServiceOptions {
   readonly name: string;
   readonly logger: Logger;
   readonly checks: readonly Check[];
-  /** Requests answered at once; more get 503 with Retry-After. (Uncapped, 2 × load cut goodput from 390/s to 66/s.) */
+  /**
+   * The maximum number of requests answered at the same time; more get 503 with Retry-After. Without the
+   * limit, twice the load reduced the throughput from 390/s to 66/s.
+   */
   readonly mostInFlight: number;
-  /** 500,000 in any body unless told. */
+  /** The maximum number of values in a body; 500,000 by default. */
   readonly mostValues?: MostValues;
-  /** The proxies whose X-Forwarded-For is believed: addresses or networks, or a number of hops; false: none. */
+  /**
+   * The proxies whose X-Forwarded-For is trusted: addresses or networks, or a number of hops; false trusts
+   * none.
+   */
   readonly trustProxy: string[] | number | false;
-  /** Whether a text is a secret of this service and no token: as a request id it would be logged. None is, unless told. */
+  /**
+   * Returns true if a text is a secret of this service other than a token. Such a text is not used as a
+   * request id, which is logged. By default no text is.
+   */
   readonly isSecret?: (text: string) => boolean;
-  /** Any error → what the caller is told. */
+  /** Converts any error to the error for the caller. */
   readonly toApiError: (error: unknown) => ApiError;
-  /** The page that a browser shows for an error; undefined if the request gets the error as JSON. */
+  /** Renders the page that a browser shows for an error; undefined if the request gets the error as JSON. */
   readonly errorPage?: ErrorPage;
 }
 
@@ -50,32 +62,34 @@ export interface Service {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;
   /**
-   * Listens for callers, and on a port of its own for monitoring. Throws a ConfigError where what the service stands on is
-   * there and will never do.
+   * Listens for callers, and on a separate port for monitoring. Throws a ConfigError if a dependency is
+   * available and can never be used.
    */
   listen(at: {
     readonly HOST: string;
     readonly PORT: number;
     readonly METRICS_PORT: number;
   }): Promise<{ readonly address: string; readonly metricsAddress: string }>;
-  /** Readiness off, and connections are told to close with their next answer; everything is still answered. */
+  /** Ends readiness and asks connections to close with their next response. Everything is still answered. */
   drain(): void;
   /**
-   * Waits, and meanwhile the request takes no place among those that are being served; it has one again when it is its
-   * turn. The signal says that the caller has left.
+   * Waits without occupying a slot. Afterwards the request queues for a slot. The signal is aborted when the
+   * caller disconnects.
    */
   readonly aside: (request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>) => Promise<void>;
-  /** What is still to be done for the request costs nothing here: it takes no place any more. */
+  /** Releases the slot of a request whose remaining work costs nothing here. */
   readonly leave: (request: FastifyRequest) => void;
-  /** Takes no more connections, finishes what runs. */
+  /** Accepts no more connections and finishes the running requests. */
   stop(): Promise<void>;
 }
 
-/** HTTP/1.1 asks for it (RFC 9112, section 3.2). */
+/** True if the Host header is missing, which HTTP/1.1 requires (RFC 9112, section 3.2). */
 const lacksHost = ({ raw, headers }: FastifyRequest): boolean =>
   raw.httpVersion === '1.1' && headers.host === undefined;
 
-/** Whether only POST is answered at this path, and the request uses another method. OPTIONS is left to CORS. */
+/**
+ * True if only POST is answered at this path and the request uses another method. OPTIONS is left to CORS.
+ */
 function isWrongMethod(app: FastifyInstance, { is404, method, url }: FastifyRequest): boolean {
   if (!is404 || method === 'POST' || method === 'OPTIONS') return false;
   return app.hasRoute({ method: 'POST', url: url.replace(/[?#].*$/s, '') });
@@ -84,8 +98,8 @@ function isWrongMethod(app: FastifyInstance, { is404, method, url }: FastifyRequ
 const isHealth = ({ url }: FastifyRequest): boolean => url === '/livez' || url === '/readyz';
 
 /**
- * Ends at the stop the connections on which nothing was ever sent, such as those that browsers open ahead: Node takes them
- * for busy until their headers are late.
+ * Ends the connections without any data at the stop, such as those that browsers open in advance. Node treats
+ * them as busy until the header timeout.
  */
 function closeUnused(app: FastifyInstance): void {
   const connections = new Set<Socket>();
@@ -98,28 +112,39 @@ function closeUnused(app: FastifyInstance): void {
   });
 }
 
-/** Expectations beyond 100-continue are passed over (RFC 9110, section 10.1.1): Node would answer 417, without a body. */
+/**
+ * Ignores expectations other than 100-continue (RFC 9110, section 10.1.1). Node would answer 417 without a
+ * body.
+ */
 function passOverExpectations({ server }: FastifyInstance): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** Given a number, Fastify believes no proxy, since it cannot know that there are any; operators know. */
+/**
+ * Converts a number of hops to a function. With a plain number Fastify trusts no proxy, since it cannot know
+ * whether there are any; operators know.
+ */
 const trustOf = (trusted: ServiceOptions['trustProxy']) =>
   typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
 
-/** Params are the pipeline's to check: loading the compilers that Fastify has for them takes a tenth of the start. */
+/**
+ * Disables Fastify's schema compilers. The pipeline validates parameters, and loading the compilers takes a
+ * tenth of the startup time.
+ */
 const noSchemas = () => () => {
   throw new Error('a route has a schema of Fastify, and nothing compiles it');
 };
 
-/** All of a request's headers, and the first of them on a new connection. */
+/**
+ * The time limit in milliseconds for all headers of a request, and for the first request on a new connection.
+ */
 const headersMillis = 5_000;
 
 /**
- * How long connections are waited for. A body has a time of its own by its size; this ends what no route reads. An answer
- * may take a minute, where the API waits for the gateway and that for the API. Idle connections stay longer than balancers
- * keep theirs, so that it is they who close them; and after so many requests one ends, so that callers spread over new
- * copies.
+ * The timeouts of connections, in milliseconds. A body has a separate deadline by its size; `requestTimeout`
+ * ends one that no route reads. A response may take a minute, if the API waits for the gateway and vice
+ * versa. Idle connections live longer than those of load balancers, so that the balancer closes them first.
+ * After this number of requests a connection ends, so that callers spread over new copies.
  */
 const times = {
   requestTimeout: 30_000,
@@ -130,14 +155,14 @@ const times = {
 
 type AnswerError = ReturnType<typeof createErrorHandler>;
 
-/** Fastify with its limits, its refusals in the contract's words, and no compilers. */
+/** Creates Fastify with the service's limits, refusals in the contract's form, and no compilers. */
 const createFrame = ({ trustProxy, isSecret }: ServiceOptions, answerError: AnswerError): FastifyInstance =>
   fastify({
     logger: false,
     genReqId: requestIdOf(isSecret ?? (() => false)),
     requestIdHeader: false,
     ...times,
-    // Without Host Node would refuse by itself, and not in the contract's words; addPassage does.
+    // Without a Host header Node would answer in its own format, so addPassage checks it instead.
     http: { headersTimeout: headersMillis, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     bodyLimit: 256 * 1024,
     trustProxy: trustOf(trustProxy),
@@ -146,7 +171,7 @@ const createFrame = ({ trustProxy, isSecret }: ServiceOptions, answerError: Answ
       refuseRaw(socket, error);
     },
     frameworkErrors: answerError,
-    // Drains by itself: keep-alive connections are told to close with their next answer.
+    // Draining closes connections: keep-alive connections are asked to close with their next response.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
@@ -172,7 +197,10 @@ interface Passage {
   readonly isDraining: () => boolean;
 }
 
-/** The way of each request: it enters, its body comes, its handler begins, its answer leaves. */
+/**
+ * Adds the hooks that each request passes: it enters, its body arrives, its handler begins, its response is
+ * sent.
+ */
 function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining }: Passage): void {
   const bodies = createBodies();
   app.addHook('onRequest', (request, reply, done) => {
@@ -188,7 +216,8 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
     }
     const refused = isHealth(request) ? undefined : places.enter(request);
     reply.raw.once('close', () => {
-      // A caller that leaves before the work began frees its place. Work that began goes on, and keeps the place.
+      // A caller that disconnects before the work began frees its slot. Work that has begun continues and
+      // keeps the slot.
       if (request.place === 'waiting') places.leave(request);
     });
     done(refused);
@@ -198,7 +227,7 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
       done(null, payload);
       return;
     }
-    // A turn later, all that came with the headers is here.
+    // One turn of the event loop later, all data that arrived with the headers is available.
     process.nextTick(() => {
       try {
         // guard: a half-sent body leaves its place
@@ -215,7 +244,7 @@ function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining 
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
     places.leave(request);
-    // The connection may have been opened before the stop; it must not be used again.
+    // The connection may have been opened before the stop, so it must not be reused.
     if (isDraining()) reply.header('connection', 'close');
     else if (reply.statusCode >= 400 && bodies.isComing(request)) readRest(request, reply);
     if (reply.statusCode >= 400 && !isHealth(request)) noteError(request, reply, { metrics, logger });

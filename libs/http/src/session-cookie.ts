@@ -1,7 +1,8 @@
 /**
- * The cookie of a person's session, and which requests it counts for. A browser sends it along with whatever page asks, so it
- * counts only where the browser says that a page of this very origin asked (Fetch Metadata, Origin), in a form that no page of
- * another origin can send (JSON).
+ * Reads the cookie of a person's session and decides which requests may use it. A browser sends the cookie
+ * with requests of any page. It is accepted only if the browser states that a page of this origin made the
+ * request (Fetch Metadata, Origin). The request must also have a format that pages of other origins cannot
+ * send (JSON).
  */
 import { forbidden, malformed, unsupportedMediaType } from '@muster/registry';
 import { parseCookie } from 'cookie';
@@ -10,16 +11,19 @@ import { ConfigError } from './config.ts';
 import { isJsonContentType } from './json-body.ts';
 
 export interface SessionCookie {
-  /** `__Host-muster`, which no other name of the site can set; a plain one where a machine shows itself alone what it has. */
+  /**
+   * The name of the cookie: `__Host-muster`, which no other host of the site can set. It has no prefix on a
+   * machine that serves only itself over http.
+   */
   readonly name: string;
   readonly isSecure: boolean;
-  /** Where people reach Muster, as browsers name it. */
+  /** The public origin of Muster, as browsers send it. */
   readonly origin: string;
 }
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Throws a ConfigError where BASE_URL is not set, or is neither https nor of this machine alone. */
+/** Throws a ConfigError if BASE_URL is not set, or is neither https nor a loopback address. */
 export function requireSafeAddress(baseUrl: string | undefined): void {
   if (baseUrl === undefined)
     throw new ConfigError(
@@ -29,8 +33,8 @@ export function requireSafeAddress(baseUrl: string | undefined): void {
 }
 
 /**
- * Of the address where people reach Muster, or another service that has sessions of its own under another name. Throws a
- * ConfigError where that is neither https nor of this machine alone.
+ * Derives the session cookie from the public address of Muster, or of another service with sessions of its
+ * own under another name. Throws a ConfigError if the address is neither https nor a loopback address.
  */
 export function sessionCookieOf(baseUrl: string, name = 'muster'): SessionCookie {
   const { origin, protocol, hostname } = new URL(baseUrl);
@@ -44,22 +48,25 @@ export function sessionCookieOf(baseUrl: string, name = 'muster'): SessionCookie
 export const cookieOf = ({ headers }: FastifyRequest, name: string): string | undefined =>
   headers.cookie === undefined ? undefined : parseCookie(headers.cookie)[name];
 
-/** Whether an origin is the one where people reach Muster; of a machine by itself, each of its names is. */
+/** True if an origin is the public one. On a loopback address, each name of the machine counts. */
 function isOwn(origin: string, { host }: FastifyRequest, cookie: SessionCookie): boolean {
   if (origin === cookie.origin) return true;
   return !cookie.isSecure && origin === `http://${host}` && loopback.test(new URL(origin).hostname);
 }
 
-/** Throws 403 unless the browser says that a page of this origin sent the request. */
+/** Throws 403 unless the browser states that a page of this origin sent the request. */
 export function requireSameOrigin(request: FastifyRequest, cookie: SessionCookie): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (site !== 'same-origin') throw forbidden('other_origin');
-  // No browser names it where it only reads.
+  // Browsers omit the origin in requests that only read.
   if (origin === undefined && request.method === 'GET') return;
   if (origin === undefined || !isOwn(origin, request, cookie)) throw forbidden('other_origin');
 }
 
-/** The secret of the session that a call comes with, if any. Throws 400, 403 and 415 where a cookie may not come along so. */
+/**
+ * Returns the secret of the session in a request, if any. Throws 400, 403 or 415 if the request may not use a
+ * cookie.
+ */
 export function sessionSecretOf(request: FastifyRequest, cookie: SessionCookie): string | undefined {
   const secret = cookieOf(request, cookie.name);
   if (secret === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** A folder of built pages as a service. */
+/** Serves a folder of built pages. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import files from '@fastify/static';
@@ -10,18 +10,18 @@ import { createPageFrame } from './page.ts';
 import { createService, type Service } from './service.ts';
 
 export interface SiteOptions {
-  /** Of the service. */
+  /** The name of the service. */
   readonly name: string;
-  /** Where the pages are; they are made while the service runs, or were before. */
+  /** The folder of the pages. It may be filled before or while the service runs. */
   readonly folder: string;
   readonly logger: Logger;
-  /** What answers at which address: by `reply.sendFile`, below the folder. */
+  /** Adds the routes, which answer with `reply.sendFile` from the folder. */
   readonly routes: (app: FastifyInstance) => void;
 }
 
 /**
- * Where the pages are: in the folder that the configuration names, beside the bundle of a program, or, from the sources,
- * where the program makes them first.
+ * Finds the folder of the pages: the one in the configuration, one next to the bundle of a program, or, when
+ * run from sources, the folder where the program builds them first.
  */
 export function placeSite(
   named: string | undefined,
@@ -47,7 +47,7 @@ h1 { font-size: 1.5rem }`,
   </main>`,
 });
 
-/** Not ready, and saying so at every address, until its first page is there. */
+/** Creates a service that is not ready until its first page exists, and says so at every address. */
 export function createSite({ name, folder, logger, routes }: SiteOptions): Service {
   const isThere = (): boolean => existsSync(path.join(folder, 'index.html'));
   const service = createService({

@@ -1,4 +1,4 @@
-/** Spans of requests. */
+/** Traces requests as spans. */
 import { isTracing, type OpenSpan, openSpan, startTracing } from '@muster/tracing';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type z } from 'zod';
@@ -6,7 +6,7 @@ import { type commonEnvironment } from './config.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null where nothing is traced. */
+    /** The span of the request; null if nothing is traced. */
     span: OpenSpan | null;
   }
 }
@@ -14,12 +14,15 @@ declare module 'fastify' {
 type TracingConfig = z.output<z.ZodObject<typeof commonEnvironment>>;
 
 let onFault: (error: unknown) => void = () => undefined;
-/** Sets the listener that hears of spans which could not be delivered. */
+/** Sets the listener for spans that could not be delivered. */
 export const onTracingFault = (listener: (error: unknown) => void): void => {
   onFault = listener;
 };
 
-/** Before anything else of the service is made: what is made without it stays without it. */
+/**
+ * Starts tracing. Call it before anything else of the service is created, since later calls do not instrument
+ * existing objects.
+ */
 export async function beginTracing(service: string, config: TracingConfig): Promise<void> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config;
   if (endpoint === undefined) return;
@@ -35,7 +38,7 @@ export async function beginTracing(service: string, config: TracingConfig): Prom
   });
 }
 
-/** Adds a span to each request that `isTraced`; where nothing is traced, nothing. */
+/** Adds a span to each request that `isTraced` selects. Does nothing if tracing is off. */
 export function addRequestSpans(app: FastifyInstance, isTraced: (request: FastifyRequest) => boolean): void {
   if (!isTracing()) return;
   app.decorateRequest('span', null);
@@ -52,14 +55,14 @@ export function addRequestSpans(app: FastifyInstance, isTraced: (request: Fastif
     });
     span.run(done);
   });
-  // What comes after the body was read is called by its stream, which knows of no span.
+  // Hooks after the body was read run in the context of its stream, which has no span.
   app.addHook('preHandler', (request, _reply, done) => {
     if (request.span === null) done();
     else request.span.run(done);
   });
 }
 
-/** By its route: a path may be anything, a secret too. */
+/** Opens a span named by the route, since a path may contain anything, even a secret. */
 function begin({ method, routeOptions: { url: route = 'unknown' }, id, headers }: FastifyRequest) {
   const attributes = { 'http.request.method': method, 'http.route': route, 'muster.request_id': id };
   return openSpan({ name: `${method} ${route}`, kind: 'server', attributes }, headers);

@@ -1,5 +1,5 @@
 import { type FastifyRequest } from 'fastify';
 
-/** As much as is kept of what a program calls itself; null where it does not say. */
+/** Returns the User-Agent of a program, up to the stored length; null if it sends none. */
 export const userAgentOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string | null =>
   headers['user-agent']?.slice(0, 512) ?? null;

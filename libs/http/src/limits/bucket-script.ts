@@ -1,15 +1,19 @@
-/** The script by which Redis takes from buckets, by its own clock: one call for all questions of a batch. */
+/**
+ * Runs the Redis script that takes tokens from buckets, by the clock of Redis. One call answers all requests
+ * of a batch.
+ */
 import { redisScript } from '../redis.ts';
 import { intervalMillis, type Quota, quotaOf, type Rate } from './rate.ts';
 import { type Cost } from './store.ts';
 
 /**
- * The same as memory-store.ts does, for one question after another. KEYS: the buckets of all, each once, and each is read
- * and written once. ARGV: for each bucket its burst and the milliseconds for one more; then for each question a line of
- * numbers: whether one is to be taken (1, or 0), which of its buckets may be empty (0: none), and for each the place
- * of its key and how many were taken before (below 0: are given back), which is not asked for. Answers for each bucket of
- * each question the milliseconds until it is as good as new, and the wait of one that was empty. Lua would write large
- * numbers as 1.7e+12, hence the format.
+ * The script does the same as memory-store.ts, for one request after another. KEYS contains each bucket once,
+ * and each is read and written once. ARGV starts with the burst and the refill interval in milliseconds of
+ * each bucket. A line of numbers per request follows: 1 to take a token or 0 not to, and the index of the
+ * bucket that may be empty (0: none). Then it has for each bucket the index of its key and the number of
+ * tokens taken before, unconditionally (negative: returned). The script returns for each bucket of each
+ * request the milliseconds until it is full, and the wait of a bucket that was empty. Numbers are formatted
+ * explicitly, since Lua would write large ones as 1.7e+12.
  */
 const lua = `
 local time = redis.call('TIME')
@@ -47,30 +51,33 @@ for b, key in ipairs(KEYS) do
 end
 return answer`;
 
-/** One that may have been taken from already, before Redis is asked. */
+/** A cost with the number of tokens that were taken before Redis is asked. */
 export interface OwedCost extends Cost {
   readonly owed: number;
 }
 
-/** About buckets of one place. */
+/** A request about buckets of one slot. */
 export interface Question {
-  /** Whether one is to be taken of each. */
+  /** 1 to take one token of each bucket; 0 to take none. */
   readonly wanted: 0 | 1;
   readonly costs: readonly OwedCost[];
-  /** Counted from 1; 0: none. */
+  /** The index of the bucket that may be empty, counted from 1; 0 means none. */
   readonly optional: number;
   readonly resolve: (quotas: readonly Quota[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export interface BucketScript {
-  /** Asks questions of one place in one call, and resolves each; where the call fails it rejects all, and then rejects. */
+  /**
+   * Sends requests of one slot in one call and resolves each. If the call fails, rejects all of them and then
+   * itself.
+   */
   readonly run: (batch: readonly Question[]) => Promise<void>;
   readonly placeOf: (key: string) => string;
   readonly close: () => void;
 }
 
-/** The script's keys and arguments. */
+/** Builds the keys and arguments of the script. */
 function callOf(batch: readonly Question[]): { keys: string[]; args: (string | number)[] } {
   const buckets = new Map<string, { readonly place: number; readonly rate: Rate }>();
   const placeOfBucket = ({ key, rate }: Cost): number => {
@@ -85,7 +92,7 @@ function callOf(batch: readonly Question[]): { keys: string[]; args: (string | n
   return { keys: [...buckets.keys()], args: [...rates, ...questions] };
 }
 
-/** Hands each question its part of what the script answered, in the order in which they were asked. */
+/** Resolves each request with its part of the script's answer, in the order of the requests. */
 function resolveAll(batch: readonly Question[], answer: unknown): void {
   if (!Array.isArray(answer)) throw new Error('Redis answered something else');
   let place = 0;

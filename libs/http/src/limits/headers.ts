@@ -1,8 +1,10 @@
-/** What a caller is told of limits, as draft-ietf-httpapi-ratelimit-headers has it: structured fields, a list of each. */
+/**
+ * Formats limits for response headers by draft-ietf-httpapi-ratelimit-headers, as lists of structured fields.
+ */
 import { type ReasonOf, tooMany } from '@muster/registry';
 import { type Quota, type Rate } from './rate.ts';
 
-/** A limit by the name that callers know it by. */
+/** A limit with its public name. */
 export interface Limit {
   readonly name: string;
   readonly rate: Rate;
@@ -10,13 +12,16 @@ export interface Limit {
 
 const seconds = (millis: number): number => Math.ceil(millis / 1_000);
 
-/** RateLimit-Policy: the quota, and the window in which it grows again. The same for every answer. */
+/**
+ * Formats RateLimit-Policy: the quota, and the window in which it is replenished. It is the same for every
+ * response.
+ */
 export const rateLimitPolicyField = (limits: readonly Limit[]): string =>
   limits
     .map(({ name, rate }) => `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst * rate.seconds)}`)
     .join(', ');
 
-/** RateLimit: what is left, and for how long it is no more than that. */
+/** Formats RateLimit: the remaining quota, and the time until it grows. */
 export const rateLimitField = (limits: readonly Limit[], quotas: readonly Quota[]): string =>
   limits
     .map(({ name, rate }, index) => {
@@ -26,11 +31,11 @@ export const rateLimitField = (limits: readonly Limit[], quotas: readonly Quota[
     })
     .join(', ');
 
-/** Retry-After: when all of them have one to take. */
+/** Returns the value of Retry-After: the seconds until all limits have a token available, at least 1. */
 export const retryAfterSeconds = (quotas: readonly Quota[]): number =>
   Math.max(seconds(Math.max(...quotas.map(({ waitMillis }) => waitMillis))), 1);
 
-/** Throws 429 where one of them has none to take. */
+/** Throws 429 if one of the limits is exhausted. */
 export function requireRoom(
   quotas: readonly Quota[],
   reason: ReasonOf<'rate_limited'>,

@@ -1,15 +1,15 @@
-/** Buckets of this process alone: what is left when Redis is away. */
+/** Keeps buckets of this process only, for use while Redis is unavailable. */
 import { givenBack, millisNow, type Quota, quotaOf, taken } from './rate.ts';
 import { type Cost, type Store } from './store.ts';
 
-/** Some 20 MB. Beyond it the buckets that were used longest ago are forgotten. */
+/** The maximum number of buckets, some 20 MB. Beyond it the least recently used bucket is evicted. */
 const mostBuckets = 100_000;
 
 export function createMemoryStore(): Store {
   const fullAt = new Map<string, number>();
 
   const set = (key: string, value: number, now: number): void => {
-    // Taken out and put in again, it is the youngest of the map.
+    // Deleting and inserting the key makes it the newest of the map.
     fullAt.delete(key);
     if (value > now) fullAt.set(key, value);
     if (fullAt.size <= mostBuckets) return;
@@ -25,7 +25,7 @@ export function createMemoryStore(): Store {
       if (isEmpty) return before;
       return costs.map(({ key, rate }, index) => {
         const quota = before[index];
-        // Only the optional one can be empty here; it stays as it is.
+        // Only the optional bucket can be empty here; it stays unchanged.
         if (quota !== undefined && quota.left < 1) return quota;
         const next = taken(rate, fullAt.get(key) ?? 0, now);
         set(key, next, now);

@@ -1,8 +1,9 @@
 /**
- * Calls counted over all processes, and nearly always without waiting. Far from its end a bucket is counted here, and
- * Redis is told ten times a second what was taken; near its end, or where it was not seen for a while, Redis decides.
- * What others take meanwhile is missed for a tenth of a second at most, and is owed, so it is not taken twice. Where
- * Redis is away or hangs, the process counts alone, and no caller waits.
+ * Limits the rate of calls across all processes, nearly always without waiting. While a bucket is far from
+ * empty, this process counts locally and reports to Redis ten times a second. When it is nearly empty, or has
+ * not been synchronized for a while, Redis decides. Calls of other processes are missed for a tenth of a
+ * second at most; local calls not reported yet are owed. While Redis is unavailable or hangs, the process
+ * counts alone, and no caller waits.
  */
 import { LRUCache } from 'lru-cache';
 import { intervalMillis, millisNow, type Quota, quotaOf, taken } from './rate.ts';
@@ -10,31 +11,40 @@ import { createSharedStore, type SharedOptions, type SharedStore } from './share
 import { type Cost } from './store.ts';
 
 export interface RateLimiter {
-  /** Takes from all or from none, and says how each stands afterwards; one with a wait was empty. */
+  /**
+   * Takes a token from all buckets or from none, and returns the state of each. A bucket with a wait was
+   * empty.
+   */
   take(costs: readonly Cost[]): readonly Quota[] | Promise<readonly Quota[]>;
-  /** Tells Redis what it has not heard yet. */
+  /** Reports the remaining calls to Redis. */
   close(): Promise<void>;
 }
 
 interface Bucket extends Cost {
   fullAt: number;
-  /** Taken here, and not told to Redis yet. */
+  /** The number of tokens taken here and not yet reported to Redis. */
   owed: number;
-  /** When Redis last said how it stands. */
+  /** The time when Redis last reported the bucket's state. */
   heardAt: number;
 }
 
 const settleMillis = 100;
 const trustMillis = 5_000;
-/** Others wait while Redis reads a list. */
+/** The maximum number of buckets in one report, since other processes wait while Redis reads it. */
 const mostToldAtOnce = 100;
-/** With so little left, or so small a part of its burst, a bucket is near its end: all processes together take less in a tenth of a second. */
+/**
+ * The thresholds for a nearly empty bucket: this many tokens, or this part of its burst. All processes
+ * together take fewer in a tenth of a second.
+ */
 const nearLeft = 100;
 const nearPart = 1 / 4;
-/** Some 10 MB. Beyond it the buckets that were met first are forgotten: Redis knows them, or they begin anew. */
+/**
+ * The maximum number of buckets, some 10 MB. Beyond it the least recently used bucket is evicted; Redis keeps
+ * its state, or it starts full.
+ */
 const mostBuckets = 50_000;
 
-/** Without Redis each process counts for itself. */
+/** Creates a rate limiter. Without Redis each process counts for itself. */
 export function createRateLimiter(options: SharedOptions | undefined): RateLimiter {
   return options === undefined ? countAlone() : countTogether(createSharedStore(options));
 }
@@ -70,7 +80,7 @@ function countTogether(redis: SharedStore): RateLimiter {
   };
 }
 
-/** Finds the bucket of a cost in this process; a new one is full, and Redis has said nothing of it yet. */
+/** Finds the bucket of a cost in this process. A new bucket is full and not yet synchronized with Redis. */
 function createBuckets(): (cost: Cost) => Bucket {
   const buckets = new LRUCache<string, Bucket>({ max: mostBuckets });
   return (cost) => {
@@ -85,7 +95,10 @@ function createBuckets(): (cost: Cost) => Bucket {
 const isFar = ({ rate, fullAt, heardAt }: Bucket, now: number): boolean =>
   heardAt > now - trustMillis && quotaOf(rate, fullAt, now).left > Math.max(nearLeft, rate.burst * nearPart);
 
-/** Takes from all buckets or from none, without asking Redis; `onTaken` is told each that one was taken from. */
+/**
+ * Takes a token from all buckets or from none, without asking Redis. Calls `onTaken` with each bucket from
+ * which a token was taken.
+ */
 function takeHere(
   from: readonly Bucket[],
   now: number,
@@ -100,16 +113,19 @@ function takeHere(
   });
 }
 
-/** What was taken here and Redis has not heard of: it is told with the next question, or ten times a second. */
+/**
+ * Tokens that were taken here and not yet reported to Redis. They are reported with the next request, or ten
+ * times a second.
+ */
 interface Debts {
-  /** One was taken from the bucket here. */
+  /** Records that one token was taken from the bucket here. */
   readonly add: (bucket: Bucket) => void;
-  /** Asks about buckets, and tells what is owed; undefined while Redis is away. */
+  /** Asks Redis about buckets and reports owed tokens; undefined while Redis is unavailable. */
   readonly exchange: (
     kind: 'takeOwing' | 'settle',
     about: readonly Bucket[],
   ) => Promise<readonly Quota[] | undefined>;
-  /** Tells what is still owed. */
+  /** Reports all owed tokens. */
   readonly close: () => Promise<void>;
 }
 
@@ -129,7 +145,7 @@ function createDebts(redis: SharedStore): Debts {
       const quota = quotas?.[index];
       if (quota === undefined) oweAgain(bucket, told[index]?.owed ?? 0, now);
       else {
-        // What was taken here since it was asked comes on top.
+        // Adds the tokens taken here while the request was running.
         bucket.fullAt = taken(bucket.rate, now + quota.usedMillis, now, bucket.owed);
         bucket.heardAt = now;
       }
@@ -137,7 +153,10 @@ function createDebts(redis: SharedStore): Debts {
     return quotas;
   };
 
-  /** While Redis is away what is owed grows again as it does in the bucket, or an outage would be paid for afterwards. */
+  /**
+   * Restores owed tokens after a failed report. While Redis is unavailable, the debt shrinks as the bucket
+   * refills; otherwise callers would pay for the outage afterwards.
+   */
   const oweAgain = (bucket: Bucket, untold: number, now: number): void => {
     const used = Math.ceil(quotaOf(bucket.rate, bucket.fullAt, now).usedMillis / intervalMillis(bucket.rate));
     bucket.owed = Math.min(bucket.owed + untold, used);

@@ -1,13 +1,16 @@
-/** How often something may be done, by the generic cell rate algorithm: one time per bucket says all of it. */
+/**
+ * Implements rates by the generic cell rate algorithm (GCRA), in which one time per bucket is its whole
+ * state.
+ */
 import { z } from 'zod';
 
-/** How many at once, and one more after so many seconds. */
+/** A number of tokens available at the same time, and the seconds until one more is added. */
 export interface Rate {
   readonly burst: number;
   readonly seconds: number;
 }
 
-/** A rate as it stands in the environment. `30/2`: thirty at once, and one more every two seconds. */
+/** A rate in the environment. `30/2` means thirty at the same time, and one more every two seconds. */
 export const rateVariable = (usual: string) =>
   z
     .string()
@@ -24,19 +27,25 @@ export const rateVariable = (usual: string) =>
 
 export const intervalMillis = ({ seconds }: Rate): number => seconds * 1_000;
 
-/** By a clock that nothing sets, of this process: what was taken is over in time also where the machine's is set back. */
+/**
+ * Returns the milliseconds of this process's monotonic clock. Usage expires in time even if the machine's
+ * clock is set back.
+ */
 export const millisNow = (): number => Math.floor(performance.now());
 
-/** How a bucket stands. */
+/** The state of a bucket. */
 export interface Quota {
   readonly left: number;
-  /** Until one is possible; 0 for one that was taken. */
+  /** The milliseconds until one token is available; 0 if one was taken. */
   readonly waitMillis: number;
-  /** Until it is as good as new. */
+  /** The milliseconds until the bucket is full. */
   readonly usedMillis: number;
 }
 
-/** `fullAt`: when the bucket will be as good as new; in the past where it is already. */
+/**
+ * Computes the state of a bucket. `fullAt` is the time when it is full again; a time in the past means that
+ * it is full.
+ */
 export function quotaOf(rate: Rate, fullAt: number, now: number): Quota {
   const usedMillis = Math.max(fullAt - now, 0);
   const free = rate.burst * intervalMillis(rate) - usedMillis;
@@ -47,9 +56,9 @@ export function quotaOf(rate: Rate, fullAt: number, now: number): Quota {
   };
 }
 
-/** One more, or so many. */
+/** Returns the new `fullAt` after taking `count` tokens. */
 export const taken = (rate: Rate, fullAt: number, now: number, count = 1): number =>
   Math.max(fullAt, now) + count * intervalMillis(rate);
 
-/** One less. */
+/** Returns the new `fullAt` after returning one token. */
 export const givenBack = (rate: Rate, fullAt: number): number => fullAt - intervalMillis(rate);

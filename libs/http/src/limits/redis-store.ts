@@ -1,25 +1,27 @@
-/** Buckets in Redis, of all processes: one call for all that is asked while one is under way. */
+/**
+ * Keeps the buckets of all processes in Redis. All requests made during one call are batched into the next.
+ */
 import { openBucketScript, type OwedCost, type Question } from './bucket-script.ts';
 import { type Quota } from './rate.ts';
 import { type Cost, type Store } from './store.ts';
 
 export { type OwedCost } from './bucket-script.ts';
 
-/** The keys of one call have one place. */
+/** A store in Redis. All keys of one call must be in the same slot. */
 export interface RedisStore extends Store {
-  /** The same; before it, what is owed is taken, also from a bucket that is empty. */
+  /** Takes tokens like `take`. Before that, it takes the owed tokens, even from an empty bucket. */
   takeOwing(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
-  /** Takes nothing but what is owed. */
+  /** Takes only the owed tokens. */
   settle(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
-  /** Where a key is kept: of a cluster its part, of one Redis the same for all. */
+  /** Returns the slot of a key: its part of a cluster, or the same value for all keys of a single Redis. */
   readonly placeOf: (key: string) => string;
   close(): void;
 }
 
-/** Others wait while a script runs. */
+/** The maximum number of requests in one script call, since other clients wait while it runs. */
 const mostAtOnce = 100;
 
-/** What is given back goes with the next question, or by itself after so long. */
+/** The time after which refunds are sent if no request carries them, in milliseconds. */
 const giveBackWithinMillis = 10;
 
 const owing = (costs: readonly Cost[], owed: number): OwedCost[] => costs.map((cost) => ({ ...cost, owed }));
@@ -29,7 +31,7 @@ const inParts = <Item>(items: readonly Item[]): Item[][] =>
     items.slice(part * mostAtOnce, (part + 1) * mostAtOnce),
   );
 
-/** What is to be given back, each bucket once. */
+/** Collects tokens to return, each bucket once. */
 function createRefunds(placeOf: (key: string) => string) {
   let back = new Map<string, OwedCost>();
   return {
@@ -37,7 +39,10 @@ function createRefunds(placeOf: (key: string) => string) {
     add: (costs: readonly Cost[]): void => {
       for (const cost of costs) back.set(cost.key, { ...cost, owed: (back.get(cost.key)?.owed ?? 0) - 1 });
     },
-    /** As questions whose answers are not waited for: at worst a token comes back by itself. */
+    /**
+     * Returns the refunds as requests whose answers are not awaited. If one is lost, the token is replenished
+     * over time.
+     */
     takeOut: (): Question[] => {
       if (back.size === 0) return [];
       const costs = [...back.values()];
@@ -52,18 +57,18 @@ function createRefunds(placeOf: (key: string) => string) {
   };
 }
 
-/** Each call rejects where Redis does not answer in time. */
+/** Creates a store in Redis. Each call rejects if Redis does not answer in time. */
 export function createRedisStore(url: string, timeoutMillis: number): RedisStore {
   const script = openBucketScript(url, timeoutMillis);
   const refunds = createRefunds(script.placeOf);
   let waiting: Question[] = [];
-  /** Places with a call under way. */
+  /** The slots with a running call. */
   const busy = new Set<string>();
   let isFlushing = false;
 
   const placeOf = ({ costs }: Question): string => script.placeOf(costs[0]?.key ?? '');
 
-  /** After all that came in this turn of the event loop. */
+  /** Flushes after all requests of this turn of the event loop. */
   const flushSoon = (): void => {
     if (!isFlushing) setImmediate(flush);
     isFlushing = true;
@@ -71,7 +76,8 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
 
   const flush = (): void => {
     isFlushing = false;
-    // Before what is asked now: a caller that asks one after the other never meets a token of its own that is under way.
+    // Refunds precede new requests, so that a caller that makes one request after another never lacks a token
+    // of its own that is still being returned.
     const all = [...refunds.takeOut(), ...waiting];
     waiting = [];
     for (const [place, there] of Map.groupBy(all, placeOf)) {
@@ -81,8 +87,9 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
   };
 
   /**
-   * Everything that is asked of a place goes in one call, and what is asked while that is under way in the next one: a
-   * call costs more than many questions. Where it fails they have failed too, so that none waits twice for a Redis that hangs.
+   * Sends all waiting requests of a slot in one call. Requests made while it runs are sent in the next one,
+   * since a call costs more than many requests. If a call fails, the waiting requests fail, too, so that none
+   * waits twice for a Redis that hangs.
    */
   const sendAll = (place: string, batch: readonly Question[]): void => {
     busy.add(place);
@@ -99,7 +106,10 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     });
   };
 
-  /** A call of its own for each question costs more than all the rest of counting. */
+  /**
+   * Queues a request for the next batch, since a call per request would cost more than all other work of
+   * counting.
+   */
   const ask = (
     wanted: Question['wanted'],
     costs: readonly OwedCost[],

@@ -1,20 +1,26 @@
-/** Redis as counting needs it: asked while it answers, and left alone while it is away or hangs. */
+/**
+ * Guards access to Redis for counting: it is asked while it answers, and paused while it is unavailable or
+ * hangs.
+ */
 import { millisNow } from './rate.ts';
 import { createRedisStore, type RedisStore } from './redis-store.ts';
 
 export interface SharedOptions {
   readonly redisUrl: string;
-  /** After this Redis is taken for away. */
+  /** The time after which Redis counts as unavailable, in milliseconds. */
   readonly timeoutMillis: number;
-  /** Told once when Redis is lost, and once when it is back. */
+  /** Called once when Redis becomes unavailable, and once when it recovers. */
   readonly onRedis: (isAway: boolean, error?: unknown) => void;
 }
 
 export interface SharedStore {
-  /** Undefined while Redis is away. Then it is asked again once a second, so that not everybody waits for one that hangs. */
+  /**
+   * Asks Redis; undefined while it is unavailable. Then only one request a second is sent, so that most
+   * callers do not wait for a Redis that hangs.
+   */
   ask<Answer>(question: (redis: RedisStore) => Promise<Answer>): Promise<Answer | undefined>;
   isAway(): boolean;
-  /** Questions about keys of several places are several questions. */
+  /** Returns the slot of a key. Keys in different slots need separate requests. */
   readonly placeOf: (key: string) => string;
   close(): void;
 }

@@ -1,16 +1,16 @@
 import { type Quota, type Rate } from './rate.ts';
 
-/** One token of one bucket. */
+/** The cost of one token of one bucket. */
 export interface Cost {
   readonly key: string;
   readonly rate: Rate;
 }
 
-/** Where buckets are kept. */
+/** A store of buckets. */
 export interface Store {
   /**
-   * Takes from all buckets or from none, and says how each stands afterwards; one with a wait was empty. The one at
-   * `optional` may be empty without that keeping the others from being taken.
+   * Takes a token from all buckets or from none, and returns the state of each. A bucket with a wait was
+   * empty. An empty bucket at the index `optional` does not prevent taking from the others.
    */
   take(costs: readonly Cost[], optional?: number): Promise<readonly Quota[]>;
   giveBack(costs: readonly Cost[]): Promise<void>;
