@@ -64,8 +64,8 @@ const wantsLogin = (error: unknown): boolean =>
 
 /**
  * Lists Muster's MCP server with the token of the run, if the agent supports MCP over HTTP.
- * The server has a name of its own. Clients store what they know of a server by its name, such as a required
- * sign-in, and the user may already have a server called muster.
+ * The server has a name of its own, because the user may already have a server called muster. Clients store
+ * what they know of a server by its name, such as a required sign-in.
  */
 function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): McpServer[] {
   const { MUSTER_TOKEN: token } = credentialOf(run);

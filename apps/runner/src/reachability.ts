@@ -1,6 +1,6 @@
 /**
  * Notifies the person at the terminal when Muster stops answering and when it answers again. The work
- * continues meanwhile.
+ * continues in both cases.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Session } from './session.ts';
