@@ -19,9 +19,9 @@ const reasonsOfService = [
 /**
  * The reasons of the service, `refused` for a reason that this client does not know, and reasons that the
  * client itself finds.
- * The client's own reasons are: nothing was activated, no server answers, or another server answers. Further
- * ones are an expired or invalid certificate, one of another machine, a clock that was turned back, and an
- * answer to no request of this machine.
+ * The client's own reasons are: nothing was activated, no server answers, or another server answers. The
+ * certificate may be expired, invalid, or of another machine. The clock may have been turned back, or a
+ * carried answer may belong to no request of this machine.
  */
 export type Reason =
   | (typeof reasonsOfService)[number]
