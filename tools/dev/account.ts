@@ -5,15 +5,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** An account of the machine, by number. */
+/** The user and group ids of an account of the machine. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
 /**
- * PostgreSQL refuses to run as root; where we are root (in a container, mostly) it runs as the owner of the data that
- * are there already, else as `postgres` or `nobody`. Undefined when we are not root and it simply runs as us.
+ * Returns the account for PostgreSQL, which refuses to run as root. For root it is the owner of the existing
+ * data, else `postgres` or `nobody`.
+ * Returns undefined if this process is not root, so that PostgreSQL runs as the same account.
  */
 export async function accountForPostgres(existingData?: string): Promise<Account | undefined> {
   const us = process.getuid?.();
@@ -37,18 +38,21 @@ export async function accountForPostgres(existingData?: string): Promise<Account
 
 async function ownerOf(file: string): Promise<Account | undefined> {
   const stats = await stat(file).catch(() => undefined);
-  // What lies in another account's private folder cannot be looked at; then the folder tells.
+  // A file within another account's private folder cannot be inspected, so the owner of the folder counts.
   if (stats !== undefined) return { uid: stats.uid, gid: stats.gid };
   const parent = await stat(path.dirname(file)).catch(() => undefined);
   return parent === undefined ? undefined : { uid: parent.uid, gid: parent.gid };
 }
 
-/** Whether the account can go to the folder and write there: every folder on the way counts, so it is tried. */
+/**
+ * Returns true if the account can write in the folder. It tries, because the rights of every parent folder
+ * count.
+ */
 export async function canWorkIn(folder: string, account: Account | undefined): Promise<boolean> {
   return succeedsAs(account, '/bin/sh', ['-c', 'test -w "$1" && test -x "$1"', 'sh', folder]);
 }
 
-/** Whether a program can be reached and run by the account. */
+/** Returns true if the account can reach and run a program. */
 export async function succeedsAs(
   account: Account | undefined,
   program: string,

@@ -9,7 +9,7 @@ import { logFolder, makePrivate, repositoryRoot } from './repository.ts';
 /** Receives an app's output: all of it goes to a file, and warnings also to the terminal. */
 export interface AppLog {
   readonly stdio: StdioOptions;
-  /** From the root of the repository. */
+  /** The path relative to the root of the repository. */
   readonly file: string;
   follow(child: ChildProcess): void;
   tail(): Promise<string>;
@@ -19,8 +19,8 @@ export interface AppLog {
 let shownFrom = Infinity;
 
 /**
- * From now on warnings of apps are also shown on the terminal. While the apps start, their output would bury the list of
- * steps; a start that fails prints the end of the log anyway.
+ * Shows warnings of apps on the terminal from now on. While the apps start, their output would bury the list
+ * of steps; a start that fails prints the end of the log anyway.
  */
 export function beginShowingLogs(): void {
   shownFrom = Date.now();
@@ -30,7 +30,8 @@ export function beginShowingLogs(): void {
 const warningLevel = 40;
 
 /**
- * Whether a line of an app is shown on the terminal: warnings and errors, and anything on stderr that is not a log line.
+ * Returns true if a line of an app is shown on the terminal: warnings and errors, and anything on stderr that
+ * is not a log line.
  * All other lines are only in the log file, so that the addresses printed by the start stay visible.
  */
 export function isWarning(line: string, stream: 'stdout' | 'stderr'): boolean {
@@ -38,24 +39,25 @@ export function isWarning(line: string, stream: 'stdout' | 'stderr'): boolean {
   return level === undefined ? stream === 'stderr' && line.trim() !== '' : Number(level) >= warningLevel;
 }
 
-/** A line may arrive late: its own time counts if it has one. */
+/** A line may arrive late, so the time within the line counts if it has one. */
 function isRecent(line: string): boolean {
   const writtenAt = /"time":(\d+)/.exec(line)?.[1];
   return (writtenAt === undefined ? Date.now() : Number(writtenAt)) >= shownFrom;
 }
 
-/** Opens a new log; an app that is started again goes on in it. */
+/** Opens a new log. An app that restarts continues it. */
 export async function openAppLog(name: AppName): Promise<AppLog> {
   const file = path.join(logFolder, `${name}.log`);
   makePrivate(logFolder);
   const handle = await open(file, 'w');
-  // Without a terminal the app writes into the file itself, and nothing of ours stands between.
+  // Without a terminal the app writes into the file directly, so that the log does not depend on this
+  // process.
   const shown = process.stdout.isTTY;
   const pretty = prettyFactory({
     colorize: true,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
-    // One process, one organization: what is the same in every line says nothing.
+    // Hides fields that have the same value in every line of a process or organization.
     ignore: 'pid,hostname,name,orgId,memberId,agentId',
   });
   const show = (line: string): void => {

@@ -8,7 +8,7 @@ let folder: string;
 let apps: typeof Apps;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-apps-'));
-  // Read once, as the module is.
+  // The variable is read once, when the module is loaded.
   process.env['MUSTER_DATA'] = folder;
   apps = await import('./apps.ts');
   await apps.endAbandonedApps([]);
@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** An app by this program, at a port where nothing answers. */
+/** Returns an app that runs this program, at a port on which nothing listens. */
 async function appOf(program: string, isNeeded: boolean) {
   const main = path.join(folder, `${isNeeded ? 'needed' : 'late'}.mjs`);
   await writeFile(main, program);

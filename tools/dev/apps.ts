@@ -15,16 +15,18 @@ export interface App {
   /** The variable that sets the port. */
   readonly variable: string;
   readonly url: string;
-  /** From the root of the repository; with it the command line names the app. */
+  /** The path from the root of the repository. It identifies the app in the command line of a process. */
   readonly main: string;
-  /** Whether something else rests on it. What nothing rests on may be late, and holds nothing up. */
+  /** True if another app depends on it. The start does not wait for other apps. */
   readonly isNeeded: boolean;
 }
 
-/** Their pages are made as they start, which takes long on a busy machine. */
+/** Apps that build their pages at the start, which takes long on a busy machine. */
 const mayBeLate: readonly AppName[] = ['docs', 'console'];
 
-/** Process ids of the apps, for a start that finds them without a runner. */
+/**
+ * The folder with the process ids of the apps, from which a later start finds apps without a parent process.
+ */
 const runningFolder = path.join(dataFolder, 'running');
 
 export function findApps(environment: NodeJS.ProcessEnv): App[] {
@@ -37,7 +39,7 @@ export function findApps(environment: NodeJS.ProcessEnv): App[] {
   });
 }
 
-/** Ends apps that outlived a runner which was killed together with their leashes: they still have the ports. */
+/** Ends apps that still run although their start and their leashes were killed. They occupy the ports. */
 export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
   await mkdir(runningFolder, { recursive: true });
   for (const app of apps) {
@@ -54,13 +56,16 @@ export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
   }
 }
 
-/** What an app is told. The links that the license service gives to customers lead to itself, not to the API. */
+/**
+ * Returns the environment of an app. The license service gets its own address, because its links to customers
+ * lead to itself and not to the API.
+ */
 export const environmentOf = ({ name }: App, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   name === 'license-service' ? { ...environment, BASE_URL: environment['LICENSE_URL'] } : environment;
 
 /**
- * Starts an app under the Node that runs this, keeps it running, and returns once it says that it is ready; at once where
- * nothing rests on it.
+ * Starts an app under the current Node and keeps it running. Returns once it is ready, or immediately if no
+ * other app depends on it.
  */
 export async function startApp(
   app: App,
@@ -69,7 +74,7 @@ export async function startApp(
 ): Promise<Kept<ServiceProcess>> {
   const log = await openAppLog(app.name);
   const note = path.join(runningFolder, app.name);
-  // Later it may well be up before what it needs is up again.
+  // A restarted app may be ready before the apps that it needs.
   let isAwaited = app.isNeeded;
   const start = async (): Promise<ServiceProcess> => {
     const { child, service } = await startServiceProcess(
@@ -83,7 +88,7 @@ export async function startApp(
         },
         stdio: log.stdio,
         stopSignal: 'TERM',
-        // Longer than an app gives itself to finish what it is doing.
+        // Longer than an app's own time limit for a graceful shutdown.
         graceSeconds: 25,
       },
     );
@@ -102,7 +107,7 @@ export async function startApp(
   const kept = await keepRunning(app.name, start, say);
   let isStopped = false;
   if (!app.isNeeded) {
-    // It may make its pages first, beside whatever else this machine does.
+    // The app may first build its pages, which is slow on a busy machine.
     void untilReady(app.name, app.url, kept.current(), 300).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (!isStopped) say(`${message}; all else runs on, and its log is ${log.file}`);

@@ -1,10 +1,10 @@
-/** Programs that Debian and Ubuntu have packages of, installed where we are root and may. */
+/** Programs with packages in Debian and Ubuntu, which are installed if this process is root. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** The first of these programs that is on the PATH. */
+/** Returns the first of these programs that is on the PATH. */
 export function findProgram(names: readonly string[]): string | undefined {
   for (const program of names) {
     for (const folder of (process.env['PATH'] ?? '').split(path.delimiter)) {
@@ -13,7 +13,7 @@ export function findProgram(names: readonly string[]): string | undefined {
         accessSync(candidate, constants.X_OK);
         return candidate;
       } catch {
-        // Not here.
+        // The program is not in this folder.
       }
     }
   }
@@ -22,7 +22,7 @@ export function findProgram(names: readonly string[]): string | undefined {
 
 export const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-/** The first of these packages that there is here; the first of all where there is none. */
+/** Returns the first of these packages that exists here, or the first name if none exists. */
 export async function aptKnows(names: readonly [string, ...string[]]): Promise<string> {
   for (const name of names) {
     const child = spawn('apt-cache', ['show', name], { stdio: 'ignore' });
@@ -32,7 +32,7 @@ export async function aptKnows(names: readonly [string, ...string[]]): Promise<s
   return names[0];
 }
 
-/** Throws what apt-get said last, behind the advice. */
+/** Runs apt-get. Throws the advice with apt-get's last output. */
 export async function aptGet(advice: string, ...args: string[]): Promise<void> {
   const child = spawn('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },

@@ -1,15 +1,19 @@
-/** A file that one process holds: the system gives it back when that process ends, however it ends. */
+/** A file that one process holds. The system releases it when that process ends, even if it is killed. */
 import { DatabaseSync } from 'node:sqlite';
 
-/** Longer than another process looks whether it is held. */
+/** The time to wait in milliseconds. It is longer than another process takes to check the file. */
 const waitMillis = 500;
 
 const isBusy = (error: unknown): boolean => error instanceof Error && error.message.includes('locked');
 
-/** Garbage collection closes a database that nothing refers to, which would end the claim. */
+/**
+ * Keeps a reference, because garbage collection closes an unreferenced database, which would end the claim.
+ */
 const held = new Set<DatabaseSync>();
 
-/** Makes this process its holder until it is closed; undefined where another process is. */
+/**
+ * Claims the file for this process until the result is closed. Returns undefined if another process holds it.
+ */
 export function claimFile(file: string): DatabaseSync | undefined {
   const claim = new DatabaseSync(file, { timeout: waitMillis });
   try {
@@ -23,7 +27,7 @@ export function claimFile(file: string): DatabaseSync | undefined {
   }
 }
 
-/** Whether a process holds it. */
+/** Returns true if a process holds the file. */
 export function isClaimed(file: string): boolean {
   const look = new DatabaseSync(file);
   try {

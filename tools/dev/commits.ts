@@ -1,5 +1,6 @@
-// npm run commits: checks the messages of commits with commitlint. It begins after the commit that added commitlint.config.js,
-// since older messages follow other rules. Merge commits are not checked: git and forges write their messages.
+// npm run commits: checks the messages of commits with commitlint. It begins after the commit that added
+// commitlint.config.js, because older messages follow other rules. Merge commits are not checked: git and
+// forges write their messages.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import format from '@commitlint/format';
@@ -7,15 +8,15 @@ import lint from '@commitlint/lint';
 import load from '@commitlint/load';
 import { repositoryRoot } from './repository.ts';
 
-/** Answers undefined where git fails or is missing. */
+/** Returns the output of git, or undefined if git fails or is missing. */
 function git(folder: string, ...args: string[]): string | undefined {
-  // Without the ceiling git would look for a repository around an unpacked archive.
+  // Without the ceiling git would search for a repository above an unpacked archive.
   const env = { ...process.env, GIT_CEILING_DIRECTORIES: path.dirname(folder) };
   const { status, stdout } = spawnSync('git', args, { cwd: folder, env, encoding: 'utf8' });
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** Answers the messages to check, or why there are none. */
+/** Returns the messages to check, or the reason why there are none. */
 function messagesOf(folder: string): string[] | string {
   const added = git(folder, 'log', '--diff-filter=A', '--format=%H', '--', 'commitlint.config.js');
   if (added === undefined) return 'There is no git repository with commits here';
@@ -27,7 +28,7 @@ function messagesOf(folder: string): string[] | string {
   return written.length === 0 ? `No commit follows ${first.slice(0, 12)}` : written;
 }
 
-/** Prints what breaks the rules, and answers the exit code. */
+/** Prints the violations, and returns the exit code. */
 export async function checkCommits(folder: string): Promise<number> {
   const messages = messagesOf(folder);
   if (typeof messages === 'string') {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** A project with a story, its owner, and the agent. */
+/** Creates a project with a story. Returns the clients of its owner and of the agent. */
 async function board(): Promise<{ readonly ana: Client; readonly robo: Client }> {
   const people = await world.org();
   const as = (token: string): Client => createClient(httpTransport({ baseUrl: api.url, token }));
@@ -22,7 +22,7 @@ async function board(): Promise<{ readonly ana: Client; readonly robo: Client }>
 const workOn = async (ana: Client, storyId: string) =>
   (await ana.deliveryExecutions.getForTarget({ targetType: 'story', targetId: storyId })).execution;
 
-/** Runs it until the work of the spec is done, then ends it. */
+/** Runs the agent until the work of the spec is done, then ends it. */
 async function whileItWorks(robo: Client, stepMillis: number, work: () => Promise<void>): Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
@@ -61,6 +61,6 @@ it('lets go of what it is asked to stop, and goes on with another story', async 
   });
   const stopped = await workOn(ana, 'WEB-1');
   expect(stopped).toMatchObject({ attempt: 1, lease: null });
-  // Before it would have asked its question.
+  // It stopped before the step at which it would have asked its question.
   expect(stopped?.progress).toBeLessThan(40);
 });

@@ -1,6 +1,7 @@
 /**
- * The demo's agent at work: now and then it takes a story that is in progress, says how far it is, asks a question, and lets
- * go. So the first look at a board shows what Muster is for. It hears a stop with its next call, as any holder does.
+ * Runs the demo's agent, so that the first view of a board shows active work.
+ * From time to time it takes a story that is in progress, reports progress, asks a question, and releases the
+ * story. It notices a stop request with its next call, like any lease holder.
  */
 import { type Client, MusterError, NoAnswer } from '@muster/client';
 import { type Signal, type StoryCard } from '@muster/registry';
@@ -8,9 +9,9 @@ import { type Signal, type StoryCard } from '@muster/registry';
 export interface DemoAgentOptions {
   readonly projectKey: string;
   readonly signal: AbortSignal;
-  /** Between two steps of the work. */
+  /** The delay between two steps of the work, in milliseconds. */
   readonly stepMillis?: number;
-  /** Between two stories. */
+  /** The delay between two stories, in milliseconds. */
   readonly restMillis?: number;
 }
 
@@ -43,13 +44,15 @@ const steps: readonly Step[] = [
   { phase: 'testing', progress: 90 },
 ];
 
-/** Asked before this step, of one story; whoever answers sees the work go on. */
+/**
+ * The index of the step before which one story asks the question. The work continues once a member answers.
+ */
 const askAt = 4;
 export const question = 'Should this come behind a switch, so that it can be turned off without a release?';
-/** So many steps it waits for an answer, then goes on without. */
+/** The number of steps for which it waits for an answer before it continues without one. */
 const patience = 20;
 
-/** A pause that ends at once with the signal. */
+/** Waits, and returns immediately when the signal aborts. */
 const pause = (millis: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) {
@@ -70,7 +73,7 @@ const isFree = ({ execution, blocked, counts }: StoryCard): boolean =>
   counts.openBlockers === 0 &&
   (execution === null || (execution.state === 'available' && !execution.needsRework));
 
-/** Works until the signal; what is refused, or has no answer, is tried again with another story after a rest. */
+/** Works until the signal aborts. After a refusal or an outage it rests and continues with another story. */
 export async function workNowAndThen(
   client: Client,
   { projectKey, signal, stepMillis = 8_000, restMillis = 15_000 }: DemoAgentOptions,
@@ -92,7 +95,7 @@ export async function workNowAndThen(
   }
 }
 
-/** Whether it asked. */
+/** Works on a story. Returns true if it asked the question. */
 async function workOn(
   { deliveryExecutions, comments }: Client,
   { id: storyId }: StoryCard,
@@ -107,7 +110,7 @@ async function workOn(
   let isAsked = false;
   const isStopped = (signals: readonly Signal[]): boolean =>
     signal.aborted || signals.some(({ kind }) => kind === 'stop_requested');
-  /** False where it is to stop. */
+  /** Returns false if it has to stop. */
   const waitForAnswer = async (): Promise<boolean> => {
     const { comment } = await comments.create({ storyId, body: question, kind: 'question' });
     isAsked = true;
@@ -130,7 +133,7 @@ async function workOn(
       await pause(stepMillis, signal);
     }
   } finally {
-    // Refused where another took it over meanwhile.
+    // The call is refused if another holder took the story over.
     await deliveryExecutions.release(held).catch((error: unknown) => {
       if (!(error instanceof MusterError || error instanceof NoAnswer)) throw error;
     });

@@ -46,9 +46,9 @@ it('makes a board on which one of each kind waits for its owner', async () => {
     from: new Date(now - historyWeeks * week).toISOString(),
     to: new Date(now).toISOString(),
   });
-  // The span touches one week more than it has, unless it begins on a Monday.
+  // The period touches one week more than its length, unless it begins on a Monday.
   expect(weeks.filter(({ leadTime }) => leadTime.count > 0).length).toBeGreaterThanOrEqual(historyWeeks);
-  // Its lease lasts 30 s, which nothing renews.
+  // Its lease lasts 30 s and is not renewed.
   await world.rows(`update leases set expires_at = now() - interval '1 second' where holder is not null`);
   const { items: stalled } = await client.deliveryExecutions.list({ state: ['stalled'] });
   expect(stalled.map(({ story }) => story?.title)).toEqual(['Offer a passkey on the thank-you page']);
@@ -57,7 +57,7 @@ it('makes a board on which one of each kind waits for its owner', async () => {
 it('is made although the API refuses calls for a moment, each call once', async () => {
   const { ana, ben, chloe, dan, robo } = await world.org();
   const refused = new Set<string>();
-  // Refuses the first try of the first calls with 503, and forwards all others.
+  // Refuses the first attempt of the first calls with 503, and forwards all others.
   const refusedCalls = 10;
   const busy = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -8,7 +8,7 @@ import { type Tokens } from './dev-file.ts';
 
 export const demoProjectKey = 'WEB';
 
-/** What a story went through before it is where it is. */
+/** The statuses that a story passes through before it reaches its current one. */
 const wayTo: Record<StoryStatus, readonly StoryStatus[]> = {
   backlog: [],
   ready: ['ready'],
@@ -18,7 +18,7 @@ const wayTo: Record<StoryStatus, readonly StoryStatus[]> = {
   canceled: ['canceled'],
 };
 
-/** Makes the project and its board with the operations that everybody uses, each as the person who would do it. */
+/** Creates the project and its board with the public operations, each as the person who would call it. */
 export async function makeDemoBoard(baseUrl: string, tokens: Tokens, pool: Pool): Promise<void> {
   const as = (token: string): Client => connect({ baseUrl, token });
   const people: Record<Person, Client> = {
@@ -72,7 +72,7 @@ async function makeStory(
   return id;
 }
 
-/** In two versions, so that there is a history to look at: the first without its last section. */
+/** Writes the spec in two versions, so that it has a history. The first version lacks the last section. */
 async function writeSpec(
   people: Record<Person, Client>,
   author: Client,

@@ -1,4 +1,4 @@
-/** Eight weeks of finished stories, so that the delivery metrics of the demo have something to show. */
+/** Eight weeks of finished stories, so that the demo's delivery metrics have data. */
 import { type Client } from '@muster/client';
 import { type Pool } from '@muster/driver';
 import { type Person } from './demo-stories.ts';
@@ -28,8 +28,8 @@ const statuses = ['ready', 'in_progress', 'in_review', 'done'] as const;
 const daysBetween = (historyWeeks * 7) / finished.length;
 
 /**
- * Makes the stories with the usual operations, then moves their times into the past. They come first and do not overlap, so
- * that the order of the activity stays the order of its times.
+ * Creates the stories with the usual operations, then moves their times into the past. They come first and do
+ * not overlap, so that the order of the activity stays the order of its times.
  */
 export async function makeDemoHistory(
   people: Readonly<Record<Person, Client>>,
@@ -48,7 +48,7 @@ export async function makeDemoHistory(
       estimate: 1 + (index % 5),
     });
     for (const status of statuses) await people[by].stories.updateStatus({ storyId: story.id, status });
-    // Work took between one and three days.
+    // The work took between one and three days.
     await moveToPast(pool, story.id, {
       daysAgo: (finished.length - index - 1) * daysBetween + 0.2,
       leadDays: 1 + ((index * 7) % 5) / 2,

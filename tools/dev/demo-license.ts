@@ -7,11 +7,17 @@ import { licenseProgram } from './operators.ts';
 
 const Issued = z.object({ licenses: z.array(z.object({ key: z.string() })) });
 
-/** While everything starts at the same time, a service can be too busy for a moment. */
+/**
+ * The time limit of retries. While everything starts at the same time, a service can be too busy for a
+ * moment.
+ */
 const patienceMs = 30_000;
 const retryDelayMs = 1_000;
 
-/** A license to try: the last start's where this database has it, else a new one. Keys are nowhere but in `dev.json`. */
+/**
+ * Provides a license to try: the key of the last start if this database knows it, else a new one. The key is
+ * stored only in `dev.json`.
+ */
 export async function provideDemoLicense(
   databaseUrl: string,
   licenseUrl: string,
@@ -21,7 +27,7 @@ export async function provideDemoLicense(
   return retry(() => issue(databaseUrl));
 }
 
-/** Runs a step again until it succeeds; throws its last failure after `patienceMs`. */
+/** Retries a step until it succeeds. Throws its last error after `patienceMs`. */
 async function retry<Result>(step: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -47,7 +53,7 @@ async function issue(databaseUrl: string): Promise<string> {
   return one.key;
 }
 
-/** False if the service refuses the key: the database may be another one than that of the last start. */
+/** Returns false if the service refuses the key. The database may differ from the one of the last start. */
 async function isKnown(licenseUrl: string, licenseKey: string): Promise<boolean> {
   const query = new URLSearchParams({ licenseKey, machineId: 'npm start' });
   const answer = await fetch(`${licenseUrl}/api/activate/check?${query.toString()}`);

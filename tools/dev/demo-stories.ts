@@ -1,4 +1,4 @@
-/** The content of the demo's board, which is in demo-stories.yaml. */
+/** Reads the content of the demo's board from demo-stories.yaml. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -21,7 +21,7 @@ export type DemoComment = z.infer<typeof DemoComment>;
 const DemoStory = z.strictObject({
   title: z.string(),
   epic: z.string().optional(),
-  /** The demo moves the story there step by step. */
+  /** The final status, to which the demo moves the story step by step. */
   status: z.enum(['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled']),
   by: Person,
   priority: z.enum(['low', 'medium', 'high', 'urgent']).exactOptional(),
@@ -29,7 +29,7 @@ const DemoStory = z.strictObject({
   estimate: z.int().exactOptional(),
   description: z.string().exactOptional(),
   spec: z.string().optional(),
-  /** Titles of stories above it. */
+  /** Titles of stories that precede it in the file. */
   blockedBy: z.array(z.string()).default([]),
   comments: z.array(DemoComment).default([]),
 });

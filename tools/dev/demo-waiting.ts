@@ -1,11 +1,15 @@
-/** What waits for Ana on the demo's board, one of each kind: so that the first look at Now shows all that can stand there. Its comments mention her already. */
+/**
+ * Creates work that waits for Ana on the demo's board, one of each kind, so that the first view of Now shows
+ * all kinds.
+ * The comments of the board already mention her.
+ */
 import { type Client } from '@muster/client';
 import { type Person } from './demo-stories.ts';
 
 type People = Record<Person, Client>;
 
 const day = 86_400;
-/** The least that a lease lasts: it is over by the time one looks. */
+/** The shortest duration of a lease in seconds. It has expired by the time a person looks. */
 const shortest = 30;
 
 const storyTitles = {

@@ -23,7 +23,7 @@ const others = [
   { email: 'dan@acme.example', name: 'Dan', role: 'viewer' },
 ] as const;
 
-/** The viewer's may write, so that it is the role which decides what Dan can do. */
+/** The viewer's token may write, so that the role decides what Dan can do. */
 const demoTokens = {
   owner: { member: demoOwner.email, name: 'demo', scope: 'admin' },
   admin: { member: 'ben@acme.example', name: 'demo', scope: 'admin' },
@@ -32,7 +32,7 @@ const demoTokens = {
   agent: { member: 'chloe@acme.example', name: 'demo', scope: 'write', agent: 'Builder' },
 } as const;
 
-/** Who acts with which token, for people to read. */
+/** The owner of each token, for people to read. */
 export const demoPeople: Record<keyof Tokens, string> = {
   owner: 'Ana',
   admin: 'Ben',
@@ -44,17 +44,21 @@ export const demoPeople: Record<keyof Tokens, string> = {
 
 export interface Demo {
   readonly orgSlug: string;
-  /** Null when somebody has deleted the demo's project and made no other. */
+  /** Null if the demo's project was deleted and no other was created. */
   readonly projectKey: string | null;
   readonly tokens: Tokens;
 }
 
-/** Exists while the demo is being made: a start that was killed meanwhile makes it anew. */
+/**
+ * A file that exists while the demo is being created. If a start was killed in between, the next one creates
+ * the demo again.
+ */
 const unfinished = path.join(dataFolder, 'demo-unfinished');
 
 /**
- * On an empty database makes the demo; on one that has it, answers with tokens that work: those of the last start,
- * or, where they were lost, new ones. Undefined on a database with other organizations, which is left alone.
+ * Creates the demo in an empty database. If the demo exists, returns working tokens: those of the last start,
+ * or new ones if they were lost.
+ * Returns undefined for a database with other organizations, which it does not change.
  */
 export async function provideDemo(
   databaseUrl: string,
@@ -117,7 +121,7 @@ async function makeTokens(pool: Pool): Promise<Tokens> {
   };
 }
 
-/** The database may be another one than that of the last start, or tokens may have been revoked. */
+/** Returns false for tokens of another database and for revoked tokens. */
 async function allWork(baseUrl: string, tokens: Tokens): Promise<boolean> {
   const answers = await Promise.all(
     Object.values(tokens).map((token) =>
@@ -126,7 +130,7 @@ async function allWork(baseUrl: string, tokens: Tokens): Promise<boolean> {
         .then(
           () => true,
           (error: unknown) => {
-            // The platform's token may do other things only; that it is known is enough.
+            // The platform's token may not call this operation. It is enough that the token is known.
             if (error instanceof MusterError) return error.status !== 401;
             throw error;
           },

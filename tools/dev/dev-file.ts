@@ -13,18 +13,18 @@ const Tokens = z.object({
   agent: z.string(),
   platform: z.string(),
 });
-/** The only place where the demo's secrets are kept; the database has their hashes. */
+/** The demo's tokens. They are stored only in this file; the database has their hashes. */
 export type Tokens = z.infer<typeof Tokens>;
 
 const DevFile = z.object({
-  /** Where people look. A file from before there was a console has none. */
+  /** The address of the console. A file from before there was a console has none. */
   consoleUrl: z.string().nullable().default(null),
   baseUrl: z.string().nullable(),
   mcpUrl: z.string().nullable(),
   licenseUrl: z.string().nullable(),
-  /** A license to try. A file from before there were any has none. */
+  /** A license to try. An older file has none. */
   licenseKey: z.string().nullable().default(null),
-  /** Where people sign in. */
+  /** The address of sign-in. */
   signInUrl: z.string().nullable().default(null),
   docsUrl: z.string().nullable(),
   workerUrl: z.string().nullable(),
@@ -33,14 +33,14 @@ const DevFile = z.object({
   orgSlug: z.string().nullable(),
   projectKey: z.string().nullable(),
   tokens: Tokens.nullable(),
-  /** Of the runner; null when it has stopped. */
+  /** The process id of `npm start`. Null when it has stopped. */
   pid: z.int().nullable(),
   startedAt: z.string(),
 });
-/** What a development instance tells scripts and people about itself, in `.data/dev.json`. */
+/** The facts about a development instance for scripts and people, in `.data/dev.json`. */
 export type DevFile = z.infer<typeof DevFile>;
 
-/** What the last start wrote; undefined when there was none, or when somebody damaged the file. */
+/** Reads the file of the last start. Returns undefined if there is none or it is damaged. */
 export function readDevFile(): DevFile | undefined {
   try {
     return DevFile.parse(JSON.parse(readFileSync(devFilePath, 'utf8')));
@@ -49,7 +49,7 @@ export function readDevFile(): DevFile | undefined {
   }
 }
 
-/** In one step: a reader sees the old file or the new one, never half of one. */
+/** Writes atomically, so that a reader sees the complete old file or the complete new one. */
 export function writeDevFile(facts: DevFile): void {
   mkdirSync(dataFolder, { recursive: true });
   const unfinished = `${devFilePath}.new`;

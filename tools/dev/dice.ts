@@ -1,4 +1,4 @@
-/** Chances that a seed decides: dice with the same seed fall the same way again. */
+/** A seeded random number generator: the same seed gives the same sequence. */
 export class Dice {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Dice {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, and without, 1. The generator known as mulberry32. */
+  /** Returns a number of at least 0 and less than 1, using the generator mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class Dice {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number; both ends can come. */
+  /** Returns an integer within the range, including both ends. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -37,7 +37,10 @@ export class Dice {
       .map(({ one }) => one);
   }
 
-  /** For somebody alone, so that it does not matter who of many throws first. */
+  /**
+   * Returns a generator for one actor, so that its sequence does not depend on the order in which actors draw
+   * numbers.
+   */
   another(): Dice {
     return new Dice(this.between(0, 2 ** 32 - 1));
   }

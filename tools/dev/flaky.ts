@@ -1,6 +1,7 @@
-// npm run flaky: finds specs that fail by chance. It runs each spec file that starts a program or waits 20 times, while two
-// processes keep processors busy, and prints how often which file failed. `-- --times 5 apps/cli queues` runs only the files
-// whose paths contain one of these texts, five times; `--all` takes files that neither start nor wait as well.
+// npm run flaky: finds specs that fail by chance. It runs each spec file that starts a program or waits 20
+// times, while two processes keep processors busy. It prints how often each file failed. `-- --times 5
+// apps/cli queues` runs only the files whose paths contain one of these texts, five times; `--all` includes
+// files that neither start a program nor wait.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ interface JestReport {
   }[];
 }
 
-/** Answers the spec files to run, relative to the repository. */
+/** Returns the spec files to run, relative to the repository. */
 export function chooseFiles(
   files: readonly string[],
   patterns: readonly string[],
@@ -37,11 +38,11 @@ export function chooseFiles(
   );
 }
 
-/** Answers the folder that Jest takes as its root: an app, a lib, or all tools. */
+/** Returns the folder that Jest takes as its root: an app, a lib, or all tools. */
 export const projectOf = (file: string): string =>
   file.startsWith('tools/') ? 'tools' : file.split('/').slice(0, 2).join('/');
 
-/** Names each failed test, or the first line of what kept the file from running. */
+/** Names each failed test, or the first line of the error that kept the file from running. */
 export function failuresOf({ testResults }: JestReport): string[] {
   return testResults.flatMap(({ message, assertionResults }) => {
     const failed = assertionResults.filter(({ status }) => status === 'failed');
@@ -50,7 +51,7 @@ export function failuresOf({ testResults }: JestReport): string[] {
   });
 }
 
-/** Runs one file once, and answers what failed. */
+/** Runs one file once, and returns the names of its failures. */
 function runOnce(file: string, report: string): string[] {
   rmSync(report, { force: true });
   const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
@@ -79,7 +80,7 @@ async function main(): Promise<void> {
     (file) => values.all || startsOrWaits.test(readFileSync(path.join(repositoryRoot, file), 'utf8')),
   );
   const folder = mkdtempSync(path.join(tmpdir(), 'flaky-'));
-  // A loop that stops by itself when this process is gone, however it ended.
+  // A loop that stops by itself when this process is gone, even if it was killed.
   const loop = `const parent = process.ppid; setInterval(() => { const end = Date.now() + 500;
     while (Date.now() < end); if (process.ppid !== parent) process.exit(); }, 0);`;
   const load = Array.from({ length: busyProcesses }, () => spawn(process.execPath, ['-e', loop]));

@@ -6,18 +6,21 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Whether a process with this id runs, whoever's it is. */
+/** Returns true if a process with this id runs, whatever account it belongs to. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, but as somebody else.
+    // EPERM means that it runs as another account.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   return !isUncollected(pid);
 }
 
-/** Ended, but its parent never asked how: in many containers nobody does, and the number stays taken for ever. */
+/**
+ * Returns true for a zombie: a process that ended and was not collected by its parent. In many containers
+ * that never happens, and the id stays taken.
+ */
 function isUncollected(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -26,7 +29,10 @@ function isUncollected(pid: number): boolean {
   }
 }
 
-/** The command line of a running process, or '' — process ids are reused, so an id alone identifies nothing. */
+/**
+ * Returns the command line of a running process, or ''. It identifies the process, because process ids are
+ * reused.
+ */
 export async function commandLineOf(pid: number): Promise<string> {
   if (!isRunning(pid)) return '';
   // Small Linux images have no ps.
@@ -37,8 +43,8 @@ export async function commandLineOf(pid: number): Promise<string> {
 }
 
 /**
- * Ends a process that is not our child: each signal in turn gets its time before the next, sterner one.
- * True when it is gone.
+ * Ends a process that is not a child of this one. Sends each signal and waits for its time before the next,
+ * stronger one. Returns true when the process is gone.
  */
 export async function endProcess(
   pid: number,

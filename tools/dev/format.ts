@@ -4,7 +4,7 @@ import path from 'node:path';
 import { format, type FormatConfig } from 'oxfmt';
 import { repositoryRoot } from './repository.ts';
 
-/** `file` decides the language by its ending. Throws if the text does not parse. */
+/** `file` determines the language by its extension. Throws if the text does not parse. */
 export async function formatted(file: string, text: string): Promise<string> {
   const config = JSON.parse(
     await readFile(path.join(repositoryRoot, '.oxfmtrc.json'), 'utf8'),

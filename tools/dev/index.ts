@@ -1,4 +1,4 @@
-/** Servers, databases and apps for tools: the one way from another tool into this folder. */
+/** Servers, databases and apps for tools. Other tools import only this file of the folder. */
 export { accountForPostgres } from './account.ts';
 export { aptGet, canInstall, findProgram } from './apt.ts';
 export { claimFile } from './claim.ts';

@@ -1,4 +1,4 @@
-/** What a terminal shows while the packages are installed, and how it ends. */
+/** Tests the terminal output of an installation of packages, and its end. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { isRunning } from './foreign-process.ts';
 
 const script = '/usr/bin/script';
-/** Where there is no such program (it is part of util-linux), what needs a terminal is not tested. */
+/** Skips tests that need a terminal if there is no such program. It is part of util-linux. */
 const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
 
 let folder: string;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await mkdir(path.join(folder, 'tools/dev'), { recursive: true });
   await copyFile(path.join(import.meta.dirname, 'run.mjs'), path.join(folder, 'tools/dev/run.mjs'));
   await writeFile(path.join(folder, 'package-lock.json'), '{"packages": {}}');
-  // In place of npm: it takes as long as it is let.
+  // Replaces npm by a program that runs until it is ended.
   await writeFile(
     path.join(folder, 'npm.cjs'),
     `require('node:fs').writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000);`,

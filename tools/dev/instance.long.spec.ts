@@ -17,7 +17,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Another process, which works on the folder until it is ended. */
+/** Starts another process, which works on the folder until it is ended. */
 async function startAnother(): Promise<ChildProcess> {
   const child = spawn(
     process.execPath,

@@ -1,14 +1,19 @@
-/** Which process works on `.data`: one at a time, since two Postgres on one folder would destroy it. */
+/**
+ * Ensures that only one process works on `.data`, because two Postgres servers on one folder would destroy
+ * it.
+ */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { claimFile, isClaimed } from './claim.ts';
 import { dataFolder } from './repository.ts';
 
 const claimOf = (folder: string): string => path.join(folder, 'instance.sqlite');
-/** Names the holder, for those who ask which process it is. */
+/** The file with the process id of the holder, for other processes. */
 const nameOf = (folder: string): string => path.join(folder, 'instance.pid');
 
-/** Makes this process the one that works on the folder, or throws one line that says which one does already. */
+/**
+ * Claims the folder for this process. Throws a one-line error that names the process that already holds it.
+ */
 export function claimInstance(folder = dataFolder): { readonly release: () => void } {
   mkdirSync(folder, { recursive: true });
   const claimed = claimFile(claimOf(folder));
@@ -30,7 +35,7 @@ export function claimInstance(folder = dataFolder): { readonly release: () => vo
   };
 }
 
-/** The process that works on it now. */
+/** Returns the process that works on the folder now. */
 export function instanceHolder(folder = dataFolder): number | undefined {
   if (!existsSync(claimOf(folder)) || !isClaimed(claimOf(folder))) return undefined;
   try {

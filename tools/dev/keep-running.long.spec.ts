@@ -15,7 +15,7 @@ async function startNode(script: string): Promise<ServiceProcess> {
 
 const forEver = 'setInterval(() => {}, 1000)';
 
-/** Collects what is said, and tells when the n-th line of a kind has come. */
+/** Collects lines, and resolves when the n-th line with a text has arrived. */
 function listener(): {
   say: (line: string) => void;
   lines: string[];

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeExit, type ServiceProcess } from './service-process.ts';
 
-/** A process that is started again whenever it ends by itself. */
+/** A process that is restarted whenever it ends by itself. */
 export interface Kept<S extends ServiceProcess> {
-  /** The one that runs now, or ran last. */
+  /** Returns the process that runs now or ran last. */
   current(): S;
   stop(): Promise<void>;
   kill(): void;
@@ -11,12 +11,13 @@ export interface Kept<S extends ServiceProcess> {
 
 const FIRST_PAUSE_SECONDS = 0.1;
 const LONGEST_PAUSE_SECONDS = 30;
-/** Up for so long, its next end counts as the first again. */
+/** After this uptime the next end counts as the first again. */
 const HEALTHY_SECONDS = 10;
 
 /**
- * Starts a process and keeps it running. The first start must succeed; afterwards each end, and each start that
- * fails, is followed by a pause twice as long as the one before, so that something broken does not burn the machine.
+ * Starts a process and keeps it running. The first start must succeed.
+ * Later each end and each failed start doubles the delay before the next start, so that a broken program does
+ * not overload the machine.
  */
 export async function keepRunning<S extends ServiceProcess>(
   name: string,
@@ -62,7 +63,7 @@ export async function keepRunning<S extends ServiceProcess>(
       stopped.abort();
       await current.stop();
       await watching;
-      // A start that was under way when the stop came has brought up another one.
+      // A restart that was in progress at the time of the stop has started another process.
       await current.stop();
     },
   };

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 
 export interface Leash {
-  /** The process ended in an orderly way: nothing is left to do. */
+  /** Ends the watch, because the process has ended normally. */
   release(): Promise<void>;
 }
 
-// `read` returns when a line comes or when the last writer of the pipe is gone, that is, when we are. State Z is a
-// process that has ended but that nobody has collected, which in many containers nobody ever does.
+// The script that watches the pipe. `read` returns when a line arrives or when the last writer is gone, which
+// means that this process is gone.
+// State Z is a zombie: a process that has ended but that no parent has collected, as in many containers.
 const WATCH = `
 read -r word
 [ "$word" = release ] && exit 0
@@ -24,12 +25,13 @@ done
 `;
 
 /**
- * Ends a child when this process dies without having ended it, `kill -9` included: a shell of one megabyte waits
- * on a pipe of ours, and the system closes that pipe for us whatever we die of. Children are in process groups of
- * their own (Ctrl-C must not reach them before we have decided the order), so nothing else would end them.
+ * Ends a child when this process dies without having ended it, even by `kill -9`. A small shell waits on a
+ * pipe of this process, which the system closes in any case.
+ * Children are in their own process groups, because Ctrl-C must not reach them before this process has
+ * decided the order. Nothing else would end them.
  */
 export function leash(pid: number, signal: 'TERM' | 'INT' | 'QUIT', folderToRemove = ''): Leash {
-  // Windows has no such shell; there the leftovers are cleared by the next start alone.
+  // Windows has no such shell. Only the next start cleans up there.
   if (process.platform === 'win32') return { release: () => Promise.resolve() };
   const watcher = spawn('/bin/sh', ['-c', WATCH, 'muster-leash', pid.toString(), signal, folderToRemove], {
     cwd: '/',
@@ -39,7 +41,7 @@ export function leash(pid: number, signal: 'TERM' | 'INT' | 'QUIT', folderToRemo
   const gone = once(watcher, 'exit');
   watcher.stdin.on('error', () => undefined);
   watcher.unref();
-  // A pipe is a socket in Node: it must not keep a script alive that forgot to stop its services.
+  // A pipe is a socket in Node. It must not keep a script alive that forgot to stop its services.
   if (watcher.stdin instanceof Socket) watcher.stdin.unref();
   return {
     release: async () => {

@@ -9,7 +9,7 @@ async function runProgram(databaseUrl: string): Promise<number> {
     stdio: 'inherit',
     env: { ...process.env, DATABASE_URL: databaseUrl },
   });
-  // The child hears of them too, or is told by run.mjs; we must live on to stop Postgres.
+  // The child receives these signals too, or from run.mjs. This process must outlive it to stop Postgres.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;

@@ -1,12 +1,15 @@
-// npm run lines: lines of code of the product and of the tools, without blank lines, comments and generated files. The
-// product is the TypeScript of apps and libs without their specs, their `test/` and libs/testing.
+// npm run lines: counts lines of code of the product and of the tools, without blank lines, comments and
+// generated files. The product is the TypeScript of apps and libs without their specs, their `test/` and
+// libs/testing.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 import { repositoryRoot } from './repository.ts';
 
-/** Counts the lines that hold code. A comment is no code, but text that looks like one within a string is. */
+/**
+ * Counts the lines that hold code. Comments do not count, but text within a string that looks like one does.
+ */
 export function codeLinesOf(file: string, text: string): number {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const lines = text.split('\n');

@@ -1,5 +1,6 @@
-// npm run muster -- …: the command line. Where nothing else says which API or which database, it asks us: the instance
-// that runs here answers, and a Postgres is started for a command on the database that finds none.
+// npm run muster -- …: the command line. If nothing else names an API or a database, it asks this program,
+// which returns the instance that runs here. For a command that needs a database and finds none it starts a
+// Postgres.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -8,7 +9,10 @@ import { repositoryRoot } from './repository.ts';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Its owner may do everything but what is for operators of the installation. */
+/**
+ * Returns the running instance with its owner's token, which may do everything except operations for
+ * operators of the installation.
+ */
 function localConnection(): { instance: { baseUrl: string; token: string } | null } {
   const { baseUrl = null, tokens = null } = runningInstance() ?? {};
   return { instance: baseUrl === null || tokens === null ? null : { baseUrl, token: tokens.owner } };
@@ -19,7 +23,7 @@ let lent: LentDatabase | undefined;
 const child = fork(path.join(repositoryRoot, 'apps/cli/src/main.ts'), process.argv.slice(2), {
   execArgv: ['--enable-source-maps'],
 });
-// The child hears of them too, or is told by run.mjs; we must live on to stop Postgres.
+// The child receives these signals too, or from run.mjs. This process must outlive it to stop Postgres.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
 child.on('message', (message: { ask: 'connection' | 'database' }) => {
   void answer(message.ask).then((answered) => child.connected && child.send(answered));
@@ -28,7 +32,7 @@ child.on('message', (message: { ask: 'connection' | 'database' }) => {
 async function answer(thing: 'connection' | 'database'): Promise<object> {
   if (thing === 'connection') return localConnection();
   try {
-    // Most commands ask for no database, and should not wait for its driver to be read.
+    // Loads the driver on demand, because most commands need no database.
     const { migrate } = await import('@muster/migrations');
     lent ??= await lendDatabase(migrate);
     return { url: lent.url };

@@ -1,5 +1,6 @@
-// The database that operators' command lines work on: that of DATABASE_URL, else of the instance that runs here, else of
-// the one that would run here, whose Postgres is started for the while.
+// The database for operators' command lines: the one of DATABASE_URL, else of the instance that runs here,
+// else of the instance that would run here. In the last case its Postgres is started for the duration of the
+// command.
 import path from 'node:path';
 import { type DevFile, readDevFile } from './dev-file.ts';
 import { claimInstance, instanceHolder } from './instance.ts';
@@ -9,16 +10,16 @@ import { repositoryRoot } from './repository.ts';
 /** The operators' command line for licenses. */
 export const licenseProgram = path.join(repositoryRoot, 'apps/license-service/src/cli.ts');
 
-/** A database to work on, for as long as the work takes. */
+/** A database that is available until it is given back. */
 export interface LentDatabase {
   readonly url: string;
   readonly giveBack: () => Promise<void>;
 }
 
-/** Makes the tables of a Postgres current that was only started for it. */
+/** Migrates a Postgres that was started only for the command. */
 type Migrate = (databaseUrl: string) => Promise<unknown>;
 
-/** Starts the Postgres of the instance that would run here, with its tables current. */
+/** Starts the Postgres of the instance that would run here, and migrates it. */
 async function startOwnPostgres(migrate: Migrate): Promise<LentDatabase> {
   const claim = claimInstance();
   try {
@@ -38,14 +39,16 @@ async function startOwnPostgres(migrate: Migrate): Promise<LentDatabase> {
   }
 }
 
-/** What the instance that runs here says of itself. */
+/** Returns the facts about the instance that runs here. */
 export function runningInstance(): DevFile | undefined {
   const facts = readDevFile();
   const holder = instanceHolder();
   return facts !== undefined && holder !== undefined && facts.pid === holder ? facts : undefined;
 }
 
-/** The database of DATABASE_URL, else of the instance that runs here, else of the one that would. */
+/**
+ * Provides the database of DATABASE_URL, else of the running instance, else of the one that would run here.
+ */
 export async function lendDatabase(migrate: Migrate): Promise<LentDatabase> {
   const given = process.env['DATABASE_URL'];
   const url = given !== undefined && given !== '' ? given : runningInstance()?.databaseUrl;

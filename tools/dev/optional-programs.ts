@@ -1,15 +1,15 @@
 import { aptGet, aptKnows, canInstall, findProgram } from './apt.ts';
 
-/** A program that some specs run, and are skipped without. */
+/** A program that some specs need. They are skipped without it. */
 interface OptionalProgram {
   readonly name: string;
-  /** What is not tried without it. */
+  /** The consequence for the tests if it is missing. */
   readonly loss: string;
-  /** What it may be called on the PATH. */
+  /** The possible names on the PATH. */
   readonly programs: readonly string[];
-  /** Of Debian: the first of them that there is. */
+  /** The Debian packages. The first existing one is installed. */
   readonly packages: readonly [string, ...string[]];
-  /** Names one that is there. */
+  /** The variable that names an installed program. */
   readonly variable: string;
 }
 
@@ -28,12 +28,12 @@ const caddy: OptionalProgram = {
   variable: 'CADDY',
 };
 
-/** Where the program is; undefined where there is none. */
+/** Returns the path of the program, or undefined if it is not installed. */
 export const findCaddy = (): string | undefined => process.env['CADDY'] ?? findProgram(caddy.programs);
 
 /**
- * Sees to it that the programs are there; on Debian, where we are root and may, they are installed after saying so. Ubuntu
- * has no package of Chromium, but a way to a snap that does not run here.
+ * Ensures that the programs are installed. On Debian, as root, it reports and installs missing ones. Ubuntu's
+ * package of Chromium only refers to a snap that does not run here.
  */
 export async function provideOptionalPrograms(say: (line: string) => void): Promise<void> {
   const missing = [chromium, caddy].filter(

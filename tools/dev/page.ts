@@ -5,11 +5,14 @@ import { dataFolder, logFolder, mailFolder, repositoryRoot } from './repository.
 
 const fromRoot = (file: string): string => path.relative(repositoryRoot, file);
 
-/** A demo of this machine alone lets anyone at it in. */
+/** Mentions the one-click sign-in, which the demo allows anyone who can reach it on this machine. */
 const oneClick = ({ signInUrl, tokens }: DevFile): string =>
   signInUrl === null || tokens === null ? '' : `  (one click signs in as ${demoPeople.owner})`;
 
-/** The text printed when everything is up. The addresses come last, so that they stay in view on a terminal of 80 by 24. */
+/**
+ * Builds the text printed when everything is up. The addresses come last, so that they stay in view on a
+ * terminal of 80 by 24.
+ */
 export function renderPage(facts: DevFile): string {
   const addresses: [string, string | null][] = [
     ['Console', facts.consoleUrl && `${facts.consoleUrl}${oneClick(facts)}`],
@@ -39,7 +42,9 @@ export function renderPage(facts: DevFile): string {
   ].join('\n');
 }
 
-/** What a person pastes to have an agent work here; the guide has it for other clients. */
+/**
+ * Returns the command with which a person connects an agent. The guide has the commands for other clients.
+ */
 const mcpClient = (mcpUrl: string, token: string): string =>
   `claude mcp add --transport http muster '${mcpUrl}?mode=core' --header 'Authorization: Bearer ${token}'`;
 

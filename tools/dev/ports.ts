@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Each app's port when nothing is said, counted from PORT_BASE, and the variable that moves it alone. */
+/** The default port of each app, counted from PORT_BASE, and the variable that sets it. */
 export const portsOfApps = {
   'coordination-api': { offset: 0, variable: 'COORDINATION_API_PORT' },
   'mcp-gateway': { offset: 1, variable: 'MCP_GATEWAY_PORT' },
@@ -16,12 +16,12 @@ export type AppName = keyof typeof portsOfApps;
 const DEFAULT_BASE = 4100;
 const lastPort = 65_535;
 
-/** Its metrics are so far beyond an app's port. */
+/** The offset from an app's port to the port of its metrics. */
 const metricsOffset = 10;
 
 export const metricsPortOf = (port: number): number => port + metricsOffset;
 
-/** From PORT_BASE to the last port that is counted from it. */
+/** The distance from PORT_BASE to the last port that is counted from it. */
 const farthest = metricsPortOf(Math.max(...Object.values(portsOfApps).map(({ offset }) => offset)));
 
 export function portOfApp(name: AppName, environment: NodeJS.ProcessEnv): number {
@@ -33,7 +33,7 @@ export function portOfApp(name: AppName, environment: NodeJS.ProcessEnv): number
   throw new Error(`PORT_BASE leaves no port for ${name}: "${base}" (1 to ${lastPort - farthest})`);
 }
 
-/** A port that the environment names; undefined when it names none. */
+/** Returns the port in an environment variable, or undefined if it is not set. */
 export function readPort(variable: string, environment: NodeJS.ProcessEnv): number | undefined {
   const text = environment[variable];
   if (text === undefined || text === '') return undefined;
@@ -42,20 +42,20 @@ export function readPort(variable: string, environment: NodeJS.ProcessEnv): numb
   throw new Error(`${variable} is no port: "${text}" (1 to ${lastPort})`);
 }
 
-/** The ports that an app listens on. Both follow from the one that its variable sets. */
+/** Lists the ports that an app listens on. Both follow from the one that its variable sets. */
 export const portsOf = ({ name, port, variable }: Wanted): Wanted[] => [
   { name, port, variable },
   { name: `the metrics of ${name}`, port: metricsPortOf(port), variable },
 ];
 
-/** A port that something is to listen on, and the variable that moves it. */
+/** A port for a program, and the variable that sets it. */
 export interface Wanted {
   readonly name: string;
   readonly port: number;
   readonly variable: string;
 }
 
-/** As refuseTakenPorts, of all that apps listen on. run.mjs asks it too, where nothing is installed yet. */
+/** Checks all ports of the apps like refuseTakenPorts. run.mjs calls it before anything is installed. */
 export const refuseTakenPortsOfApps = (environment: NodeJS.ProcessEnv): Promise<void> =>
   refuseTakenPorts(
     (Object.keys(portsOfApps) as AppName[]).flatMap((name) =>
@@ -63,7 +63,9 @@ export const refuseTakenPortsOfApps = (environment: NodeJS.ProcessEnv): Promise<
     ),
   );
 
-/** Says in one line which port cannot be used and what to set; nothing has been started by then. */
+/**
+ * Throws a one-line error if a port cannot be used, with the variable to set. It runs before anything starts.
+ */
 export async function refuseTakenPorts(wanted: readonly Wanted[]): Promise<void> {
   const seen = new Map<number, string>();
   for (const { name, port, variable } of wanted) {
@@ -84,7 +86,7 @@ const allVariables: Readonly<Record<string, true>> = Object.fromEntries(
 );
 
 async function whyPortIsNotFree(port: number): Promise<string | undefined> {
-  // What follows from a port that somebody names may be beyond the last one.
+  // A port that is counted from a configured one may exceed the last port.
   if (port > lastPort) return `the last one is ${lastPort}`;
   const server = createServer();
   return new Promise((resolve) => {

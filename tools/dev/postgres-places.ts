@@ -20,18 +20,18 @@ import path from 'node:path';
 import { canWorkIn, succeedsAs, type Account } from './account.ts';
 import { repositoryRoot } from './repository.ts';
 
-/** The two programs of PostgreSQL that are used. */
+/** The paths of the two PostgreSQL programs in use. */
 export interface PostgresPrograms {
   readonly initdb: string;
   readonly postgres: string;
 }
 
-/** Names the clone that a folder outside of it serves. */
+/** The file that names the clone to which an outside folder belongs. */
 const CLONE_FILE = 'clone';
 
 /**
- * The PostgreSQL that came from npm: from node_modules, or, where the account cannot go there (root's clone under a
- * private folder), from a copy outside, made once for each version.
+ * Finds the PostgreSQL that npm installed: in node_modules, or in a copy outside if the account cannot enter
+ * it, such as root's clone in a private folder. The copy is made once for each version.
  */
 export async function findPostgresPrograms(account: Account | undefined): Promise<PostgresPrograms> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
@@ -52,7 +52,7 @@ export async function findPostgresPrograms(account: Account | undefined): Promis
   };
   const copy = path.join(await makeOutsideFolder(), `postgresql-${version}-${process.arch}`);
   if (!existsSync(copy)) {
-    // Renamed into place when it is complete: a copy that was interrupted is never taken for a whole one.
+    // The copy is renamed when it is complete, so that an interrupted copy is never used.
     const partial = await mkdtemp(`${copy}.`);
     await cp(native, path.join(partial, 'native'), { recursive: true, verbatimSymlinks: true });
     await rename(path.join(partial, 'native'), copy).catch((error: unknown) => {
@@ -64,9 +64,10 @@ export async function findPostgresPrograms(account: Account | undefined): Promis
 }
 
 /**
- * The folder that a durable cluster lives in: the wanted one, or, where the account cannot go there, one outside
- * that the wanted path becomes a link to. So the second start finds the data, a person sees where they are, and
- * removing the link is a fresh start as removing the folder would be.
+ * Returns the folder of a durable cluster: the wanted folder, or a folder outside if the account cannot enter
+ * it. The wanted path then becomes a symbolic link.
+ * So the second start finds the data, and a person sees where the data are. Removing the link is a fresh
+ * start, like removing the folder.
  */
 export async function findDurableFolder(wanted: string, account: Account | undefined): Promise<string> {
   const linked = await readlink(wanted).catch(() => undefined);
@@ -74,7 +75,7 @@ export async function findDurableFolder(wanted: string, account: Account | undef
     if (await servesThisClone(linked, wanted)) return linked;
     await rm(wanted);
   }
-  // In two steps: the mode would be that of every folder on the way.
+  // Creates the folders in two steps, because the mode would otherwise apply to every parent folder.
   await mkdir(path.dirname(wanted), { recursive: true });
   await mkdir(wanted, { mode: 0o700 }).catch((error: unknown) => {
     if (!existsSync(wanted)) throw error;
@@ -92,7 +93,10 @@ export async function findDurableFolder(wanted: string, account: Account | undef
   return outside;
 }
 
-/** A clone that was copied brings the link along, but must not get the other clone's data; one that was moved must. */
+/**
+ * Returns true if the outside folder belongs to this clone. A copied clone has the same link, but must not
+ * get the other clone's data. A moved clone keeps its data.
+ */
 async function servesThisClone(outside: string, wanted: string): Promise<boolean> {
   const clone = await readFile(path.join(outside, CLONE_FILE), 'utf8').catch(() => undefined);
   if (clone === undefined) return false;
@@ -102,14 +106,17 @@ async function servesThisClone(outside: string, wanted: string): Promise<boolean
   return true;
 }
 
-/** A new folder outside, named after the clone, so that starting afresh again and again leaves no heap of old data. */
+/**
+ * Creates a new outside folder, named after the clone, so that repeated fresh starts do not leave old data
+ * behind.
+ */
 async function makeOutsideFolderOf(wanted: string): Promise<string> {
   const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
   let outside = path.join(await makeOutsideFolder(), `postgres-${digest}`);
   if (existsSync(outside)) {
     const clone = await readFile(path.join(outside, CLONE_FILE), 'utf8').catch(() => wanted);
-    // Ours, without the link to it: somebody removed the link to start afresh. Or that of a clone that was here and
-    // has been moved since.
+    // The folder belongs to this clone without its link, so a person removed the link to start afresh.
+    // Otherwise it belongs to a clone that was here and has been moved.
     if (clone === wanted) await rm(outside, { recursive: true });
     else outside = `${outside}-${randomUUID()}`;
   }
@@ -126,7 +133,10 @@ async function handOver(folder: string, { uid, gid }: Account): Promise<void> {
   await chown(folder, uid, gid);
 }
 
-/** Where root keeps what other accounts must reach; only root may write there, so nobody can plant a program. */
+/**
+ * Returns a folder of root that other accounts can read. Only root may write there, so that no other account
+ * can plant a program.
+ */
 async function makeOutsideFolder(): Promise<string> {
   const candidates = ['/var/lib/muster', path.join(tmpdir(), 'muster-of-root'), '/tmp/muster-of-root'];
   for (const folder of candidates) {
@@ -143,7 +153,10 @@ function programsIn(native: string): PostgresPrograms {
   return { initdb: path.join(native, 'bin', 'initdb'), postgres: path.join(native, 'bin', 'postgres') };
 }
 
-/** npm packages hold no links; the package's install script makes them, unless scripts are switched off. */
+/**
+ * Creates the symbolic links of the npm package. Packages cannot contain links; the install script creates
+ * them, unless scripts are disabled.
+ */
 async function completeLinks(folder: string): Promise<void> {
   const list = await readFile(path.join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

@@ -27,11 +27,11 @@ interface Owner {
   url: string;
   postgresPid: number;
   logFile: string;
-  /** kill -9. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** Starts Postgres in another process, which can then be killed as no process can kill itself. */
+/** Starts Postgres in another process, which a spec can kill. */
 async function startOwner(options: object): Promise<Owner> {
   const module = JSON.stringify(path.join(import.meta.dirname, 'postgres.ts'));
   const script = `
@@ -95,7 +95,7 @@ describe('a durable cluster', () => {
   let folder: string;
   beforeEach(async () => {
     folder = path.join(await mkdtemp(path.join(tmpdir(), 'muster-spec-')), 'postgres');
-    // As a clone usually is; mkdtemp makes it private.
+    // Makes the folder readable, as a clone usually is. mkdtemp creates a private one.
     await chmod(path.dirname(folder), 0o755);
   });
   afterEach(async () => {
@@ -115,7 +115,7 @@ describe('a durable cluster', () => {
       await ask(owner.url, 'insert into kept values (2)');
       await owner.kill();
 
-      // No waiting: the leash may be stopping the old server at this moment.
+      // Does not wait, because the leash may be stopping the old server at this moment.
       const second = await startOwner({ durable: true, dataDir: folder });
       await ask(second.url, 'insert into kept values (3)');
       process.kill(second.postgresPid, 'SIGKILL');
@@ -163,7 +163,7 @@ describe('a durable cluster', () => {
 
       const outside = await readlink(folder).catch(() => undefined);
       expect(outside !== undefined).toBe(process.getuid?.() === 0);
-      // Without the link it is a fresh start, in the same place.
+      // Without the link it is a fresh start at the same path.
       await rm(folder, { recursive: true });
       const third = await startPostgres({ durable: true, dataDir: folder });
       await expect(ask(third.url, 'select at from kept')).rejects.toThrow(/does not exist/);

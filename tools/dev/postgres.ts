@@ -16,18 +16,21 @@ import { makeThrowAwayFolder, removeAbandonedFolders } from './throw-away.ts';
 const run = promisify(execFile);
 
 export interface PostgresOptions {
-  /** True: the data are kept and every commit is on disk. False: a new cluster, gone with this process, without fsync. */
+  /**
+   * If true, the data are kept and every commit is flushed to disk. If false, the cluster is new, ends with
+   * this process, and does not use fsync.
+   */
   readonly durable: boolean;
-  /** Where a durable cluster is kept; `.data/postgres` unless told. */
+  /** The folder of a durable cluster. The default is `.data/postgres`. */
   readonly dataDir?: string;
-  /** A free one unless told. */
+  /** The port. The default is a free one. */
   readonly port?: number | undefined;
-  /** Server settings over ours, for example `{ fsync: 'on' }`. */
+  /** Server settings that override the defaults, for example `{ fsync: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface Postgres extends ServiceProcess {
-  /** Of the superuser, database `postgres`. */
+  /** The address with the superuser's login and the database `postgres`. */
   readonly url: string;
   readonly port: number;
   readonly logFile: string;
@@ -36,7 +39,7 @@ export interface Postgres extends ServiceProcess {
 const THROW_AWAY_PREFIX = 'muster-postgres-';
 const START_SECONDS = 60;
 
-/** What a folder of ours holds. */
+/** Returns the paths within a folder of a server. */
 const inFolder = (folder: string) => ({
   cluster: path.join(folder, 'cluster'),
   password: path.join(folder, 'password'),
@@ -53,8 +56,8 @@ const ALWAYS = {
 const WITHOUT_FSYNC = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /**
- * Starts a PostgreSQL of our own as a child of this process: its end is seen at once (`exited`), and our own end,
- * whatever its cause, ends it too. Recovers from whatever a killed run left in the folder.
+ * Starts a PostgreSQL as a child of this process. `exited` reports its end, and it ends with this process
+ * even if that is killed. Recovers from the leftovers of a killed run in the folder.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   if (options.durable) {
@@ -99,7 +102,8 @@ async function startIn(
         env: SERVER_ENVIRONMENT,
         stdio: ['ignore', log.fd, log.fd],
         ...account,
-        // Fast: open transactions are rolled back and a checkpoint is written. Immediate: nobody needs the data.
+        // INT stops fast: it rolls back open transactions and writes a checkpoint. QUIT stops immediately,
+        // for data that are not needed.
         stopSignal: durable ? 'INT' : 'QUIT',
         graceSeconds: 30,
         folderToRemove: durable ? undefined : folder,
@@ -111,7 +115,8 @@ async function startIn(
 
     await service.stop();
     const said = (await readFile(inFolder(folder).log)).subarray(logStart).toString();
-    // A free port may have been taken meanwhile; and processes of a server that was killed may need a moment to go.
+    // Another process may have taken the free port, and processes of a killed server may need a moment to
+    // end.
     const mayPass =
       (wantedPort === undefined && said.includes('could not bind')) ||
       said.includes('pre-existing shared memory');
@@ -140,7 +145,7 @@ async function running(
   };
 }
 
-/** The server's own word for it, in the file where pg_ctl looks too: the port alone opens before recovery ends. */
+/** Waits for the status in the file that pg_ctl also reads, because the port opens before recovery ends. */
 async function becomesReady(service: ServiceProcess, folder: string, until: number): Promise<boolean> {
   const pidFile = path.join(inFolder(folder).cluster, 'postmaster.pid');
   while (service.isAlive() && Date.now() < until) {
@@ -155,8 +160,8 @@ async function becomesReady(service: ServiceProcess, folder: string, until: numb
 }
 
 /**
- * Makes the cluster beside its place and renames it when it is complete, so that a start that was interrupted here
- * leaves nothing that looks like data.
+ * Creates the cluster next to its final path and renames it when it is complete. An interrupted start
+ * therefore leaves nothing that looks like data.
  */
 async function makeCluster(
   programs: PostgresPrograms,
@@ -171,12 +176,13 @@ async function makeCluster(
   if (account !== undefined) await chown(unfinished, account.uid, account.gid);
   const access = ['--auth=trust'];
   if (durable) {
-    // Data that stay get a password: other people of this machine can reach the port too.
+    // Durable data get a password, because other users of this machine can reach the port too.
     await writeFile(password, randomBytes(18).toString('base64url'), { mode: 0o600 });
     if (account !== undefined) await chown(password, account.uid, account.gid);
     access.splice(0, 1, '--auth=scram-sha-256', `--pwfile=${password}`);
   }
-  // The builtin provider sorts and folds the same on every system; C.UTF-8 of the C library exists on Linux only.
+  // The builtin provider sorts and folds the same on every system. C.UTF-8 of the C library exists on Linux
+  // only.
   const locale = process.platform === 'linux' ? 'C.UTF-8' : 'C';
   await run(
     programs.initdb,
@@ -193,15 +199,19 @@ async function makeCluster(
   await rename(unfinished, cluster);
 }
 
-/** Ends a server that still works on the folder: its owner was killed, and two servers on one cluster destroy it. */
+/**
+ * Ends a server that still works on the folder because its owner was killed. Two servers on one cluster
+ * destroy it.
+ */
 async function stopOrphan(folder: string): Promise<void> {
   const { cluster } = inFolder(folder);
   const pidFile = path.join(cluster, 'postmaster.pid');
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
   if (pid === 0) return;
   if (!(await commandLineOf(pid)).includes(cluster)) {
-    // It is gone. PostgreSQL must not be misled by another process that has its number since, or by a dead one that
-    // nobody collected (both usual in containers); backends that are left it finds by their shared memory.
+    // The server is gone. The file must not mislead PostgreSQL if another process has reused the id, or if a
+    // zombie still has it. Both are common in containers. PostgreSQL finds remaining backends by their shared
+    // memory.
     await rm(pidFile);
     return;
   }
@@ -213,7 +223,7 @@ async function stopOrphan(folder: string): Promise<void> {
   if (!ended) throw new Error(`a PostgreSQL (process ${pid}) works on ${cluster} and cannot be stopped`);
 }
 
-/** A log that nobody reads must not fill the disk. */
+/** Limits the size of a log that is rarely read. */
 async function shortenLog(log: string): Promise<void> {
   const size = await stat(log).then(
     (stats) => stats.size,
@@ -227,5 +237,8 @@ function explain(said: string, folder: string, port: number): string {
   return `PostgreSQL did not start (data in ${folder}, port ${port}). It said:\n${tail || '(nothing)'}`;
 }
 
-/** Nothing of the caller's: PGPORT, PGDATA or a locale that the machine does not have would change what is started. */
+/**
+ * The environment has no variables of the caller. PGPORT, PGDATA or a locale that the machine lacks would
+ * change the server.
+ */
 const SERVER_ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' };

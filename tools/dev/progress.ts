@@ -1,15 +1,18 @@
-// Whoever read this may go away (`npm start | head`), and what was started goes on.
+// The reader of the output may close it (`npm start | head`). The started programs continue.
 process.stdout.on('error', () => undefined);
 
-/** What is under way, by name, and since when. */
+/** The names of current steps and their start times. */
 const underWay = new Map<string, number>();
-/** A terminal is told each second how long it takes; a file, which keeps every line, now and then. */
+/**
+ * The interval of progress lines: each second on a terminal, and less often in a file, which keeps every
+ * line.
+ */
 const secondsBetween = process.stdout.isTTY ? 1 : 10;
 let ticker: NodeJS.Timeout | undefined;
 
 const secondsSince = (started: number): number => (Date.now() - started) / 1000;
 
-/** The line of what is under way; empty where nothing is. */
+/** Returns the line about current steps, or an empty text if there are none. */
 function current(): string {
   if (underWay.size === 0) return '';
   const longest = Math.max(...[...underWay.values()].map(secondsSince));
@@ -17,7 +20,7 @@ function current(): string {
   return process.stdout.isTTY ? line.slice(0, process.stdout.columns - 1) : line;
 }
 
-/** On a terminal the line of what is under way is the last one, and written over. */
+/** Rewrites the line about current steps, which is the last one on a terminal. */
 function redraw(): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${current()}`);
 }
@@ -27,12 +30,15 @@ function tick(): void {
   else if (underWay.size > 0) process.stdout.write(`${current()}\n`);
 }
 
-/** Says something to whoever watches the start. */
+/** Prints a line for the person who watches the start. */
 export function say(line: string): void {
   process.stdout.write(process.stdout.isTTY ? `\r\x1b[K${line}\n${current()}` : `${line}\n`);
 }
 
-/** Does one step of the start, beside others or alone, and shows it with the time it took, and while it lasts. */
+/**
+ * Runs one step of the start, possibly at the same time as others, and shows it with its duration while it
+ * runs and afterwards.
+ */
 export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const started = Date.now();
   underWay.set(name, started);

@@ -5,7 +5,7 @@ import { untilReady } from './readiness.ts';
 
 const running = { isAlive: () => true, exited: new Promise<never>(() => undefined) };
 let asked = 0;
-/** Ready from its third answer on, at one address; never at another. */
+/** A server that is ready from its third answer on, at one address. Other addresses never are. */
 const server = createServer(({ url }, answer) => {
   asked += 1;
   answer.statusCode = url === '/slow/readyz' && asked >= 3 ? 200 : 503;

@@ -2,10 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describeExit, type ServiceProcess } from './service-process.ts';
 
 const READY_SECONDS = 60;
-/** What is waited for needs the processor that asking takes: it is asked ever less often, and is noticed a 25th late at most. */
+/**
+ * Returns the polling delay. Polling takes processor time from the awaited start, so the delay grows, to at
+ * most a 25th of the time waited.
+ */
 const pauseAfter = (waitedMillis: number): number => Math.min(1_000, Math.max(10, waitedMillis / 25));
 
-/** Returns when the app answers `GET /readyz` with 200; throws when it ends before that, or takes too long. */
+/** Returns when the app answers `GET /readyz` with 200. Throws if the app ends first or takes too long. */
 export async function untilReady(
   name: string,
   url: string,
@@ -22,7 +25,7 @@ export async function untilReady(
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(
       () => undefined,
     );
-    // Read in any case: an answer left unread holds its connection.
+    // The body is always read, because an unread answer holds its connection.
     const body = await response?.text().catch(() => '');
     if (response?.status === 200) return;
     if (response !== undefined) lastAnswer = `${response.status}: ${body ?? ''}`;

@@ -12,7 +12,10 @@ const ADVICE =
   'Redis is missing: install it (Debian, Ubuntu: "sudo apt-get install redis-server"; macOS: "brew install redis"), ' +
   'or set REDIS_URL to one that runs ("docker run -d -p 6379:6379 redis:8", REDIS_URL=redis://127.0.0.1:6379)';
 
-/** The machine's Redis or Valkey; on Debian and Ubuntu, where we are root and may, it is installed after saying so. */
+/**
+ * Returns the machine's Redis or Valkey. On Debian and Ubuntu, as root, it reports and installs a missing
+ * one.
+ */
 export async function findRedisProgram(say: (line: string) => void): Promise<string> {
   const found = findOnPath();
   if (found !== undefined) return found;
@@ -26,10 +29,13 @@ export async function findRedisProgram(say: (line: string) => void): Promise<str
 
 const findOnPath = (): string | undefined => findProgram(['redis-server', 'valkey-server']);
 
-/** Installs the program without the service: only a Redis of ours, with its data in `.data`, is wanted. */
+/**
+ * Installs the program without its service, because only a separate Redis with its data in `.data` is needed.
+ */
 async function installWithApt(): Promise<void> {
   const hadPolicy = existsSync(POLICY);
-  // Debian's own switch against starting services while packages are installed: 101 means "not allowed".
+  // Uses Debian's policy file against starting services while packages are installed: 101 means "not
+  // allowed".
   if (!hadPolicy) await writeFile(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {
     await aptGet(ADVICE, 'update', '-q');

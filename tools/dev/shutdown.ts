@@ -1,21 +1,21 @@
-/** Something that was started and has to be ended. */
+/** A started program that has to be ended. */
 interface Ending {
   stop(): Promise<void>;
   kill(): void;
 }
 
 /**
- * One Ctrl-C often arrives twice: the terminal sends it to the whole group, and npm and run.mjs pass it on as well.
- * Only what comes later is a second one.
+ * The period in which repeated signals count as one. A Ctrl-C often arrives twice: from the terminal for the
+ * whole group, and from npm and run.mjs.
  */
 const SAME_SIGNAL_SECONDS = 1;
 
-/** Ends what was started, in the reverse order, on a signal or when told. */
+/** Ends the started programs in reverse order, on a signal or on request. */
 export class Shutdown {
   readonly #endings: Ending[] = [];
   #over: Promise<void> | undefined;
 
-  /** Takes over the signals; `finish` runs after everything has ended, and the process exits with 0. */
+  /** Handles the signals. `finish` runs after everything has ended, and the process exits with 0. */
   constructor(say: (line: string) => void, finish: () => void) {
     let firstAt: number | undefined;
     const onSignal = (): void => {
@@ -41,7 +41,7 @@ export class Shutdown {
     return this.#over !== undefined;
   }
 
-  /** Hands something over that was just started; when the stop came meanwhile, it ends at once. */
+  /** Adds a program that was just started. It is ended immediately if the shutdown has begun. */
   async add(ending: Ending): Promise<void> {
     if (this.#over === undefined) this.#endings.push(ending);
     else await ending.stop();

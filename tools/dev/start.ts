@@ -1,11 +1,11 @@
-// npm start: the whole of Muster on this machine, from nothing to an address that answers. It keeps its data in .data, and goes
-// on from there the next time. It reads from the environment, beside what each service reads (docs/configuration.md):
+// npm start: starts the whole of Muster on this machine and prints the addresses. It keeps its data in .data, and
+// continues with them at the next start. In addition to the variables of each service (docs/configuration.md) it reads:
 //
-//   PORT_BASE=4100          the first of the ports; services take the next ones, their metrics those ten beyond
-//   COORDINATION_API_PORT=… one port alone; so DOCS_PORT, LICENSE_SERVICE_PORT and others, POSTGRES_PORT, REDIS_PORT
-//   DATABASE_URL=…          a PostgreSQL of yours, in place of the one that comes along; REDIS_URL likewise
-//   MUSTER_DATA=.data       where the data are
-//   DEMO_AGENT=off          the demo's agent rests; else it works on a story of the demo now and then
+//   PORT_BASE=4100          the first port; services take the next ones, and their metrics the ports ten above
+//   COORDINATION_API_PORT=… one port; also DOCS_PORT, LICENSE_SERVICE_PORT and others, POSTGRES_PORT, REDIS_PORT
+//   DATABASE_URL=…          an existing PostgreSQL instead of the included one; REDIS_URL likewise
+//   MUSTER_DATA=.data       the folder of the data
+//   DEMO_AGENT=off          stops the demo's agent, which otherwise works on a story of the demo from time to time
 import { randomBytes } from 'node:crypto';
 import { createClient, httpTransport } from '@muster/client';
 import { createPool } from '@muster/driver';
@@ -42,7 +42,7 @@ async function start(): Promise<void> {
   try {
     await bringUp(shutdown);
   } catch (error) {
-    // Where a signal came meanwhile, steps fail because what they need is being stopped; that ends the process.
+    // After a signal, steps fail because their servers are being stopped. The shutdown ends the process.
     if (shutdown.isUnderWay) return;
     say(messageOf(error));
     await shutdown.stop();
@@ -57,7 +57,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   await endAbandonedApps(apps);
   await refuseTakenPortsOfApps(process.env);
 
-  // Mails have links that let people in.
+  // The folder is private, because mails have sign-in links.
   makePrivate(mailFolder);
   const databaseUrl = await step('PostgreSQL', () => provideDatabase(shutdown));
   const redisUrl = await step('Redis', () => provideRedis(shutdown));
@@ -74,10 +74,10 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
-    // The receivers of the guides on this machine; at other ports are databases.
+    // The receivers of the guides on this machine. Other ports may belong to databases.
     WEBHOOK_NETWORKS: '127.0.0.0/8:3000',
     ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
-    // The services of one start share it.
+    // The services of one start share this key.
     ...(gatewayUrl !== null && {
       ...{ MCP_GATEWAY_URL: gatewayUrl, MCP_GATEWAY_KEY: randomBytes(24).toString('hex') },
     }),
@@ -85,10 +85,10 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
     ...(docsUrl !== null && { DOCS_URL: docsUrl }),
     ...(signInUrl !== null && { SIGN_IN_URL: signInUrl, TRUST_PROXY: '127.0.0.1' }),
-    // Clients of today, without an address of their own too, connect from the bare URL.
+    // Current clients connect from the bare URL, even if they have no address of their own.
     OAUTH_DYNAMIC_REGISTRATION: 'on',
     ...(signInUrl !== null && baseUrl !== null && { OAUTH_ISSUER: baseUrl }),
-    // One click signs in, on this machine alone.
+    // One click signs in, on this machine only.
     ...(givenBaseUrl === undefined && { DEMO_ACCOUNT: demoOwner.email }),
     ...process.env,
     // Some shells set HOST to the machine's name.
@@ -101,7 +101,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   await Promise.all(
     needed.map((app) => step(app.name, async () => shutdown.add(await startApp(app, environment, say)))),
   );
-  // After what the rest waits for, so that it takes no time from that.
+  // Starts these apps last, so that they take no processor time from the apps that others need.
   for (const app of apps.filter(({ isNeeded }) => !isNeeded)) {
     await startApp(app, environment, say).then(
       (kept) => shutdown.add(kept),
@@ -164,7 +164,7 @@ function startDemoAgent(baseUrl: string, token: string, projectKey: string) {
   };
 }
 
-/** Tokens that do not belong to this database stay in nobody's file. */
+/** Returns the facts about the demo. Tokens of another database are not stored. */
 function factsOf(demo: Demo | undefined): Pick<DevFile, 'orgSlug' | 'projectKey' | 'tokens'> {
   return demo ?? { orgSlug: null, projectKey: null, tokens: null };
 }
@@ -183,7 +183,7 @@ async function provideDatabase(shutdown: Shutdown): Promise<string> {
     'PostgreSQL',
     async () => {
       const postgres = await startPostgres({ durable: true, ...(port !== undefined && { port }) });
-      // The apps know the address: when it is started again it must be there.
+      // A restarted server needs the same port, because the apps know the address.
       port = postgres.port;
       return postgres;
     },

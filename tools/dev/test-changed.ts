@@ -1,6 +1,7 @@
-// npm run test:changed: the second tier of tests for what changed lately, which are the `long` targets of projects whose own
-// files changed since the newest commit older than 24 hours, not of their dependents. It runs as many at a time as there are
-// cores, begins none after 20 minutes, and then says which are left to the jobs on main.
+// npm run test:changed: runs the second tier of tests for recent changes. These are the `long` targets of
+// projects whose own files changed since the newest commit older than 24 hours, without their dependents. It
+// runs as many at a time as there are cores and starts none after 20 minutes. Then it lists those that are
+// left to the jobs on main.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -13,7 +14,7 @@ const deadline = Date.now() + limitMs;
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
 
-/** The state of main a day ago; the first commit where the history is younger, or shallow. */
+/** The state of main a day ago, or the first commit if the history is younger or shallow. */
 const base =
   git('rev-list', '-1', '--before=24 hours ago', 'HEAD') ||
   (git('rev-list', '--max-parents=0', 'HEAD').split('\n').at(-1) ?? 'HEAD');
@@ -29,7 +30,7 @@ const projects = Object.values(nodes)
 const waiting = [...projects];
 const failed: string[] = [];
 
-/** Runs one target and prints all that it said once it has ended, so that two at a time do not mix. */
+/** Runs one target and prints all its output when it has ended, so that concurrent outputs do not mix. */
 async function runLong(project: string): Promise<void> {
   const started = Date.now();
   const nx = spawn('npx', ['nx', 'run', `${project}:long`], { cwd: repositoryRoot, stdio: 'pipe' });

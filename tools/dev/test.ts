@@ -1,9 +1,10 @@
-// npm test: lint, types and formatting of all files, tests and builds of every project. Lint and types read the whole
-// workspace once, where `nx affected` goes by project: all of them one after the other take five times as long. Nx shows
-// each task as it finishes, and everything a failed one said. It begins with tasks that others wait for: `starts-first`, which
-// does nothing, waits for the longest, so that none of them is alone at the end. The last line is `N passed, N failed`. One
-// project alone is `npx nx test <project>`, what a change touches `npx nx affected -t test`. With `--all` the second tier runs
-// as well: the specs named *.long.spec.ts. A table of what took the most processor time stands above the last line.
+// npm test: lint, types and formatting of all files, tests and builds of every project. Lint and types read
+// the whole workspace once; a run for each project, as in `nx affected`, takes five times as long. Nx shows
+// each task as it finishes, and the whole output of a failed one. It begins with tasks that others wait for:
+// `starts-first`, which does nothing, waits for the longest tasks, so that none of them runs alone at the
+// end. The last line is `N passed, N failed`. `npx nx test <project>` tests one project, and `npx nx affected
+// -t test` tests what a change touches. With `--all` the second tier runs as well: the specs named
+// *.long.spec.ts. A table of the tasks with the most processor time precedes the last line.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -19,16 +20,19 @@ import { cpuSecondsOfChildren, timingsOf, timingTable } from './timings.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const nxRunFile = path.join(workspaceRoot, '.nx/cache/run.json');
-/** Of programs that are changed at each run, such as bundles, it would keep all. */
+/**
+ * The cache is deleted at each run, because it would otherwise keep all old versions of bundles and other
+ * programs.
+ */
 const compileCache = path.join(workspaceRoot, '.nx/compile-cache');
 const resultsFolder = path.join(workspaceRoot, 'dist/test-results');
 const timingsFolder = path.join(workspaceRoot, 'dist/timings');
 const runsBothTiers = process.argv.includes('--all');
 const started = Date.now();
-/** A connection that a spec leaves open makes Jest wait for ever. */
+/** The time limit. A connection that a spec leaves open makes Jest wait forever. */
 const longestMinutes = 90;
 
-/** Undefined where nothing was written. */
+/** Returns undefined if the file does not exist. */
 function readJson(file: string): unknown {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
@@ -40,7 +44,7 @@ async function runNx(): Promise<number> {
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
       `--targets=lint-all,typecheck-all,test,${runsBothTiers ? 'long,' : ''}build,format,starts-first`,
-      // No more than cores: what is promised of a service under load is tried on what the others leave of the machine.
+      // The number of cores is the limit, because specs of services under load need the rest of the machine.
       `--parallel=${availableParallelism()}`,
     ],
     {
@@ -55,7 +59,7 @@ async function runNx(): Promise<number> {
       timeout: longestMinutes * 60_000,
     },
   );
-  // Nx ends its tasks, and they their servers, before it goes.
+  // Nx ends its tasks, which end their servers, before it exits.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => nx.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     nx.once('error', reject);
@@ -66,7 +70,7 @@ async function runNx(): Promise<number> {
   });
 }
 
-/** What the specs of any project can reach. */
+/** Returns the services that the specs of any project can reach. */
 async function allServices(): Promise<Set<Service>> {
   const all = new Set<Service>();
   for (const folder of ['apps', 'libs'])
@@ -76,7 +80,7 @@ async function allServices(): Promise<Set<Service>> {
   return all;
 }
 
-// Two projects would otherwise find Redis missing at once, and both install it.
+// Installs Redis before the tests, because two projects would otherwise install it at the same time.
 if (process.env['REDIS_URL'] === undefined) {
   await findRedisProgram((line) => console.log(line)).catch((error: unknown) => console.error(String(error)));
 }
@@ -85,13 +89,13 @@ await provideOptionalPrograms((line) => console.log(line)).catch((error: unknown
   console.error(String(error)),
 );
 
-// What an earlier run left must not be counted for this one; of cached tasks Nx brings the results back.
+// Results of an earlier run must not count for this one. Nx restores the results of cached tasks.
 await rm(nxRunFile, { force: true });
 // A process of an earlier run may still be writing.
 await rm(compileCache, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 await rm(resultsFolder, { recursive: true, force: true });
 await rm(timingsFolder, { recursive: true, force: true });
-// Where they do not come up, each project that needs them says so.
+// If the servers fail to start, each project that needs them reports that.
 await allServices()
   .then(bringUp)
   .catch((error: unknown) => console.error(String(error)));

@@ -1,6 +1,6 @@
 import { startThrowAwayApp, type ThrowAwayApp, type ThrowAwayAppOptions } from './throw-away-app.ts';
 
-/** A coordination-api of our own, which ends with this process. */
+/** A temporary coordination-api, which ends with this process. */
 export type ThrowAwayApi = ThrowAwayApp;
 
 export interface ThrowAwayApiOptions extends Omit<ThrowAwayAppOptions, 'environment'> {

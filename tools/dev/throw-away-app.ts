@@ -6,29 +6,34 @@ import { untilReady } from './readiness.ts';
 import { repositoryRoot } from './repository.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 
-/** An app of our own, which ends with this process. */
+/** A temporary app, which ends with this process. */
 export interface ThrowAwayApp extends ServiceProcess {
   readonly url: string;
   readonly port: number;
-  /** Where /metrics is. */
+  /** The address of /metrics. */
   readonly metricsUrl: string;
-  /** From the start of the process to the first yes of /readyz. */
+  /** The time from the start of the process to the first success of /readyz, in milliseconds. */
   readonly startMillis: number;
-  /** The last lines it wrote; of an app that logs nothing but what went wrong. */
+  /** Returns the last lines of output. For an app with the log level `warn` these are its problems only. */
   readonly tail: () => readonly string[];
 }
 
 export interface ThrowAwayAppOptions {
-  /** The file to start; unless told, the bundle that Nx made for the specs that run, or the sources where it made none. */
+  /**
+   * The file to start. The default is the bundle that Nx built for the current specs, or the sources if it
+   * built none.
+   */
   readonly main?: string;
-  /** `info` writes a line for each call as in production, to nowhere; `warn` keeps what went wrong for `tail`. */
+  /**
+   * `info` formats a line for each call as in production, and discards it. `warn` keeps problems for `tail`.
+   */
   readonly log: 'info' | 'warn';
   readonly environment: Readonly<Record<string, string>>;
-  /** A free one unless told. */
+  /** The port. The default is a free one. */
   readonly port?: number | undefined;
-  /** Told of each line that it writes. */
+  /** Receives each line of output. */
   readonly onLine?: (line: string) => void;
-  /** For Node itself, before the main file. */
+  /** Options for Node itself, before the main file. */
   readonly nodeOptions?: readonly string[];
 }
 
@@ -36,13 +41,13 @@ const TAIL_LINES = 40;
 
 export const sourcesOf = (name: AppName): string => `apps/${name}/src/main.ts`;
 
-/** Starts an app, and returns once it is ready. What it stands on is up. */
+/** Starts an app, and returns once it is ready. The services that it needs must be up. */
 export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   for (;;) {
     try {
       return await startOn(options.port ?? (await freePort()), name, options);
     } catch (error) {
-      // Another has taken the free port before the app listened on it.
+      // Another process has taken the free port before the app listened on it.
       if (options.port !== undefined || !(error as Error).message.includes('EADDRINUSE')) throw error;
     }
   }

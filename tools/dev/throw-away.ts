@@ -4,18 +4,22 @@ import path from 'node:path';
 import { canWorkIn, type Account } from './account.ts';
 import { isRunning } from './foreign-process.ts';
 
-/** Names the process that a throw-away folder serves. */
+/** The file that names the process to which a temporary folder belongs. */
 const OWNER_FILE = 'owner';
 
 /** Linux's file system in memory. */
 const memoryFolder = '/dev/shm';
-/** A run of all specs writes far less there. Twice as much has to be available, so that the specs have room themselves. */
+/**
+ * The memory in bytes that must be available. A run of all specs writes far less than half of it, which
+ * leaves memory for the specs themselves.
+ */
 const leastFreeInMemory = 8 * 1024 ** 3;
 
 /**
- * A new folder for data that nobody needs after this process: in memory where there is plenty, since a database is cloned
- * there in a tenth of the processor time; else in the first temporary place that the account can work in (TMPDIR may be
- * private to root).
+ * Creates a folder for data that are not needed after this process. It is in memory if enough is free,
+ * because cloning a database there takes a tenth of the processor time.
+ * Otherwise it is in the first temporary folder where the account can work, because TMPDIR may be private to
+ * root.
  */
 export async function makeThrowAwayFolder(prefix: string, account: Account | undefined): Promise<string> {
   const parents = [...((await hasMemoryToSpare()) ? [memoryFolder] : []), ...temporaryFolders()];
@@ -31,8 +35,8 @@ export async function makeThrowAwayFolder(prefix: string, account: Account | und
 }
 
 /**
- * Clears what owners that were killed, together with their leashes, left behind. What belongs to another user, or
- * is being cleared by another run at this moment, is not our business: failures are ignored.
+ * Removes folders of owners that were killed together with their leashes. Failures are ignored, because a
+ * folder may belong to another user or be in removal by another run.
  */
 export async function removeAbandonedFolders(
   prefix: string,

@@ -11,7 +11,10 @@ export interface Timing {
   readonly tests: number;
 }
 
-/** Reads what the POSIX command `times` prints: user and system time of the shell, then those of its children. */
+/**
+ * Parses the output of the POSIX command `times`: user and system time of the shell, then those of its
+ * children.
+ */
 export function cpuSecondsOf(times: string): number {
   const [, children = ''] = times.trim().split('\n');
   return [...children.matchAll(/(\d+)m([\d.,]+)s/g)].reduce(
@@ -44,8 +47,8 @@ export function timingsOf(
 }
 
 /**
- * Processor seconds of all child processes that have ended, which includes the shared servers. Undefined where the system
- * has no /proc, as on macOS: Node cannot ask for it.
+ * Returns the processor seconds of all child processes that have ended, including the shared servers. Returns
+ * undefined on systems without /proc, such as macOS, because Node has no function for it.
  */
 export function cpuSecondsOfChildren(): number | undefined {
   if (!existsSync('/proc/self/stat')) return undefined;
@@ -55,7 +58,7 @@ export function cpuSecondsOfChildren(): number | undefined {
   return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
 }
 
-/** The 15 tasks that took the most processor time, the others together, and the total. */
+/** Builds a table of the 15 tasks that took the most processor time, the others together, and the total. */
 export function timingTable(
   timings: readonly Timing[],
   wallSeconds: number,
