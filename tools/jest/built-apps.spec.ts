@@ -1,11 +1,12 @@
-// Which bundles specs start in place of sources, and that these are never old ones, on a workspace of one app.
+// Tests which bundles specs start instead of sources, and that these are never outdated, on a workspace of
+// one app.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import path from 'node:path';
 import { inSources } from '@muster/testing/bundles';
 import { builtApps } from './built-apps.ts';
 import { createTrialWorkspace, type TrialWorkspace } from './trial-workspace.ts';
 
-/** The bundle says what the sources say; outside of Nx, there may be none. */
+/** The bundle prints the same as the sources. Outside of Nx there may be no bundle. */
 const spec = `import { expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 

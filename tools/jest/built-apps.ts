@@ -1,5 +1,6 @@
-// Which apps a project's specs may start from their bundles: those on whose build its test depends, so that Nx has just made
-// them, or found that nothing has changed. Any other bundle may be an old one: of these, specs start the sources.
+// Finds the apps whose bundles a project's specs may start: those on whose build its test depends, so that Nx
+// has just built or verified them.
+// Any other bundle may be outdated, so specs start the sources of those apps.
 import path from 'node:path';
 import { readJson } from './read-json.ts';
 
@@ -7,7 +8,7 @@ interface Project {
   readonly targets?: { readonly test?: { readonly dependsOn?: readonly string[] } };
 }
 
-/** None where it was not Nx that started Jest. */
+/** Returns no apps if Nx did not start Jest. */
 export async function builtApps(projectRoot: string, environment: NodeJS.ProcessEnv): Promise<string[]> {
   if (environment['NX_TASK_TARGET_TARGET'] !== 'test') return [];
   const project = await readProject(projectRoot);

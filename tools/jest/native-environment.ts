@@ -1,4 +1,5 @@
-// Jest's environment of a spec: Node as it is, no context of node:vm beside it. `native-runner.ts` says why.
+// Jest's environment of a spec: the global scope of Node without a separate context of node:vm.
+// `native-runner.ts` has the reason.
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
@@ -9,7 +10,7 @@ export default class NativeEnvironment {
   readonly moduleMocker = new ModuleMocker(globalThis);
   readonly fakeTimers = null;
   readonly fakeTimersModern: ModernFakeTimers;
-  // Jest puts one of its own over it, for each file.
+  // Node's own function, because Jest replaces it for each file.
   readonly #exit = process.exit.bind(process);
 
   constructor({ projectConfig }: { projectConfig: TimersSetUp['config'] }) {
@@ -30,7 +31,7 @@ export default class NativeEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /** There is none: whatever would load a module into it is not used. */
+  /** There is no context. The functions of Jest that would load a module into one are not used. */
   getVmContext(): null {
     return null;
   }

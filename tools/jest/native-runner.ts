@@ -1,8 +1,9 @@
 /**
- * Jest's runner of a spec file, jest-circus, on Node's own modules. Jest would read all of the product and its packages
- * again for each spec file, into a context of node:vm: a second or more of each file, and memory that comes back only
- * with the end of the process. Here a process loads them once, as the product does. A spec, and what helps specs
- * (`test/`, libs/testing), is loaded anew for each file, since it speaks to the Jest of that file.
+ * Runs a spec file with jest-circus, Jest's runner, on Node's own modules.
+ * Jest would read the whole product and its packages again for each spec file into a context of node:vm. That
+ * costs a second or more for each file, and memory that is freed only at the end of the process.
+ * Here a process loads them once, like the product does. A spec and its helpers (`test/`, libs/testing) are
+ * loaded again for each file, because they use the Jest of that file.
  */
 import { createRequire, enableCompileCache, flushCompileCache, registerHooks } from 'node:module';
 import path from 'node:path';
@@ -22,7 +23,7 @@ type Run = (
   send?: unknown,
 ) => Promise<unknown>;
 
-/** The part of jest-runtime that jest-circus goes through. */
+/** The part of jest-runtime that jest-circus uses. */
 interface Runtime {
   requireInternalModule: (file: string) => unknown;
   unstable_shouldLoadAsEsm: () => boolean;
@@ -32,12 +33,15 @@ interface Runtime {
 }
 
 const circus = require('jest-circus/runner') as { default: Run };
-/** What Node compiled, its types erased: for the next file, the next process, and the programs that specs start. */
+/**
+ * Node's compile cache, without types, for the next file, the next process, and the programs that specs
+ * start.
+ */
 const cacheFolder = path.resolve(import.meta.dirname, '../../.nx/compile-cache');
 process.env['NODE_COMPILE_CACHE'] ??= cacheFolder;
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 
-// Nx sets it for its tasks, and a program that a spec starts would color what the spec reads.
+// Nx sets it for its tasks. A program that a spec starts would color the output that the spec reads.
 delete process.env['FORCE_COLOR'];
 
 let current: Globals | undefined;
@@ -49,7 +53,7 @@ export function globalsOfSpec(): Globals {
 }
 
 const workspace = new URL('../../', import.meta.url).href;
-/** What is a spec's own, and so may speak to Jest. */
+/** Returns true for a spec's own modules, which may use Jest. */
 const helpsSpecs = (url: string): boolean =>
   url.startsWith(workspace) &&
   /^((apps|libs)\/[^/]+\/test|libs\/testing\/src)\/.*(?<!\.spec)\.ts(\?|$)/.test(url.slice(workspace.length));
@@ -69,7 +73,7 @@ registerHooks({
   },
 });
 
-/** jest-circus keeps its state in this module: each file has one of its own. */
+/** Loads the module again, because jest-circus keeps its state in it and each file needs its own state. */
 function requireAnew(file: string): unknown {
   Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
   Reflect.deleteProperty(globalThis, Symbol.for('TEST_TIMEOUT_SYMBOL'));

@@ -1,4 +1,4 @@
-// npm test as a whole, on a workspace of one lib.
+// Tests the whole of npm test on a workspace of one lib.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTrialWorkspace, type TrialWorkspace } from './trial-workspace.ts';
 
@@ -73,7 +73,7 @@ Promise.resolve(three);
   });
   const failed = await npmTest();
   expect(failed).toMatchObject({ exitCode: 1, lastLine: '1 passed, 4 failed' });
-  // A rule that knows types.
+  // A lint rule that needs types.
   expect(failed.output).toContain('no-floating-promises');
   expect(failed.output).toContain('Expected: 2');
 });

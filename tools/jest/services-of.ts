@@ -1,5 +1,6 @@
-// Which servers the tests of a project need: those whose drivers it can reach. So a project says it once, in the
-// dependencies of its package.json, which lint holds against its imports; tools/, which is no package, says it to Nx.
+// Finds the servers that the tests of a project need: those whose drivers it can reach.
+// A project declares them once, in the dependencies of its package.json, which lint compares with its
+// imports. tools/ is not a package and declares them to Nx.
 import path from 'node:path';
 import { readJson } from './read-json.ts';
 
@@ -15,7 +16,10 @@ const serviceOfDriver: ReadonlyMap<string, Service> = new Map([
   ['ioredis', 'redis'],
 ]);
 
-/** The services that the project in `projectRoot` reaches, itself or through other projects of the workspace. */
+/**
+ * Returns the services that the project in `projectRoot` reaches, itself or through other projects of the
+ * workspace.
+ */
 export async function servicesOf(workspaceRoot: string, projectRoot: string): Promise<Set<Service>> {
   const services = new Set<Service>();
   const seen = new Set<string>();
@@ -36,7 +40,7 @@ export async function servicesOf(workspaceRoot: string, projectRoot: string): Pr
   return services;
 }
 
-/** The packages that a project's specs start as programs, and do not import. */
+/** Lists the packages that a project's specs start as programs without importing them. */
 async function namedToNx(projectRoot: string): Promise<string[]> {
   const project = (await readJson(path.join(projectRoot, 'project.json'))) as
     | { implicitDependencies?: string[] }

@@ -1,5 +1,5 @@
-// Jest's globalSetup: brings up, for the whole run, the servers that the project's specs can reach and no others. `npm
-// test` brings them up once for all projects.
+// Jest's globalSetup: starts the servers that the project's specs can reach, for the whole run. `npm test`
+// starts them once for all projects.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { builtApps } from './built-apps.ts';
@@ -9,18 +9,19 @@ import stopServices, { stopLater } from './stop-services.ts';
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 
 export default async function startServices(run: { rootDir: string; outputFile?: string }): Promise<void> {
-  // Jest does not make the folder that --outputFile names.
+  // Jest does not create the folder of --outputFile.
   if (run.outputFile !== undefined) await mkdir(path.dirname(run.outputFile), { recursive: true });
 
   process.env['BUILT_APPS'] = (await builtApps(run.rootDir, process.env)).join(',');
   await bringUp(await servicesOf(workspaceRoot, run.rootDir));
 }
 
-/** Those that are not there yet; where they are stands in the environment. */
+/** Starts the servers that do not run yet, and sets their addresses in the environment. */
 export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
   try {
     if (services.has('postgres')) {
-      // Of which each spec's world has a clone. A server that an operator names gets one and keeps it, with the clones.
+      // Creates the template, which the world of each spec clones. A server that an operator names keeps the
+      // template and the clones.
       const { provideTemplate } = await import('@muster/testing/template');
       await provideTemplate((process.env['TEST_DATABASE_URL'] ??= await startOwnPostgres()));
     }
@@ -34,13 +35,13 @@ export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
 
 async function startOwnPostgres(): Promise<string> {
   const { startPostgres } = await import('../dev/postgres.ts');
-  // Organizations move between two of its databases.
+  // Specs move organizations between two of its databases, which needs logical replication.
   const postgres = await startPostgres({ durable: false, settings: { wal_level: 'logical' } });
   stopLater(postgres);
   return postgres.url;
 }
 
-/** The one that REDIS_URL names, as in CI, or one of our own. */
+/** Returns the Redis of REDIS_URL, as in CI, or starts one. */
 async function findOrStartRedis(): Promise<string> {
   const { findGivenRedis, startRedis } = await import('../dev/redis.ts');
   const given = await findGivenRedis();

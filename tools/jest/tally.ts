@@ -1,4 +1,4 @@
-// What a run of Nx came to, in numbers: every Jest test is one, and every other task is one.
+// Counts the results of a run of Nx: every Jest test counts as one, and so does every other task.
 
 /** The part of Nx's `.nx/cache/run.json` that is read here. */
 export interface NxRun {
@@ -16,20 +16,20 @@ export interface NxRun {
 export interface JestResults {
   numPassedTests: number;
   numFailedTests: number;
-  /** Spec files that could not be run at all; their tests are in no other number. */
+  /** Spec files that could not be run at all. Their tests are in no other number. */
   numRuntimeErrorTestSuites: number;
 }
 
 export interface Tally {
   passed: number;
   failed: number;
-  /** What counts as failed without having said so itself. */
+  /** Failures that are not reported by the failing task itself. */
   complaints: string[];
 }
 
 /**
- * `run` is undefined when Nx left no account of itself, `exitCode` is Nx's own, and `resultsOf` answers with what
- * Jest wrote for a project, or undefined if it wrote nothing.
+ * `run` is undefined if Nx wrote no report, and `exitCode` is Nx's own. `resultsOf` returns Jest's output for
+ * a project, or undefined if there is none.
  */
 export function tally(
   run: NxRun | undefined,
@@ -44,7 +44,7 @@ export function tally(
 
   let tests = 0;
   for (const { taskId, target, projectName, status } of run?.tasks ?? []) {
-    // It does nothing: Nx begins with the tasks that others wait for.
+    // The task does nothing. It exists because Nx begins with the tasks that others wait for.
     if (target === 'starts-first') continue;
     const succeeded = status === 0;
     if (target !== 'test' && target !== 'long') {

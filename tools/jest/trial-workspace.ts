@@ -1,4 +1,5 @@
-// A throw-away copy of this workspace's rules and manifests without its code, for tests that break a rule on purpose.
+// A temporary copy of this workspace's rules and manifests without its code, for tests that break a rule on
+// purpose.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
@@ -35,9 +36,9 @@ export interface TrialWorkspace {
 }
 
 export interface TrialOptions {
-  /** With the real apps and libs: their manifests, not their code. */
+  /** True to include the manifests of the real apps and libs, without their code. */
   realProjects: boolean;
-  /** What is added or replaced, by path; a package.json among them makes another project. */
+  /** Files to add or replace, by path. A package.json creates another project. */
   files: Record<string, string>;
 }
 
@@ -46,7 +47,7 @@ export async function createTrialWorkspace({ realProjects, files }: TrialOptions
   for (const file of [...rules, ...(realProjects ? await projectFiles() : [])]) {
     await cp(path.join(workspaceRoot, file), path.join(root, file), {
       recursive: true,
-      // What tools depend on may not be there.
+      // Leaves out project.json files, because the dependencies of the tools may not exist in the copy.
       filter: (source) =>
         !source.endsWith('.spec.ts') && (realProjects || path.basename(source) !== 'project.json'),
     });
@@ -80,7 +81,7 @@ async function projectFiles(): Promise<string[]> {
   return folders.flatMap((folder) => [`${folder}/package.json`, `${folder}/tsconfig.json`]);
 }
 
-/** What npm would install, except that @muster/* are the copy's own. */
+/** Links the packages that npm would install, except for @muster/*, which are the copy's own. */
 export async function linkPackages(root: string): Promise<void> {
   const installed = path.join(workspaceRoot, 'node_modules');
   const linked = path.join(root, 'node_modules');
@@ -91,14 +92,15 @@ export async function linkPackages(root: string): Promise<void> {
   await symlink(path.join(root, 'tools'), path.join(linked, '@muster/tools'));
   for (const folder of await projectFolders(root)) {
     await symlink(path.join(root, folder), path.join(linked, '@muster', path.basename(folder)));
-    // A version of a package that this project alone has.
+    // Links package versions that only this project has.
     const own = path.join(workspaceRoot, folder, 'node_modules');
     if (existsSync(own)) await symlink(own, path.join(root, folder, 'node_modules'));
   }
 }
 
 function run(root: string, command: string, args: string[], env: Record<string, string>): Promise<Outcome> {
-  // What the Nx that may be running this test says to its tasks is not meant for the one started here.
+  // Removes the variables of an Nx that may be running this test, because they are not meant for the Nx
+  // started here.
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(NX_|NODE_OPTIONS$|TEST_TIER$)/.test(name),
   );
