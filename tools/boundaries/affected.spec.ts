@@ -1,5 +1,6 @@
-// `nx affected` is worth as much as the graph. What Nx cannot see in imports (an app that a spec starts, a page that it
-// reads) stands in the code as a path: each such path is held against what the project says of itself.
+// Tests the project graph on which `nx affected` relies. Nx does not see dependencies without an import, such
+// as an app that a spec starts or a page that it reads. They are paths in the code, and each such path is
+// compared with the project's declarations.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -35,7 +36,10 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => workspace.remove());
 
-/** What `nx affected` makes of a change of each file: by its own functions, in one process that reads the graph once. */
+/**
+ * Returns the projects that Nx considers affected by a change of each file. It uses Nx's own functions in one
+ * process, which reads the graph once.
+ */
 async function affectedByEach(files: readonly string[]): Promise<Map<string, string[]>> {
   const script = `
     const { createProjectGraphAsync } = require('@nx/devkit');
@@ -66,7 +70,7 @@ describe('a change is of concern to', () => {
     ['README.md', ['tools-commands', 'workspace']],
     ['tools/bench/any.ts', ['tools-bench', 'tools-boundaries', 'tools-commands', 'workspace']],
     ['tools/tour/any.ts', ['tools-commands', 'tools-images', 'tools-tour', 'workspace']],
-    // Its words are read, and nothing else of it.
+    // Only the text of these files is read.
     ['apps/docs/src/any.ts', ['docs', 'tools-boundaries', 'workspace']],
     ['docs/guides/any.md', ['docs', 'tools-generate', 'tools-guides', 'workspace']],
     ['clients/go/any.go', ['license-service', 'tools', ...ofTools, 'workspace']],
@@ -78,7 +82,7 @@ describe('a change is of concern to', () => {
       'libs/license-client/src/index.ts',
       ['license-client', 'license-service', 'tools', ...ofTools, 'workspace'],
     ],
-    // Whose specs start it.
+    // The specs of these projects start the app.
     [
       'apps/coordination-api/src/app.ts',
       ['cli', 'console', 'coordination-api', 'mcp-gateway', 'sign-in', 'tools', ...ofTools, 'workspace'],
@@ -108,11 +112,11 @@ const folders = ['apps', 'libs'].flatMap((parent) =>
   readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`),
 );
 const isOfProject = /^(apps|libs)\/[^/]+|^(docs|clients)\//;
-/** The project that the path is in. */
+/** Returns the project that contains the path. */
 const ownerOf = (of: string): string | undefined =>
   [...folders, ...toolFolders].find((folder) => `${of}/`.startsWith(`${folder}/`));
 
-/** The paths in a project's code that lead to files of others, or to the pages. */
+/** Lists the paths in a project's code that lead to files of other projects, or to the pages. */
 function mentionsIn(project: string): Mention[] {
   const files = readdirSync(path.join(workspaceRoot, project), { recursive: true, encoding: 'utf8' });
   return files
@@ -146,7 +150,7 @@ const nodeOf = (folder: string): Node => {
   return node;
 };
 
-/** The folders of all projects that this one depends on, directly or not. */
+/** Returns the folders of all projects on which this one depends, directly or indirectly. */
 function reachedFrom(folder: string): Set<string> {
   const reached = new Set<string>();
   const pending = [nodeOf(folder).name];
@@ -161,7 +165,7 @@ function reachedFrom(folder: string): Set<string> {
   return reached;
 }
 
-/** Whether one of its tasks says that it reads the file. */
+/** Returns true if one of its tasks declares the file as an input. */
 const isInputOf = (folder: string, file: string): boolean =>
   Object.values(nodeOf(folder).data.targets)
     .flatMap(({ inputs = [] }) => inputs)
@@ -178,7 +182,7 @@ describe.each([...folders, 'tools', ...toolFolders])('%s', (folder) => {
     expect(unknown).toEqual([]);
   });
 
-  // What is started as a bundle is tried again when it changes.
+  // An app whose bundle specs start must be a dependency, so that a change of the app runs these specs again.
   it('waits for no build but of itself and of what it depends on', () => {
     const reached = reachedFrom(folder);
     const { targets } = nodeOf(folder).data;

@@ -1,4 +1,5 @@
-// The real lint, with the real tags on code that breaks each line of "who may import whom", and on code that keeps it.
+// Runs the real lint with the real tags on code that breaks each rule of "who may import whom", and on code
+// that keeps it.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import path from 'node:path';
 import { createTrialWorkspace, type TrialWorkspace } from '../jest/trial-workspace.ts';
@@ -6,7 +7,7 @@ import { createTrialWorkspace, type TrialWorkspace } from '../jest/trial-workspa
 interface Case {
   file: string;
   imports: string;
-  /** What lint says; nothing where the import is allowed. */
+  /** The expected message of lint. Undefined if the import is allowed. */
   refusal?: RegExp;
 }
 
@@ -162,7 +163,7 @@ const findingsIn = (file: string, ruleId: string): string[] => {
 
 beforeAll(async () => {
   workspace = await createTrialWorkspace({ realProjects: true, files });
-  // The copy has no project graph yet, so this run also proves that lint does not go on without one.
+  // The copy has no project graph yet, so this run also proves that lint does not skip its rules without one.
   const { stdout, stderr } = await workspace.run('eslint', [
     '--format',
     'json',

@@ -1,4 +1,4 @@
-// What the repository says of itself, where nothing else would notice that it is out of date.
+// Tests statements of the repository about itself that no other check would find outdated.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -22,17 +22,17 @@ const projects = ['apps', 'libs'].flatMap((parent) =>
 );
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(read(path.join(folder, 'package.json'))) as Manifest;
-/** Built for others to install. */
+/** Packages that are built for others to install. */
 const published = projects.filter((folder) =>
   manifestOf(folder).nx?.targets['build']?.command?.includes('build-lib'),
 );
-/** And those of which a command is installed. */
+/** These packages, and those with a command. */
 const installed = projects.filter(
   (folder) => published.includes(folder) || manifestOf(folder).bin !== undefined,
 );
 
 describe('CODEOWNERS', () => {
-  /** Of the placeholders, which are comments for GitHub. */
+  /** The placeholders, which are comments for GitHub. */
   const lines = read('CODEOWNERS')
     .split('\n')
     .filter((line) => line.startsWith('#@ '))
@@ -69,7 +69,7 @@ describe('the license', () => {
     for (const folder of ['.', ...published]) expect(manifestOf(folder).license).toBe('Apache-2.0');
     const others = projects.filter((folder) => !published.includes(folder));
     expect(others.filter((folder) => manifestOf(folder).license !== undefined)).toEqual([]);
-    // Nothing leaves the repository but what is built for it.
+    // Only packages that are built for publication may leave the repository.
     expect(['.', ...projects].filter((folder) => manifestOf(folder).private !== true)).toEqual([]);
   });
 });

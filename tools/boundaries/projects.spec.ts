@@ -1,4 +1,4 @@
-// What Nx and lint pass over in silence when a manifest forgets it.
+// Tests omissions in a manifest that Nx and lint silently ignore.
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,7 +25,7 @@ function read(folder: string): Project {
   return { folder, tags, targets };
 }
 
-/** Each is a project, or belongs to one of those that the others are built on. */
+/** Lists the folders of tools. Each is a project, except for those on which the others are built. */
 function toolFolders(): string[] {
   const ofTools = new Set(['dev', 'jest', 'workspace']);
   return readdirSync(path.join(workspaceRoot, 'tools'), { withFileTypes: true })

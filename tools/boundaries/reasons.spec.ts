@@ -1,4 +1,7 @@
-/** The catalogue of errors against the sources: types see to it that no other reason is given; this, to the rest. */
+/**
+ * Compares the catalogue of errors with the sources. Types ensure that no undefined reason is used; this spec
+ * tests the rest.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -9,10 +12,10 @@ const sources = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: re
   .filter((file) => !/\.spec\.ts$|\.generated\.ts$/.test(file))
   .map((file): [file: string, text: string] => [file, readFileSync(path.join(repositoryRoot, file), 'utf8')]);
 
-/** Where they are stated, or spoken of, but not given. */
+/** Files that define or mention reasons without returning them. */
 const speaksOfThem =
   /^libs\/(registry\/src\/(namespaces|kernel\/(rule-)?reasons)|client|license-client|reference)|^apps\/cli\//;
-/** Made of the name of a limit. */
+/** Reasons whose names are built from the name of a limit. */
 const madeUp = ['token_limit', 'organization_limit', 'renewal_limit'];
 
 describe('the catalogue of errors', () => {

@@ -1,4 +1,4 @@
-// The words of docs/glossary.md that are not used: no comment and no exported name of the product has one.
+// Tests that no comment and no exported name of the product has one of the unused words of docs/glossary.md.
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -11,7 +11,7 @@ const projects = ['apps', 'libs'].flatMap((parent) =>
   readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`),
 );
 
-/** The first column of the table of words that are not used. */
+/** Returns the first column of the table of words that are not used. */
 function unusedWords(page: string): string[] {
   const [, section = ''] = page.split('## Words that are not used');
   const [, , ...rows] = section.split('\n').filter((line) => line.startsWith('|'));
@@ -20,7 +20,7 @@ function unusedWords(page: string): string[] {
 
 const words = new Set(unusedWords(read('docs/glossary.md')));
 
-/** `createCrowd` is create and crowd: a word is looked for as a whole part of a name. */
+/** Finds unused words as whole parts of a name: `createCrowd` has the parts create and crowd. */
 const partsOf = (text: string): string[] =>
   text
     .split(/(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+/)
@@ -44,7 +44,7 @@ function exportedNames(file: ts.SourceFile): string[] {
   });
 }
 
-/** Each comment once; what looks like one in a text is none. */
+/** Returns each comment once. Text within a string that looks like a comment is not one. */
 function commentsOf(file: ts.SourceFile): string[] {
   const { text } = file;
   const found = new Map<number, string>();
@@ -62,7 +62,7 @@ function commentsOf(file: ts.SourceFile): string[] {
   return [...found.values()];
 }
 
-/** `file: word` for each place where a project's source has one. */
+/** Returns `file: word` for each occurrence in a project's source. */
 function foundIn(name: string, text: string): string[] {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest);
   return [...exportedNames(file), ...commentsOf(file)].flatMap((said) =>
