@@ -1,4 +1,7 @@
-/** What the contract's examples answer, each called in an organization of its own, as the reference shows it. */
+/**
+ * Generates the answers of the contract's examples for the reference. Each example is called in its own
+ * organization.
+ */
 import { migrate } from '@muster/migrations';
 import { handlers, performable, reactions } from '@muster/operations';
 import { operations } from '@muster/registry';
@@ -9,7 +12,7 @@ import { shown } from './shown-answer.ts';
 
 export const answersFile = 'libs/reference/src/answers.generated.ts';
 
-/** The text of that file. */
+/** Returns the text of that file. */
 export async function answersText(): Promise<string> {
   const postgres = await startPostgres({ durable: false });
   try {
@@ -25,7 +28,8 @@ async function answersOn(databaseUrl: string): Promise<string> {
   const world = openWorld(databaseAt(databaseUrl, 'muster-generate'), Object.fromEntries(all), reactions);
   try {
     const answers: [string, string][] = [];
-    // What is told of the whole installation comes first: later it has an organization for each operation.
+    // Operations on the whole installation come first, because later it has an organization for each
+    // operation.
     const ordered = [...operations.values()].toSorted(
       (a, b) => Number(b.access.kind === 'platform') - Number(a.access.kind === 'platform'),
     );

@@ -1,4 +1,6 @@
-/** The page of every service's environment, made from where each is declared: comments, types and defaults. */
+/**
+ * Generates the page of every service's environment from the comments, types and defaults of its declaration.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import ts from 'typescript';
@@ -8,7 +10,7 @@ import { formatted, portsOfApps, repositoryRoot } from '@muster/tools';
 interface Variable {
   readonly name: string;
   readonly meaning: string;
-  /** As it would stand in the environment; null where there is none. */
+  /** The text of the default in the environment, or null if there is none. */
   readonly default: string | null;
   readonly required: boolean;
 }
@@ -20,7 +22,7 @@ interface Schema {
 
 const common = 'libs/http/src/config.ts';
 
-/** The comment on each property of the object that a constant is. */
+/** Returns the comment on each property of a constant's object. */
 async function meaningsIn(file: string, constant: string): Promise<Map<string, string>> {
   const text = await readFile(path.join(repositoryRoot, file), 'utf8');
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -72,7 +74,7 @@ function tableOf(variables: readonly Variable[]): string {
   return ['| Variable | Meaning | Unless set |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** docs/configuration.md as it should be now. */
+/** Returns the current text of docs/configuration.md. */
 export async function configurationPage(): Promise<string> {
   const sections: string[] = [];
   for (const app of Object.keys(portsOfApps).toSorted())

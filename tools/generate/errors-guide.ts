@@ -1,4 +1,7 @@
-/** The table of statuses in the guide about errors, made from the catalogue; what people wrote around it stays. */
+/**
+ * Generates the table of statuses in the guide about errors from the catalogue. The text around it, which
+ * people wrote, stays.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ErrorCode, errorCodes, reasons, reasonsOf } from '@muster/registry';
@@ -9,7 +12,10 @@ export const guideFile = 'docs/guides/errors-and-retries.md';
 const begin = '<!-- From here npm run generate writes it. -->';
 const end = '<!-- To here. -->';
 
-/** Whether to send the same again; where a code has one reason alone, the remedy says more. */
+/**
+ * Returns the advice about retries. For a code with only one reason, the remedy of that reason is more
+ * precise.
+ */
 function againText(code: ErrorCode): string {
   const all = reasonsOf(code);
   const [first, ...more] = all;

@@ -1,5 +1,6 @@
-// npm run generate: writes anew what is generated from the migrations, the contract and the tables of states, and the
-// version of the product, after a change of any; and keeps what the contract's examples answer.
+// npm run generate: rewrites the files that are generated from the migrations, the contract, the tables of
+// states and the version of the product. Run it after a change of any of them. It also records the answers of
+// the contract's examples.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { repositoryRoot } from '@muster/tools';
@@ -11,7 +12,7 @@ const write = async (file: string, text: string): Promise<void> => {
   console.log(file);
 };
 
-// What else is generated says the version too, and the pages of the reference show the answers.
+// Runs before the rest: other generated files contain the version, and the reference pages show the answers.
 for (const [file, text] of await versionFiles()) await write(file, text);
 console.log('Calling the examples of the contract. On a busy machine this takes minutes.');
 await write(answersFile, await answersText());

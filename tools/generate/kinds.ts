@@ -1,4 +1,7 @@
-/** What the client needs of each operation at run time, made from the registry: it carries no schemas. */
+/**
+ * Generates the facts about each operation that the client needs at run time, from the registry. They have no
+ * schemas.
+ */
 import { isOperation, registry } from '@muster/registry';
 import { formatted } from '@muster/tools';
 
@@ -13,7 +16,7 @@ const kindsOf = (node: object): Kinds =>
     }),
   );
 
-/** libs/client/src/kinds.generated.ts as it should be now. */
+/** Returns the current text of libs/client/src/kinds.generated.ts. */
 export const kindsText = (): Promise<string> =>
   formatted(
     'kinds.ts',

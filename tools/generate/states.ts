@@ -1,4 +1,4 @@
-/** The page of states, drawn from the tables that the code runs on. */
+/** Generates the page of states from the tables that the code uses. */
 import path from 'node:path';
 import { accessRequestLife, reviewStates, workflow } from '@muster/board';
 import { arrows, eventMakes, groupMoves, isFinal, stalledAfterSeconds, stateAfter } from '@muster/delivery';
@@ -6,21 +6,23 @@ import { invitationDays, invitationLife } from '@muster/organizations';
 import { runEventKinds, runStates } from '@muster/registry';
 import { formatted } from '@muster/tools';
 
-/** One arrow. `label` is what leads from one state to the other; null: nothing but the move itself. */
+/** An arrow. `label` is the cause of the move, or null if there is none but the move itself. */
 interface Arrow {
   readonly from: string;
   readonly to: string;
   readonly label: string | null;
 }
 
-/** A box around several states, or in place of all of them: an arrow from the box is an arrow from each. */
+/**
+ * A box around several states, or instead of all of them. An arrow from the box is an arrow from each state.
+ */
 interface Group {
   readonly title: string;
   readonly states: readonly string[];
 }
 
 interface Drawing {
-  /** Where it begins; null: it may begin in several states. */
+  /** The initial state, or null if there are several. */
   readonly first: string | null;
   readonly group: Group | null;
   readonly arrows: readonly Arrow[];
@@ -29,8 +31,8 @@ interface Drawing {
 const box = 'group';
 
 /**
- * A table of moves. States that all lead to one another, and from there to the same others, are one group: its inner
- * moves go without arrows.
+ * Draws a table of moves. States that all lead to one another and to the same other states form a group
+ * without inner arrows.
  */
 function drawMoves(table: Readonly<Record<string, readonly string[]>>): Drawing {
   const reach = (state: string): string => [...new Set([state, ...(table[state] ?? [])])].sort().join();
@@ -48,7 +50,10 @@ function drawMoves(table: Readonly<Record<string, readonly string[]>>): Drawing 
   return { first: null, group, arrows };
 }
 
-/** A table of what happens in each state. What leads from every state to the same one is drawn once, from all of them. */
+/**
+ * Draws a table of the events in each state. An event that leads from every state to the same one is drawn
+ * once, from the group of all states.
+ */
 function drawEvents(
   first: string,
   table: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>,
@@ -79,7 +84,7 @@ function boxOf(group: Group | null): string[] {
     : [`${head} {`, ...group.states.map((state) => `    ${state}`), '  }'];
 }
 
-/** A drawing in the words of Mermaid. */
+/** Formats a drawing for Mermaid. */
 function mermaid({ first, group, arrows }: Drawing): string {
   return [
     '```mermaid',
@@ -91,7 +96,7 @@ function mermaid({ first, group, arrows }: Drawing): string {
   ].join('\n');
 }
 
-/** What leads from one state of an invitation to another; refusals and another invitation are no arrows. */
+/** The moves between states of an invitation. Refusals and new invitations have no arrows. */
 const invitationMoves = Object.fromEntries(
   Object.entries(invitationLife).map(([state, actions]) => [
     state,
@@ -113,7 +118,10 @@ const review = drawEvents(
   Object.fromEntries(Object.entries(reviewStates).map(([state, { on }]) => [state, on])),
 );
 
-/** What leads from one state to another: transitions between the same two states share an arrow. What leads nowhere has none. */
+/**
+ * Draws transitions between states. Transitions between the same two states share an arrow; those that stay
+ * in a state have none.
+ */
 const drawTransitions = (
   transitions: readonly { readonly from: string; readonly to: string; readonly transition: string }[],
 ): Drawing => ({
@@ -143,7 +151,7 @@ const run = drawTransitions(
   ),
 );
 
-/** States whose verdict says something about the way into done. */
+/** States whose verdict affects the move into done. */
 const weighing = Object.entries(reviewStates)
   .filter(([, { weighs }]) => weighs !== null)
   .map(([state]) => state);

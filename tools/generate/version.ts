@@ -1,17 +1,20 @@
-/** The version of the product, wherever it is written: that which changesets give to the packages that others install. */
+/**
+ * Writes the version of the product to all files that contain it. Changesets set it in the published
+ * packages.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { repositoryRoot } from '@muster/tools';
 
 const read = (file: string): Promise<string> => readFile(path.join(repositoryRoot, file), 'utf8');
 
-/** As changesets left it. */
+/** Returns the version that changesets set. */
 export async function releasedVersion(): Promise<string> {
   const { version } = JSON.parse(await read('libs/client/package.json')) as { version: string };
   return version;
 }
 
-/** The files in which it stands, as they should be now. */
+/** Returns the files that contain the version, with their current text. */
 export async function versionFiles(): Promise<Map<string, string>> {
   const version = await releasedVersion();
   const places = [
