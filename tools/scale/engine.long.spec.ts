@@ -1,7 +1,7 @@
 /**
- * Every operation's example on the second of two servers of our own. Where ENGINE_URLS names two servers (home first, with
- * superusers' logins and a space between), those are used, and the moves are tried on them as well. Each gets a database
- * of its own, which is gone afterwards.
+ * Tests every operation's example on the second of two servers, and moves between them.
+ * ENGINE_URLS may name two existing servers, the primary first, with logins of superusers and a space between
+ * them. Each then gets a temporary database, and the moves are tested on them as well.
  */
 import * as jest from '@jest/globals';
 import { itAnswersExamples } from './examples.ts';

@@ -1,4 +1,4 @@
-/** Every operation's example, asked of an organization that lives on the second server. */
+/** Tests every operation's example in an organization on the second server. */
 import { httpTransport } from '@muster/client';
 import { operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
@@ -6,7 +6,7 @@ import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples'
 import { databaseAt, openWorld, type OpenWorld } from '@muster/testing/world';
 import { type Ground, type Jest, minutes } from './ground.ts';
 
-/** Those of operators are asked of the whole installation, by a token of home. */
+/** Examples for operators are called for the whole installation, with a token of the primary server. */
 const cases = [...operations].filter(([, { access }]) => access.kind !== 'platform');
 
 export function itAnswersExamples(
@@ -20,7 +20,7 @@ export function itAnswersExamples(
     });
     afterAll(() => world.close());
 
-    /** The one before gives the slug back that examples name. */
+    /** Releases the slug that the examples name, which the previous organization claimed. */
     const exampleOrgAtEast = async (): Promise<ExampleOrg> => {
       const org = await exampleOrg(world);
       await rowsAt(home(), 'delete from app.claimed_slugs where slug = $1', org.slug);

@@ -1,4 +1,4 @@
-/** What the moves are tried on: two servers, the services on them, and organizations with one person. */
+/** The test environment of moves: two servers, the services on them, and organizations with one person. */
 import type * as jest from '@jest/globals';
 import { type Client, connect } from '@muster/client';
 import { createOrganization, createToken } from '@muster/organizations';
@@ -14,7 +14,7 @@ import {
 } from '@muster/tools';
 import { nodeName, type Servers } from './servers.ts';
 
-/** What a spec has of Jest. */
+/** The functions of Jest that a spec needs. */
 export type Jest = Pick<typeof jest, 'afterAll' | 'beforeAll' | 'describe' | 'expect' | 'it'>;
 
 export const minutes = 60_000;
@@ -31,13 +31,16 @@ export interface Ground {
   readonly home: () => Node;
   readonly east: () => Node;
   readonly eastUrl: () => string;
-  /** Of two copies of the API by turns: what one of them learns of a move, the other does not hear. */
+  /**
+   * Returns the address of one of two API processes in turn. One does not notice what the other learns about
+   * a move.
+   */
   readonly apiUrl: (nth: number) => string;
   readonly found: (slug: string, node: string) => Promise<Founded>;
   readonly rowsAt: <Row>(at: Node, sql: string, ...values: unknown[]) => Promise<Row[]>;
-  /** How many rows of an organization there are in all tables. */
+  /** Counts the rows of an organization in all tables. */
   readonly countAt: (at: Node, orgId: string) => Promise<number>;
-  /** Everything that a server has because of a move, by kind. */
+  /** Lists everything that a server stores because of a move, by kind. */
   readonly leftAt: (at: Node) => Promise<unknown>;
 }
 
@@ -117,7 +120,7 @@ async function countAt(at: Node, orgId: string): Promise<number> {
   return row?.all ?? -1;
 }
 
-/** What leftAt answers where a server has nothing because of a move. */
+/** The result of leftAt for a server that stores nothing because of a move. */
 export const nothing = [[], [], [], [], []];
 
 const leftAt = async (at: Node): Promise<unknown> => [

@@ -1,4 +1,4 @@
-/** What has to hold of a move whatever is under way, and wherever it is cut off. */
+/** Tests rules that hold for a move whatever work is in progress, and wherever the move is interrupted. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { moveOrganization } from '@muster/placement';
 import { until } from '@muster/testing';
@@ -52,7 +52,7 @@ function itWaitsForTransactions(
         let refused: Promise<unknown> = Promise.resolve('not asked');
         const after = async (step: string): Promise<void> => {
           if (step === 'caught up') {
-            // It waits for as long as it is closed.
+            // The transaction waits for as long as the organization is closed.
             await client.query('begin');
             await client.query('set local lock_timeout = 0');
             await client.query('select app.enter_as_system($1)', [orgId]);
@@ -64,7 +64,7 @@ function itWaitsForTransactions(
             (error: unknown) => (error as { code?: string }).code,
           );
         };
-        // Its rows are removed once no transaction holds them any more.
+        // The rows are removed once no transaction holds them.
         const moving = moveOrganization(nodes(), { orgId, to: east() }, { after });
         await until(async () => (await Promise.race([refused, pause(1, 'not yet')])) === 'MU421');
         await client.query('rollback');

@@ -1,4 +1,7 @@
-/** What has to hold when an organization moves while its people work. The specs run it on different servers. */
+/**
+ * Tests rules that hold when an organization moves while its people work. The specs run them on different
+ * servers.
+ */
 import { createToken } from '@muster/organizations';
 import { connect } from '@muster/client';
 import { type Moved, moveOrganization, type MoveStep, type Node } from '@muster/placement';
@@ -10,7 +13,10 @@ import { startWriter, type Written } from './writers.ts';
 
 const writers = 8;
 const shortRestMillis = 5;
-/** As fast as rows are copied, writers write as many more on a machine of two cores, and it never catches up. */
+/**
+ * The delay between writes. Without it, writers on a machine of two cores add rows as fast as they are
+ * copied, and the move never catches up.
+ */
 const longRestMillis = 50;
 
 export function itMovesOrganizations(jest: Jest, ground: Ground): void {
@@ -35,7 +41,7 @@ async function moveUnderWriters(
   const after = async (step: MoveStep): Promise<void> => {
     if (step === 'copied' || step === 'switched') rest = longRestMillis;
     if (step !== 'caught up') return;
-    // It is closed while all of them write as fast as they can.
+    // The organization is closed while all writers write as fast as they can.
     rest = shortRestMillis;
     await allGoOn(2);
   };

@@ -1,4 +1,6 @@
-/** Two Postgres servers, each with an empty database of the newest schema: the first is home. */
+/**
+ * Two Postgres servers, each with an empty database of the newest schema. The first is the primary server.
+ */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { createPool } from '@muster/driver';
@@ -7,11 +9,11 @@ import { type AllNodes, joinNodes } from '@muster/placement';
 import { startPostgres } from '@muster/tools';
 
 export interface Servers {
-  /** As their owner. */
+  /** The nodes with the owner's login. */
   readonly nodes: AllNodes;
-  /** For services. */
+  /** The environment for services. */
   readonly environment: { readonly DATABASE_URL: string; readonly DATABASE_NODES: string };
-  /** Of the second server's database, as its owner. */
+  /** The address of the second server's database with the owner's login. */
   readonly eastUrl: string;
   readonly stop: () => Promise<void>;
 }
@@ -36,10 +38,10 @@ async function serversAt(
   };
 }
 
-/** Organizations move between servers that say in their log whose rows changed. */
+/** Moves between servers use logical replication. */
 const settings = { wal_level: 'logical' };
 
-/** Two clusters of our own, gone with this process. */
+/** Starts two clusters, which end with this process. */
 export async function startServers(): Promise<Servers> {
   const [home, east] = await Promise.all([
     startPostgres({ durable: false, settings }),
@@ -50,7 +52,10 @@ export async function startServers(): Promise<Servers> {
   });
 }
 
-/** A database for this run on each of two servers that are there, gone when they are stopped. The logins are superusers. */
+/**
+ * Creates a database for this run on each of two existing servers, which is deleted when they are stopped.
+ * The logins are superusers.
+ */
 export async function useServers(urls: readonly [string, string]): Promise<Servers> {
   const name = `muster_scale_${randomBytes(6).toString('hex')}`;
   const onServer = async (url: string, statement: string): Promise<void> => {

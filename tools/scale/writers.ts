@@ -1,8 +1,11 @@
-/** People who write all the while. Their client repeats a write under its idempotency key until it has an answer. */
+/**
+ * Simulates people who write continuously. Their client retries a write under its idempotency key until it
+ * has an answer.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client } from '@muster/client';
 
-/** Ids of everything that was accepted, by table. */
+/** Ids of all accepted records, by table. */
 export type Written = Readonly<Record<'stories' | 'comments' | 'executions', readonly string[]>>;
 
 export interface Writer {
@@ -12,7 +15,7 @@ export interface Writer {
   readonly stop: () => Promise<Written & { readonly longestGapMillis: number }>;
 }
 
-/** Makes stories, comments on them, takes them and renames them. It waits for `restMillis` between two writes. */
+/** Creates, comments on, acquires and renames stories. It waits for `restMillis` between two writes. */
 export function startWriter(client: Client, projectId: string, restMillis: () => number): Writer {
   const written = { stories: [] as string[], comments: [] as string[], executions: [] as string[] };
   let [count, longestGapMillis, last, isOver] = [0, 0, performance.now(), false];
