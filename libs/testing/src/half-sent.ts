@@ -15,7 +15,7 @@ export interface HalfSent {
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/** The number of bytes that the socket has received until then. */
+/** The number of bytes that the socket receives before the answer. */
 export const heardBefore = goOn.length;
 
 /** Sends the headers and the given part of the body. Returns once the service has confirmed the headers. */

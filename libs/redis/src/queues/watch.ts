@@ -1,6 +1,6 @@
 /**
- * Checks that this process still works on jobs. Only completed work counts, because a connection that looks
- * healthy proves nothing.
+ * Checks that this process still works on jobs. Only taken or ended jobs count, because a connection that
+ * looks healthy proves nothing.
  */
 import { type Queues } from './queues.ts';
 import { type Working } from './work.ts';
