@@ -1,11 +1,11 @@
-/** The pages, as files. */
+/** Serves the pages as files. */
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type Service } from '@muster/http';
 import { createSite } from '@muster/http/site';
 import { type Logger } from 'pino';
 
-/** Names of built files change with what is in them; pages keep theirs. */
+/** The names of built assets change with their content; pages keep theirs. */
 const cacheControlOf = (file: string): string =>
   file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=300';
 
@@ -25,17 +25,17 @@ const isFile = (file: string): boolean => {
   try {
     return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   } catch (error) {
-    // No file has such a name.
+    // A name that is too long belongs to no file.
     if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return false;
     throw error;
   }
 };
 
-/** The file that an address means, below the folder: a page needs no ending. Undefined where there is none. */
+/** Returns the file for an address, below the folder; undefined if there is none. Pages need no extension. */
 function fileFor(folder: string, address: string): string | undefined {
   const pathname = URL.parse(address, 'http://site')?.pathname;
   if (pathname === undefined) return undefined;
-  // A URL has no dots that lead upwards, but what is escaped in it may.
+  // A parsed URL has no parent segments, but escaped ones may be in it.
   const name = path.normalize(decodeURIComponent(pathname)).slice(1);
   if (name.startsWith('..') || name.includes('\0')) return undefined;
   return [name, `${name}.html`, path.join(name, 'index.html')].find((candidate) =>

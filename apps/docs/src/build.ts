@@ -1,4 +1,4 @@
-/** Makes the site, once for each state of what it is made from. */
+/** Builds the site, once for each state of its sources. */
 import { createHash } from 'node:crypto';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { writeReference } from './vitepress/reference.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const repository = path.resolve(root, '../..');
 
-/** Everything that a page can come from. */
+/** All sources of pages. */
 const sources = [
   'docs/**/*.{md,svg,png}',
   'apps/docs/{.vitepress,src}/**/*.{ts,js,css,vue,svg}',
@@ -28,10 +28,13 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex');
 }
 
-/** VitePress renders from one folder of the project: builds of one clone take turns. */
+/**
+ * The lock file of builds. VitePress renders from one folder of the project, so builds of one clone run one
+ * after the other.
+ */
 const turn = path.join(repository, 'dist/docs-build.turn');
 
-/** In the folder, whole, in place of what was there; until then that serves. */
+/** Replaces the folder as a whole. The previous content is served until then. */
 async function replace(folder: string, make: (fresh: string) => Promise<void>): Promise<void> {
   const fresh = `${folder}.new-${process.pid}`;
   await mkdir(path.dirname(folder), { recursive: true });
@@ -41,15 +44,15 @@ async function replace(folder: string, make: (fresh: string) => Promise<void>): 
 }
 
 async function render(wanted: string): Promise<void> {
-  // VitePress looks for packages above the pages.
+  // VitePress resolves packages from the parent folders of the pages.
   const pages = `${madeSite}.pages`;
   await replace(madeSite, async (fresh) => {
     try {
-      // A build that was killed may have left some that are no more.
+      // A build that was killed may have left outdated pages.
       await rm(pages, { recursive: true, force: true });
       await cp(path.join(repository, 'docs'), pages, { recursive: true });
       await writeReference(pages);
-      // The configuration is read by VitePress itself, from its own folder.
+      // VitePress itself loads the configuration from its own folder.
       process.env['PAGES_FOLDER'] = pages;
       await build(root, { outDir: fresh });
     } finally {
@@ -60,7 +63,7 @@ async function render(wanted: string): Promise<void> {
   });
 }
 
-/** Into the folder: rendered where something changed since it was last, and else copied. */
+/** Fills the folder: renders the site if a source has changed since the last time, otherwise copies it. */
 async function makeSite(folder: string): Promise<void> {
   await inTurn(turn, async () => {
     const wanted = await fingerprint();

@@ -28,9 +28,10 @@ await main(async () => {
   });
   logger.info(await service.listen(config), 'listening');
   if (!isMadeHere) return;
-  // From the sources it makes them first, in a process of their own, which needs four times the memory of serving them.
+  // When run from sources, the program builds the pages first, in a separate process, since building needs
+  // four times the memory of serving.
   const builder = spawn(process.execPath, [path.join(import.meta.dirname, 'build.ts'), folder], {
-    // Its progress is no warning: what it prints goes to stdout.
+    // Progress messages are not warnings, so they go to stdout.
     stdio: ['ignore', 1, 1],
     signal: stopping.signal,
   });

@@ -1,4 +1,4 @@
-/** Work that processes of one clone do one after the other. */
+/** Serializes work of several processes of one clone. */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,12 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const lookAgainMillis = 100;
 
-/** SQLITE_BUSY: another process has it. */
+/** SQLITE_BUSY: another process holds the lock. */
 const isTaken = (error: unknown): boolean => (error as { errcode?: number }).errcode === 5;
 
 /**
- * Waits until no other process has the file, and works. The lock is the system's, by way of SQLite: it ends with its
- * process, so nothing has to tell a holder that works from one that was killed.
+ * Waits until no other process holds the lock on the file, then runs the work. The operating system holds the
+ * lock, through SQLite, and releases it when the process ends. No process therefore has to detect a killed
+ * lock holder.
  */
 export async function inTurn<T>(file: string, work: () => Promise<T>): Promise<T> {
   await mkdir(path.dirname(file), { recursive: true });

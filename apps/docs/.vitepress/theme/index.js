@@ -5,8 +5,8 @@ import './colors.css';
 import './diagrams.css';
 
 /**
- * What the theme says otherwise to those who listen: a group of the sidebar is a button with another one in it, for the same,
- * and the search has another name than it shows.
+ * Corrects what the theme exposes to screen readers. A group of the sidebar is a button that contains a
+ * second button for the same action, and the label of the search differs from its visible text.
  */
 function mendNames() {
   for (const caret of document.querySelectorAll('.VPSidebarItem > .item[role="button"] > .caret')) {
@@ -19,7 +19,7 @@ function mendNames() {
   const content = document.querySelector('.VPContent');
   if (content?.querySelector('main') === null) content.setAttribute('role', 'main');
   else content?.removeAttribute('role');
-  // Its words are its name, where there is room for them.
+  // The visible text is the accessible name, if there is room for it.
   for (const button of document.querySelectorAll('.DocSearch-Button')) {
     if (button.innerText.trim() === '') button.setAttribute('aria-label', 'Search');
     else button.removeAttribute('aria-label');
@@ -32,7 +32,7 @@ export default {
     setup() {
       onMounted(() => {
         mendNames();
-        // The search comes later than the page, and the sidebar with the page that it belongs to.
+        // The search is added after the page, and the sidebar with the page that it belongs to.
         new MutationObserver(mendNames).observe(document.body, { childList: true, subtree: true });
       });
       return () => h(theme.Layout, null, { 'home-hero-image': () => h(Board) });

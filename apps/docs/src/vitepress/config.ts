@@ -8,7 +8,7 @@ import { renderPlain, searchOptions } from './search.ts';
 import { unlinkSources } from './sources.ts';
 import { keepVerbatim } from './verbatim.ts';
 
-/** What the pages are made from; `build.ts` sets it. */
+/** The folder of the pages, set by `build.ts`. */
 const pages = process.env['PAGES_FOLDER'];
 if (pages === undefined) throw new Error('PAGES_FOLDER is not set: run src/build.ts');
 
@@ -100,10 +100,10 @@ export default defineConfig({
   lang: 'en',
   srcDir: path.resolve(pages),
   cleanUrls: true,
-  // Diagrams and the search index are large, and are loaded only where they are needed.
+  // Diagrams and the search index are large and are loaded only on demand.
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(mark)}` }]],
-  // Nothing is fetched from elsewhere: it works where there is no way out.
+  // Nothing is fetched from other origins, so the site works without internet access.
   themeConfig: {
     logo: { src: `data:image/svg+xml,${encodeURIComponent(mark)}`, alt: '' },
     nav: [
@@ -121,11 +121,11 @@ export default defineConfig({
       linkLabel: 'To the first page',
     },
   },
-  // In a guide the parts of a section are looked for too: each alert, each client.
+  // The outline of a guide includes subsections, so that readers find each alert and each client.
   transformPageData: ({ relativePath, frontmatter }) =>
     relativePath.startsWith('guides/') ? { frontmatter: { ...frontmatter, outline: [2, 3] } } : undefined,
   markdown: {
-    // Of the themes that come along, those whose comments can be read on the colour of a block, too.
+    // Built-in themes whose comments are also readable on the background of a code block.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: anchorOf },
     config: (markdown) => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A page for each decision, by its own title. */
+/** Returns a link to each decision page, labeled with its title. */
 export function decisionPages(pages: string): { text: string; link: string }[] {
   const folder = path.join(pages, 'decisions');
   return readdirSync(folder)

@@ -4,7 +4,7 @@ import { dotOf } from './dot.ts';
 
 const viz = await instance();
 
-/** Blocks of Mermaid become pictures when the site is built; a browser needs no script for them. */
+/** Converts Mermaid blocks to images during the build, so that browsers need no script for them. */
 export function drawDiagrams(markdown: MarkdownRenderer): void {
   const { fence } = markdown.renderer.rules;
   markdown.renderer.rules.fence = (tokens, index, ...rest) => {

@@ -1,4 +1,4 @@
-/** A state diagram of Mermaid, as those in docs/states.md are, in the language of Graphviz. */
+/** Converts a Mermaid state diagram, as in docs/states.md, to the language of Graphviz. */
 
 const arrow = /^(\[\*\]|\w+) --> (\[\*\]|\w+)(?:: (.+))?$/;
 const namedGroup = /^state "(.+)" as (\w+)( \{)?$/;
@@ -11,7 +11,7 @@ interface Group {
   readonly members: string[];
 }
 
-/** Throws on a line that it does not know: a diagram that is half drawn says something else. */
+/** Throws on an unknown line, since an incomplete diagram would be wrong. */
 export function dotOf(mermaid: string): string {
   const groups = new Map<string, Group>();
   const arrows: [from: string, to: string, label: string][] = [];
@@ -30,7 +30,7 @@ export function dotOf(mermaid: string): string {
     } else if (state !== undefined && inside !== undefined) inside.members.push(state);
     else throw new Error(`this line of a diagram cannot be drawn: ${line}`);
   }
-  // An arrow to or from a group is drawn at its first state, and cut at its border.
+  // An arrow to or from a group ends at its first state and is clipped at its border.
   const end = (name: string): string => groups.get(name)?.members[0] ?? name;
   const isDrawn = (name: string): boolean => (groups.get(name)?.members.length ?? 0) > 0;
   const lines = [...groups].map(([name, { label, members }]) =>

@@ -1,9 +1,9 @@
-/** The reference as files among the pages: VitePress finds by words only what is a file. */
+/** Writes the reference as files next to the pages, since the search of VitePress covers only files. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Page, referencePages } from '@muster/reference';
 
-/** The same call on each surface stands in tabs. */
+/** Groups the examples of a call on each surface in tabs. */
 const inTabs = (markdown: string): string =>
   markdown.replaceAll(
     /(?<=^### Examples\n\n)(?:```.*\n[^]*?\n```\n+)+/gm,

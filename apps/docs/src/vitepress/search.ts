@@ -1,6 +1,6 @@
 /**
- * How the search of the site ranks: a heading that has the name comes before texts that speak of it, and what says how
- * to do something before what says why it is so.
+ * The ranking of the site's search. A heading with the name ranks above texts that mention it, and
+ * instructions rank above explanations.
  */
 export const searchOptions = {
   fuzzy: 0.2,
@@ -10,7 +10,7 @@ export const searchOptions = {
     /^\/(decisions|proof|adding-an-operation|console-design)/.test(id) ? 0.3 : 1,
 };
 
-/** What is used of VitePress's renderer, whose type is that of another version. */
+/** The used part of VitePress's renderer, whose type belongs to another version. */
 interface Renderer {
   readonly options: {
     highlight?: ((code: string, language: string, attributes: string) => string) | null | undefined;
@@ -18,14 +18,17 @@ interface Renderer {
   readonly render: (source: string, env: object) => string;
 }
 
-/** A page as it is searched, without the colours of its code, which take longer than all else of it and are no text. */
+/**
+ * Renders a page for the search index without syntax highlighting, which takes longer than everything else
+ * and adds no text.
+ */
 export function renderPlain(source: string, env: object, markdown: Renderer): string {
   const { highlight } = markdown.options;
   markdown.options.highlight = null;
   try {
     return markdown.render(source, env);
   } finally {
-    // The pages are rendered by the same.
+    // The same renderer also renders the pages.
     markdown.options.highlight = highlight;
   }
 }

@@ -1,8 +1,8 @@
 import { type MarkdownRenderer } from 'vitepress';
 
 /**
- * A link to a file of the repository leads nowhere on the site: its text stays, the link goes. Where a paragraph begins
- * with one as with a name, the name goes too.
+ * Removes links to files of the repository, which do not exist on the site, and keeps their text. If a
+ * paragraph begins with such a link as its name, the name is removed, too.
  */
 export function unlinkSources(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('unlink-sources', ({ tokens }) => {

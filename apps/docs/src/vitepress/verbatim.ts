@@ -1,6 +1,6 @@
 import { type MarkdownRenderer } from 'vitepress';
 
-/** What stands in backticks is shown as it is: `{{ job.status }}` is no expression of the page, as in a block of code. */
+/** Shows inline code verbatim, as in code blocks: `{{ job.status }}` is not an expression of the page. */
 export function keepVerbatim(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('verbatim', ({ tokens }) => {
     for (const token of tokens.flatMap(({ children }) => children ?? []))
