@@ -1,11 +1,16 @@
-/** The console as files: one page for every address, and what it is made of under names that change with it. */
+/**
+ * Serves the console as files: one page for every address, and assets whose names change with their content.
+ */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Service } from '@muster/http';
 import { createSite } from '@muster/http/site';
 import { type Logger } from 'pino';
 
-/** Scripts of ours alone, and none made from text: DOMPurify's policy is the one way from text to elements. */
+/**
+ * The content security policy. Only the console's own scripts run, and none is created from text. DOMPurify's
+ * policy is the only way to turn text into elements.
+ */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +27,7 @@ export const contentSecurityPolicy = [
 ].join('; ');
 
 const pageHeaders = {
-  // A new version is there with the next load.
+  // A new version is loaded with the next page load.
   'cache-control': 'no-cache',
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
@@ -36,7 +41,7 @@ const fileHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-/** What esbuild names a file after its content: `board-5XQ2MB3A.js`. */
+/** Matches the name that esbuild gives a file by its content: `board-5XQ2MB3A.js`. */
 const isBuiltFile = /^[\w-]+-[A-Z0-9]{8}\.(js|css|svg)(\.map)?$/;
 
 export const createConsole = (folder: string, logger: Logger): Service =>

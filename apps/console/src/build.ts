@@ -1,4 +1,4 @@
-/** Makes the pages from apps/console/web: scripts and styles under names that change with what is in them. */
+/** Builds the pages from apps/console/web. The names of scripts and styles change with their content. */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { precompress } from '@muster/http/precompress';
@@ -7,14 +7,17 @@ import { build, type Metafile } from 'esbuild';
 const web = path.resolve(import.meta.dirname, '../web');
 const repository = path.resolve(import.meta.dirname, '../../..');
 
-/** What was made: which files there are, and what each is made of. */
+/** The result of a build: its files, and the sources of each. */
 export interface Site {
   readonly outputs: Metafile['outputs'];
-  /** Paths below the folder: what a browser loads before anything shows. */
+  /** The files that a browser loads before anything is shown, as paths below the folder. */
   readonly first: { readonly scripts: readonly string[]; readonly styles: readonly string[] };
 }
 
-/** Into the folder; what is there serves until the new one is whole. Packages may stand for others, by name. */
+/**
+ * Builds into the folder. The existing files are served until the new build is complete. `inPlace`
+ * substitutes packages by name.
+ */
 export async function makeSite(
   folder: string,
   inPlace: Readonly<Record<string, string>> = {},
@@ -37,14 +40,14 @@ export async function makeSite(
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    // Files of other trackers are read in the window.
+    // Files of other trackers are parsed in the browser.
     alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync', ...inPlace },
     define: { 'process.env.NODE_ENV': '"production"' },
     tsconfig: path.join(web, 'tsconfig.json'),
     metafile: true,
     logLevel: 'warning',
   });
-  // What is imported later is an entry too; its source says which is which.
+  // Dynamically imported files are entries, too, so the source identifies the wanted one.
   const entry = (source: string): string => {
     const [found] =
       Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(source) === true) ??
@@ -75,7 +78,7 @@ export async function makeSite(
   return { outputs: metafile.outputs, first: { scripts: scripts.map(below), styles: styles.map(below) } };
 }
 
-/** The script and all that it imports at once, as against when it is needed. */
+/** Returns the script and everything that it imports statically, as opposed to on demand. */
 function staticallyImported({ outputs }: Metafile, script: string): Set<string> {
   const found = new Set([script]);
   for (const file of found) {

@@ -1,13 +1,13 @@
-/** What console takes from its environment. */
+/** Reads the configuration of the console from its environment. */
 import { commonEnvironment, parseEnvironment } from '@muster/http';
 import { z } from 'zod';
 
 export const environment = {
   ...commonEnvironment,
-  /** The port it listens on. */
+  /** The port that it listens on. */
   PORT: commonEnvironment.PORT.default(4106),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4116),
-  /** Where the built pages are, if not beside the program. */
+  /** The folder of the built pages, if they are not next to the program. */
   SITE_FOLDER: z.string().optional(),
 };
 

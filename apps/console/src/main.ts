@@ -20,7 +20,8 @@ await main(async () => {
   });
   logger.info(await service.listen(config), 'listening');
   if (!isMadeHere) return;
-  // From the sources it makes them first. By a name that no bundler follows: what makes the pages does not ship.
+  // When run from sources, the program builds the pages first. A bundler cannot follow this import, since the
+  // builder is not shipped.
   const builder = './build.ts';
   const { makeSite } = (await import(builder)) as { makeSite: (folder: string) => Promise<unknown> };
   await makeSite(folder);

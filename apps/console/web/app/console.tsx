@@ -1,4 +1,7 @@
-/** From nobody to a session: who is signed in, or a token; then the stream, the caches and the pages. */
+/**
+ * Signs in with the session of sign-in or with a token, then sets up the event stream, the caches and the
+ * pages.
+ */
 import { UnauthorizedError } from '@muster/client';
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -26,7 +29,7 @@ type Entering =
   | { readonly state: 'asking' }
   | { readonly state: 'failed'; readonly error: unknown };
 
-/** What is read stays right by the stream; a try again is the transport's. */
+/** Cached queries are kept current by the event stream; retries belong to the transport. */
 const queryOptions = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false };
 
 export function App() {
@@ -146,14 +149,15 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
         void refresh(queries, []);
       },
       notification: () => void refresh(queries, ['inbox']),
-      // Notifications that came while there was no connection are not told again: the count is.
+      // Notifications that arrived without a connection are not announced again; the unread count includes
+      // them.
       unread: (count) => {
         queries.setQueryData(['unread'], count);
         void refresh(queries, ['inbox']);
       },
       signedOut: onSignedOut,
     });
-    // Loaded later: the drafts of others are not read in any case.
+    // Loaded on demand, since the drafts of other members are never read.
     fetchEarly(async () =>
       (await import('../data/drafts.ts')).draftsOf(session.person, localStorage).deleteOthers(),
     );

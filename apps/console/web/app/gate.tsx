@@ -5,7 +5,7 @@ import { reasonFor } from '../components/notices.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 
-/** Where an installation has no sign-in: a token, which stays in the memory of this window. */
+/** Asks for a token if the installation has no sign-in. The token stays in the memory of this window. */
 export function Gate({ onOpen }: { readonly onOpen: (session: Session) => void }) {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);

@@ -3,10 +3,10 @@ import { switchKeys, useKeysOn } from '../components/keys.ts';
 import { help } from '../messages/help.ts';
 import { t } from '../messages/index.ts';
 
-/** How the key is written on it that goes with others. */
+/** The label of the modifier key on this system. */
 const modifier = /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
-/** Which keys do what, and the switch for those without a modifier. */
+/** Lists the keyboard shortcuts, with the switch for single-key ones. */
 export default function Help({ onClose }: { readonly onClose: () => void }) {
   const isOn = useKeysOn();
   return (

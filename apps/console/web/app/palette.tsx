@@ -1,4 +1,4 @@
-/** One field that leads anywhere: pages, boards, and whatever words find. */
+/** A search field that leads to pages, boards, and search results. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useId, useState } from 'react';
@@ -18,7 +18,7 @@ interface Choice {
 
 const fewestLetters = 2;
 
-/** Pages, and the boards of projects. */
+/** Returns pages and the boards of projects as choices. */
 function usePlaces(): Choice[] {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
@@ -46,7 +46,7 @@ function usePlaces(): Choice[] {
   ];
 }
 
-/** What the search finds by the words. */
+/** Returns the results of the search. */
 function useStories(wanted: string): { readonly stories: Choice[]; readonly isLooking: boolean } {
   const client = useClient();
   const navigate = useNavigate();
@@ -57,7 +57,8 @@ function useStories(wanted: string): { readonly stories: Choice[]; readonly isLo
     enabled: query.length >= fewestLetters,
     staleTime: 5_000,
   });
-  // Of words that were typed before, none is offered: Enter takes what fits those that stand there.
+  // Results of an earlier text are not offered, since Enter would open a result that does not match the
+  // current text.
   const items = query === wanted && query.length >= fewestLetters ? (found.data ?? []) : [];
   return {
     stories: items.flatMap(({ id, key, title }) =>

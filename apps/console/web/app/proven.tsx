@@ -4,7 +4,10 @@ import { Empty } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 
-/** Where a fresh proof leads: it tells the window that waits for it, and closes itself where it may. */
+/**
+ * The page after a new proof of identity. It notifies the waiting window and closes itself if the browser
+ * allows it.
+ */
 export function Proven() {
   useTitle(t.proven.title);
   useEffect(() => {

@@ -1,4 +1,7 @@
-/** The navigation of every page: a rail at the side, and on a phone a bar of four places with a sheet for the rest. */
+/**
+ * The navigation of every page: a rail at the side. On a phone it is a bar of four links with a sheet for the
+ * rest.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useState, useSyncExternalStore } from 'react';
@@ -109,7 +112,7 @@ function Foot({ onHelp }: { readonly onHelp: () => void }) {
   );
 }
 
-/** Where one is; a choice for whoever is in several. */
+/** Shows the organization; members of several get a menu. */
 function OrganizationPart() {
   const { session } = useConsole();
   const organizations = session.signedIn?.organizations ?? [];
@@ -185,7 +188,7 @@ function Boards() {
   );
 }
 
-/** Notifications that were not read; agents have no inbox. */
+/** Returns the number of unread notifications; null for agents, which have no inbox. */
 function useUnread(): number | null {
   const { client, identity } = useConsole().session;
   const isMember = identity.agent === null;
@@ -223,7 +226,7 @@ function SideRail({ onHelp }: RailProps) {
 function PhoneBar({ onHelp }: RailProps) {
   const unread = useUnread();
   const path = usePath();
-  /** The page on which the sheet was opened: on another page it is closed. */
+  /** The path of the page on which the sheet was opened. On any other page the sheet is closed. */
   const [openOn, setOpenOn] = useState<string | null>(null);
   const wire = useWire();
   const isElsewhere = !['/', '/inbox', '/agents'].includes(path);

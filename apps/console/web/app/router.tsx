@@ -48,7 +48,7 @@ const board = createRoute({
   component: BoardPage,
   validateSearch: boardSearchOf,
 });
-/** Which two versions of the spec are held beside each other. */
+/** Parses the number of a spec version in the address. */
 const versionIn = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 const story = createRoute({
@@ -104,7 +104,7 @@ export const router = createRouter({
   ]),
   basepath: '/console',
   defaultPreload: 'intent',
-  // A page whose files are slow to come replaces the last one with a sign that it loads.
+  // While the files of a page load slowly, a loading indicator replaces the previous page.
   defaultPendingMs: 500,
   defaultPendingComponent: () => (
     <div className="page">

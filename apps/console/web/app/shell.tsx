@@ -1,4 +1,4 @@
-/** The frame of every page: its navigation, keys that lead to other pages, dialogs and notices. */
+/** The frame of every page: navigation, global keyboard shortcuts, dialogs and notices. */
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, useState } from 'react';
@@ -15,12 +15,12 @@ import { WireLine } from './wire.tsx';
 
 const Help = lazily(() => import('./help.tsx'));
 
-/** Keys that lead to a page from every other. */
+/** Handles the keyboard shortcuts that open pages. */
 function usePlaceKeys(onHelp: () => void): void {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
   const here = /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(usePath())?.[1]?.toUpperCase();
-  /** The project that one was at last. */
+  /** The project that was opened last. */
   const lastKey = useRef<string>(undefined);
   if (here !== undefined) lastKey.current = here;
   const goTo = (page: '' | '/epics' | '/health'): void => {
@@ -49,7 +49,7 @@ export function Shell() {
     const hear = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      // A dialog tells that it is closed a moment after it is.
+      // The close event of a dialog fires a moment after it has closed.
       if (document.querySelector('dialog[open]') === null) setOpen('palette');
     };
     document.addEventListener('keydown', hear);

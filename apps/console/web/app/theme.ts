@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says. Kept for the next time: it is no secret. */
+/** Selects the light, dark or system theme. The choice is stored in the browser, since it is not secret. */
 export const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 

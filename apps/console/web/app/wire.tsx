@@ -1,4 +1,4 @@
-/** The state of the event stream, which tells how current the page is. */
+/** Shows the state of the event stream, which tells how current the page is. */
 import { useEffect, useRef } from 'react';
 import { useWire } from '../data/context.ts';
 import { useNow } from '../components/clock.tsx';
@@ -26,7 +26,7 @@ export function WireState() {
   );
 }
 
-/** Where the rail has no room for words: that what is shown may be old. */
+/** Warns that the page may be outdated, for layouts whose rail has no room for text. */
 export function WireLine() {
   const { state } = useWire();
   const text = useWireText();

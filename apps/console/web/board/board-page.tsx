@@ -44,7 +44,7 @@ export function BoardPage() {
   const { projectKey } = route.useParams();
   const { boards } = useConsole();
   const board = boards.of(projectKey.toUpperCase());
-  // Another board is another page, with nothing left of the last one.
+  // The key resets all state when another board opens.
   return <BoardView key={board.projectId} board={board} />;
 }
 
@@ -73,7 +73,7 @@ function useSelection() {
   return { selected, setSelected, toggle };
 }
 
-/** What others change is said, now and then. */
+/** Announces changes by others, at a limited rate. */
 function useSaidFresh(board: Board, { fresh, lanes }: Pick<BoardState, 'fresh' | 'lanes'>): void {
   useEffect(() => {
     for (const id of fresh) {
@@ -103,7 +103,7 @@ function useEpics(projectKey: string): ReadonlyMap<string, Epic> | undefined {
   return useMemo(() => data && new Map(data.map((epic) => [epic.id, epic])), [data]);
 }
 
-/** What the board shows, kept current and announced while its page is open. */
+/** Returns the state of the board, kept current and announced while its page is open. */
 function useBoard(board: Board) {
   const view = useSyncExternalStore(board.subscribe, board.view);
   const { mayWrite: canWrite } = useRoleIn(view.project);
@@ -212,7 +212,7 @@ function BoardView({ board }: { readonly board: Board }) {
       {view.state === 'loading' ? (
         <Placeholders />
       ) : (
-        // Keys and the focus belong to the cards in it; the area only hears of them.
+        // Cards in the board own keys and focus; this element only observes their events.
         <div
           ref={area}
           className="board"

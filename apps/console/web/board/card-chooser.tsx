@@ -1,4 +1,4 @@
-/** The menus at a card: what is chosen is shown at once, and never written over what another wrote meanwhile. */
+/** The menus of a card. A choice is shown immediately and never overwrites a concurrent change. */
 import { type StoryCard } from '@muster/registry';
 import { type Board, type Changed } from '../data/boards.ts';
 import { type Lane, type Place } from '../data/lanes.ts';
@@ -10,22 +10,22 @@ import { changeEach, offTheBoard, toColumn, toPriority } from './each.ts';
 interface Props extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
   readonly board: Board;
   readonly lanes: readonly Lane[];
-  /** At which the menu is. */
+  /** The card where the menu is open. */
   readonly card: StoryCard;
-  /** What it is for, as it was when the menu opened. */
+  /** The cards that the choice applies to, as they were when the menu opened. */
   readonly cards: readonly StoryCard[];
   readonly move: (card: StoryCard, place: Place) => Promise<void>;
   readonly focusCard: (id: string) => void;
   readonly onSelect: (ids: ReadonlySet<string>) => void;
 }
 
-/** What all of them have; null where they differ. */
+/** Returns the value that all cards share; null if they differ. */
 function common<Value>(cards: readonly StoryCard[], of: (card: StoryCard) => Value): Value | null {
   const [first, ...others] = cards.map(of);
   return first === undefined || others.some((value) => value !== first) ? null : first;
 }
 
-/** The nearest card of its column that stays. */
+/** Returns the nearest card of the same column that stays. */
 function besides(gone: readonly StoryCard[], { id, columnId }: StoryCard, lanes: readonly Lane[]) {
   const cards = lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
   const at = cards.findIndex((card) => card.id === id);
@@ -72,7 +72,7 @@ export default function CardChooser(props: Props) {
     settle(card, await board.assign(card, who), name);
   };
 
-  /** Of several, those that have it already are left alone. */
+  /** Cards that already have the value are skipped. */
   const setPriorities = async (priority: StoryCard['priority']) => {
     const others = cards.filter((card) => card.priority !== priority);
     await changeEach(others, toPriority(board, priority), onSelect);

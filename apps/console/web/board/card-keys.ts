@@ -1,4 +1,4 @@
-/** What a key does at the card that has the focus. */
+/** Handles keys on the focused card. */
 import { type KeyboardEvent } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Lane } from '../data/lanes.ts';
@@ -14,7 +14,7 @@ interface KeyActs {
   readonly focusCard: (id: string) => void;
   readonly toggle: (id: string) => void;
   readonly choose: (what: Choosing, card: StoryCard) => void;
-  /** Undefined where nothing is selected. */
+  /** Clears the selection; undefined if nothing is selected. */
   readonly clearSelection: (() => void) | undefined;
 }
 
@@ -25,7 +25,7 @@ function walk({ lanes, focusCard }: KeyActs, { id }: StoryCard, to: Step): void 
   if (found !== undefined) focusCard(found.id);
 }
 
-/** True where the key means something here. */
+/** Performs the action of a key. Returns true if the key has one here. */
 function act(acts: KeyActs, card: StoryCard, key: string): boolean {
   const { lanes, canWrite, moves, toggle, choose, clearSelection } = acts;
   const choice = choosingOf(key);

@@ -13,7 +13,7 @@ interface Acts {
   readonly isSelected: (id: string) => boolean;
 }
 
-/** What the menu at a card offers: all that can be done by dragging and by keys. */
+/** Returns the menu of a card, with everything that dragging and keys can do. */
 export function useCardMenu(lanes: readonly Lane[], canWrite: boolean, acts: Acts) {
   const { move, choose, toggle, isSelected } = acts;
   const navigate = useNavigate();

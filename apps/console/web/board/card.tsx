@@ -9,7 +9,7 @@ import { t } from '../messages/index.ts';
 
 const mostLabels = 3;
 
-/** What is being done, by whom, until when: the foot of a card that is worked on. */
+/** The footer of a card with work in progress: state, lease holder, and expiry. */
 function Work({ execution }: { readonly execution: NonNullable<StoryCard['execution']> }) {
   const { state, holder, expiresAt, progress, needsRework } = execution;
   return (
@@ -92,7 +92,7 @@ interface CardProps {
   readonly isSelected: boolean;
 }
 
-/** The whole card is a link to its story. */
+/** A card, which is a link to its story as a whole. */
 export const Card = memo(function Card({ card, epic, isActive, isMoving, isFresh, isSelected }: CardProps) {
   const { member, agent } = card.assignees;
   return (

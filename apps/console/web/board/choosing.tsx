@@ -1,4 +1,7 @@
-/** The menu that is open at a card, by a key or by the card's own menu. It is loaded when the board is there. */
+/**
+ * Opens the menu of a card, by a key or by the card's own menu. The menu is loaded after the board has
+ * rendered.
+ */
 import { Suspense, useEffect, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
@@ -25,7 +28,7 @@ export function useChoosing(
   useEffect(() => fetchEarly(load), []);
   return {
     isChoosing: chosen !== null,
-    /** For all these, at one of them. */
+    /** Opens a menu at `card` for all of `cards`. */
     choose: (what: Choosing, card: StoryCard, cards: readonly StoryCard[]) =>
       setChosen({ what, card, cards }),
     giveUp: () => setChosen(null),

@@ -11,25 +11,25 @@ import { QuickAdd } from './quick-add.tsx';
 
 const likelyHeight = 92;
 const gap = 8;
-/** Where each column was left, for the way back. */
+/** The scroll offset of each column, restored when the board is opened again. */
 const offsets = new Map<string, number>();
 
 export interface ColumnProps {
   readonly lane: Lane;
-  /** How many there are, also those that do not fit the filters. */
+  /** The number of cards, including those that the filters hide. */
   readonly count: number;
   readonly isWhole: boolean;
   readonly isFiltered: boolean;
   readonly canWrite: boolean;
   readonly activeId: string | null;
-  /** The card that a key led to. */
+  /** The card that was last reached by a key. */
   readonly reachedId: string | null;
   readonly movingId: string | null;
   readonly selected: ReadonlySet<string>;
   readonly fresh: ReadonlySet<string>;
-  /** By id; undefined while they are loading. */
+  /** Epics by id; undefined while they load. */
   readonly epics: ReadonlyMap<string, Epic> | undefined;
-  /** Where a dragged card would go. */
+  /** The position where a dragged card would be dropped. */
   readonly over: Place | null;
   readonly menuOf: (card: StoryCard) => readonly MenuItem[];
   readonly isAdding: boolean;
@@ -97,7 +97,10 @@ function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
   );
 }
 
-/** The cards that are drawn: those in view, and the one that Tab stops at however far it is scrolled away. */
+/**
+ * Selects the cards to render: those in view, and the card that Tab reaches, even if it is scrolled out of
+ * view.
+ */
 function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: RefObject<HTMLElement | null>) {
   const { column, cards } = lane;
   const active = cards.findIndex(({ id }) => id === activeId);
@@ -106,7 +109,7 @@ function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: Re
     count: cards.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => likelyHeight,
-    // Another function would have the places of all cards worked out anew.
+    // A new function would make the virtualizer recompute the positions of all cards.
     getItemKey: useCallback((index: number) => cards[index]?.id ?? index, [cards]),
     overscan: 4,
     gap,
@@ -121,7 +124,8 @@ function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: Re
     ),
   });
   const items = virtualizer.getVirtualItems();
-  // Cards on the way are as high as they turn out to be: the scroll goes on until this one is in view.
+  // The heights of cards that were never rendered are estimates. The virtualizer keeps scrolling until this
+  // card is in view.
   useLayoutEffect(() => {
     if (reachedId !== null && active >= 0) virtualizer.scrollToIndex(active);
   }, [reachedId]);
@@ -133,7 +137,7 @@ const dropLineAt = (virtualizer: ReturnType<typeof useCardsInView>['virtualizer'
   (index < 0 ? virtualizer.getTotalSize() + gap : (virtualizer.measurementsCache[index]?.start ?? 0)) -
   gap / 2;
 
-/** Drawn again where something of its own changed: what it is given stays the same otherwise. */
+/** A column that renders again only if one of its own props changed; all other props are stable. */
 export const Column = memo(function Column(props: ColumnProps) {
   const { lane, isWhole, isFiltered, canWrite, movingId, selected, fresh, epics, over, menuOf } = props;
   const { column, cards } = lane;

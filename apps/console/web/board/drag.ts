@@ -1,4 +1,7 @@
-/** Dragging by pointer. What is dragged over is read from the cards that are on the page: a column shows no others. */
+/**
+ * Implements dragging by pointer. The drop position is read from the cards on the page, since a column
+ * renders no others.
+ */
 import {
   draggable,
   dropTargetForElements,
@@ -23,7 +26,10 @@ export function useDraggable(element: RefObject<HTMLElement | null>, cardId: str
   }, [element, cardId, isOff]);
 }
 
-/** Scrolls the element while a card is dragged near its edge. It is loaded after the board shows. Returns what ends it. */
+/**
+ * Scrolls the element while a card is dragged near its edge. The code is loaded after the board has rendered.
+ * Returns the function that stops it.
+ */
 function scrollAtEdges(element: HTMLElement): () => void {
   let end: (() => void) | undefined;
   let isOver = false;
@@ -39,7 +45,7 @@ function scrollAtEdges(element: HTMLElement): () => void {
   };
 }
 
-/** The card above whose middle the pointer is; null where it is below them all. */
+/** Returns the first card whose middle is below the pointer; null if there is none. */
 function cardBelow(list: HTMLElement, clientY: number, draggedId: string): string | null {
   for (const card of list.querySelectorAll<HTMLElement>('[data-card]')) {
     const { top, height } = card.getBoundingClientRect();
@@ -49,7 +55,7 @@ function cardBelow(list: HTMLElement, clientY: number, draggedId: string): strin
   return null;
 }
 
-/** A column takes cards anywhere in it; `next` names the card after the last one that is on the page. */
+/** Makes a column a drop target for cards. `next` returns the card after the last rendered one. */
 export function useDropColumn(
   column: RefObject<HTMLElement | null>,
   scroller: RefObject<HTMLElement | null>,
@@ -77,7 +83,7 @@ export function useDropColumn(
   }, [column, scroller, columnId]);
 }
 
-/** Where the card would go that is being dragged now; its drop is told. */
+/** Returns the position where the currently dragged card would go, and calls `drop` when it is released. */
 export function useDragging(
   board: RefObject<HTMLElement | null>,
   drop: (cardId: string, place: Place) => void,

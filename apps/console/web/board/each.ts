@@ -1,4 +1,4 @@
-/** What is done to many stories at once: one after the other, in the order of the board, so that they arrive in it. */
+/** Changes several stories one after the other, in the order of the board, so that they keep that order. */
 import { type StoryCard } from '@muster/registry';
 import { type Board, type Changed } from '../data/boards.ts';
 import { notify, reasonFor } from '../components/notices.tsx';
@@ -6,7 +6,7 @@ import { t } from '../messages/index.ts';
 
 export interface EachChange {
   readonly act: (card: StoryCard) => Promise<Changed>;
-  /** What a story has of what is changed, for people. */
+  /** Returns the display text of the story's current value. */
   readonly valueOf: (card: StoryCard) => string;
   readonly mine: string;
 }
@@ -37,7 +37,10 @@ export const offTheBoard = (board: Board): EachChange => ({
   mine: t.status.canceled,
 });
 
-/** Those that are not changed stay selected, and are named: what another wrote meanwhile beside what was wanted. */
+/**
+ * Applies the change to each card. Stories that could not be changed stay selected and are named, each with
+ * the conflicting value next to the wanted one.
+ */
 export async function changeEach(
   cards: readonly StoryCard[],
   change: EachChange,

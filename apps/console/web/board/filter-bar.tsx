@@ -18,7 +18,7 @@ interface Choices {
   readonly labels: readonly string[];
 }
 
-/** Who and which labels are on the board at all. */
+/** Collects the people and labels that occur on the board. */
 function choicesIn(cards: Iterable<StoryCard>): Choices {
   const who = new Map<string, { name: string; kind: 'member' | 'agent' }>();
   const labels = new Set<string>();

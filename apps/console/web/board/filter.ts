@@ -1,4 +1,4 @@
-/** Which cards fit the filters that stand in the address. */
+/** Decides which cards match the filters in the address. */
 import { type Priority, type StoryCard } from '@muster/registry';
 
 export const workFilters = ['live', 'waiting', 'rework', 'blocked'] as const;
@@ -13,7 +13,7 @@ export interface BoardSearch {
   readonly label?: readonly string[];
   readonly priority?: readonly Priority[];
   readonly work?: readonly WorkFilter[];
-  /** By its id; a link of the epic leads there. */
+  /** The id of an epic, set by the epic's link to the board. */
   readonly epic?: string;
 }
 
@@ -28,7 +28,7 @@ const known = <T extends string>(value: unknown, names: readonly T[]): T[] | und
   return list === undefined || list.length === 0 ? undefined : list;
 };
 
-/** What an address says, whoever wrote it: what is no filter is left out. */
+/** Parses the filters of an address. Unknown values are dropped, since anyone may write an address. */
 export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
   const [q, who, label] = [textIn(search['q']), listIn(search['who']), listIn(search['label'])];
   const epic = textIn(search['epic']);
@@ -54,7 +54,9 @@ const doing: Record<WorkFilter, (card: StoryCard) => boolean> = {
 
 const wordsOf = (q: string): readonly string[] => q.trim().toLocaleLowerCase().split(/\s+/);
 
-/** Filters of one kind widen each other, those of different kinds narrow. */
+/**
+ * Returns true if a card matches. Values of one filter are alternatives; different filters must all match.
+ */
 export function fits(card: StoryCard, { q, who, label, priority, work, epic }: BoardSearch): boolean {
   if (epic !== undefined && card.epicId !== epic) return false;
   if (q !== undefined) {
@@ -70,7 +72,7 @@ export function fits(card: StoryCard, { q, who, label, priority, work, epic }: B
   return work?.some((one) => doing[one](card)) !== false;
 }
 
-/** The list with the value, or without it where it was there. Undefined where it is empty. */
+/** Adds the value to the list, or removes it if present. Returns undefined if the list becomes empty. */
 export function toggled<T>(list: readonly T[] | undefined, value: T): readonly T[] | undefined {
   const next =
     list?.includes(value) === true ? list.filter((one) => one !== value) : [...(list ?? []), value];

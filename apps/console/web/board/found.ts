@@ -1,4 +1,4 @@
-/** The columns with the cards that fit the filters. */
+/** Returns the columns with the cards that match the filters. */
 import { type RefObject, useDeferredValue, useLayoutEffect, useMemo, useRef } from 'react';
 import { type Lane } from '../data/lanes.ts';
 import { type BoardSearch, fits, isFiltered } from './filter.ts';
@@ -8,7 +8,7 @@ export function useFound(
   search: BoardSearch,
   area: RefObject<HTMLElement | null>,
 ): { readonly lanes: readonly Lane[]; readonly filtered: boolean } {
-  // Typing in the filter goes before what it finds.
+  // Typing has priority over filtering.
   const filter = useDeferredValue(search);
   const filtered = isFiltered(filter);
   const lanes = useMemo(
@@ -18,7 +18,7 @@ export function useFound(
         : all,
     [all, filter, filtered],
   );
-  // What is found begins at the top.
+  // Scrolls all columns to the top when the filter changes.
   const shown = useRef(filter);
   useLayoutEffect(() => {
     if (shown.current === filter) return;

@@ -1,4 +1,4 @@
-/** What stands above a board: its name, its filters, and the way to the other pages of the project. */
+/** The header of a board: its name, its filters, and links to the other pages of the project. */
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject } from 'react';
 import { type Project, type StoryCard } from '@muster/registry';

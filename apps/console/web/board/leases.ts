@@ -1,11 +1,14 @@
-/** Clocks that run out: a renewal is no event, so a card whose lease would be over soon is read again. */
+/**
+ * Keeps the leases on cards current. A renewal is no event, so a card whose lease is about to expire is
+ * fetched again.
+ */
 import { useEffect } from 'react';
 import { type Board } from '../data/boards.ts';
 import { timeNow } from '../data/time.ts';
 
 const lookMillis = 15_000;
 const soonMillis = 30_000;
-/** Of a lease that stays over, so long after its end no more is asked. */
+/** The time after which an expired lease is no longer fetched, in milliseconds. */
 const longOverMillis = 10 * 60_000;
 
 export function useLeasesKept(board: Board): void {

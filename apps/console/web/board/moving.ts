@@ -1,4 +1,4 @@
-/** Moving a card: by drop, by menu, or by keys in the move mode. One way in, whichever it was. */
+/** Moves a card by drop, by menu, or by keys in the move mode, all through the same function. */
 import { useCallback, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
@@ -7,7 +7,7 @@ import { announce, notify, reasonFor } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 import { beforeAt, moveTo, spotOf, type Step } from './walk.ts';
 
-/** The move mode: which card, and what it was when it began. */
+/** The state of the move mode: the card as it was at the beginning, and its target position. */
 export interface Moving {
   readonly card: StoryCard;
   readonly place: Place;

@@ -9,10 +9,13 @@ interface QuickAddProps {
   readonly onClose: () => void;
 }
 
-/** Titles that were typed and not added yet, by column. They last as long as the window. */
+/** Unsubmitted titles by column, kept as long as the window. */
 const titles = new Map<string, string>();
 
-/** A title and Enter; the field stays for the next one, Escape closes it. A title that was not added is kept. */
+/**
+ * A field that adds a story with a title on Enter. It stays open for the next one; Escape closes it. An
+ * unsubmitted title is kept.
+ */
 export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
   const [title, setTitle] = useState(titles.get(columnId) ?? '');
   const [isBusy, setBusy] = useState(false);

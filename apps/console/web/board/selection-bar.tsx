@@ -1,4 +1,4 @@
-/** What can be done to all selected stories at once. */
+/** The toolbar with actions for all selected stories. */
 import { useState } from 'react';
 import { type Priority } from '@muster/registry';
 import { type Board } from '../data/boards.ts';

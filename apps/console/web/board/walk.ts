@@ -1,4 +1,4 @@
-/** Where the keys lead on a board: from a card to the one beside it, and from a place to the next. */
+/** Computes keyboard navigation on a board: from a card to its neighbor, and from a position to the next. */
 import { type Lane } from '../data/lanes.ts';
 
 export interface Spot {
@@ -30,7 +30,10 @@ const steps: Readonly<Record<string, Step>> = {
 };
 export const stepOf = (key: string): Step | undefined => steps[key];
 
-/** The next card; sideways, the one at the same height in the next column that has any. Undefined where there is none. */
+/**
+ * Returns the next card; sideways, the one at the same height in the next column with cards. Undefined if
+ * there is none.
+ */
 export function stepTo(lanes: readonly Lane[], from: Spot, step: Step): Spot | undefined {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 0) - 1;
@@ -48,7 +51,7 @@ export function stepTo(lanes: readonly Lane[], from: Spot, step: Step): Spot | u
   return undefined;
 }
 
-/** Where a card that is being moved goes next: also into columns that are empty. */
+/** Returns the next position of a card that is being moved, which may be in an empty column. */
 export function moveTo(lanes: readonly Lane[], from: Spot, step: Step): Spot {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 1) - 1;
@@ -61,7 +64,10 @@ export function moveTo(lanes: readonly Lane[], from: Spot, step: Step): Spot {
   return { lane: next, row: Math.min(row, lanes[next]?.cards.length ?? 0) };
 }
 
-/** The card before which it would stand at that row, counted without itself. */
+/**
+ * Returns the card before which the moved card would be inserted at that row, not counting the moved card
+ * itself.
+ */
 export function beforeAt(lanes: readonly Lane[], { lane, row }: Spot, movedId: string): string | null {
   const others = lanes[lane]?.cards.filter(({ id }) => id !== movedId) ?? [];
   return others[row]?.id ?? null;

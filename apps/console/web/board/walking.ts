@@ -1,4 +1,4 @@
-/** Which card has the focus, and the ways there by keys. */
+/** Tracks the focused card and moves the focus by keys. */
 import { type FocusEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { type Lane } from '../data/lanes.ts';
@@ -9,7 +9,7 @@ export const cardOf = ({ target }: { readonly target: EventTarget }): string | u
 
 export function useWalking(lanes: readonly Lane[], area: RefObject<HTMLElement | null>, isMoving: boolean) {
   const [activeId, setActiveId] = useState<string | null>(null);
-  /** The card that a key led to last: it is brought into view. */
+  /** The card that was last reached by a key; it is scrolled into view. */
   const [reachedId, setReachedId] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const at = useMemo(
@@ -19,7 +19,7 @@ export function useWalking(lanes: readonly Lane[], area: RefObject<HTMLElement |
   const elementOf = (id: string): HTMLElement | null =>
     area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`) ?? null;
 
-  // A card that another moves keeps the focus of whoever is on it.
+  // A card that someone else moves keeps the reader's focus.
   useLayoutEffect(() => {
     if (activeId === null || !wantsFocus.current) return;
     const card = elementOf(activeId);
@@ -29,7 +29,7 @@ export function useWalking(lanes: readonly Lane[], area: RefObject<HTMLElement |
 
   const focusCard = (id: string): void => {
     wantsFocus.current = true;
-    // At once: the next key may come within the same frame, and goes to what has the focus.
+    // Synchronous, since the next key may arrive within the same frame and goes to the focused element.
     flushSync(() => {
       setActiveId(id);
       setReachedId(id);
@@ -43,7 +43,7 @@ export function useWalking(lanes: readonly Lane[], area: RefObject<HTMLElement |
     setActiveId(id);
     if (id !== reachedId) setReachedId(null);
   };
-  /** To the card that had the focus last, or to the first. */
+  /** Focuses the card that had the focus last, or the first card. */
   const walkIn = (): void => {
     const first = lanes.find(({ cards }) => cards.length > 0)?.cards[0];
     const id = at === undefined ? first?.id : activeId;

@@ -1,4 +1,4 @@
-/** A file of another tracker: chosen, looked at, brought in. */
+/** Imports a file of another tracker: choose, preview, import. */
 import './without-scripts.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
@@ -27,11 +27,11 @@ interface Saying {
   readonly say: (change: Partial<Wish>) => void;
 }
 
-/** A file that cannot be read is not recognized; reading it in the chosen format says why. */
+/** An unreadable file is not recognized; reading it in the chosen format then reports the reason. */
 const formatOf = (blob: Blob) => recognizeFormat(() => textOf(blob)).catch(() => undefined);
 
 function FileFields({ wish: { format }, say }: Saying) {
-  /** A format that was chosen by hand stays, whatever the file looks like. */
+  /** A format chosen by hand is kept, whatever the content of the file. */
   const isChosenByHand = useRef(false);
   const choose = async (blob: File | undefined): Promise<void> => {
     files += 1;
@@ -71,7 +71,7 @@ function FileFields({ wish: { format }, say }: Saying) {
   );
 }
 
-/** What the file does not say by itself. */
+/** Fields for information that the file itself does not contain. */
 function ReadingFields({ wish, say, lack }: Saying & { readonly lack: Lack | undefined }) {
   const { format, chosen, site, source, dates, fields } = wish;
   const head = useQuery({

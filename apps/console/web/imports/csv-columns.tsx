@@ -1,4 +1,4 @@
-/** Which column of a table is which field. */
+/** Maps the columns of a table to fields. */
 import { csvColumns, csvFields, csvHead } from '@muster/import-files';
 import { Choice } from '../settings/components.tsx';
 import { i } from '../messages/imports.ts';
@@ -6,7 +6,7 @@ import { textOf } from './reading.ts';
 
 export type Said = Readonly<Record<string, string>>;
 
-/** The names of its columns. Throws NoImport. */
+/** Returns the names of the table's columns. Throws NoImport. */
 export const headOf = (blob: Blob | undefined): Promise<readonly string[]> =>
   csvHead(() => textOf(blob ?? new Blob()));
 

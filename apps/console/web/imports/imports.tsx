@@ -1,4 +1,4 @@
-/** Imports of a project: a file that is brought in, and those that were. */
+/** The imports of a project: a form for a new one, and the list of earlier ones. */
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { type Import, type ImportOutcome } from '@muster/registry';
@@ -14,7 +14,7 @@ import { ago } from '../messages/index.ts';
 import { i } from '../messages/imports.ts';
 import { s } from '../messages/settings.ts';
 
-/** It brings the formats of trackers and the schemas of items: only who brings something in waits for them. */
+/** Loaded on demand with the formats of trackers and the schemas of items, which only an import needs. */
 const BringIn = lazily(async () => ({ default: (await import('./bring-in.tsx')).BringIn }));
 
 const outcomes: readonly ImportOutcome[] = ['created', 'updated', 'unchanged', 'kept', 'refused'];
@@ -68,7 +68,7 @@ export function Imports({
   readonly mayWrite: boolean;
 }) {
   const imports = useQuery(importsQuery(useClient(), projectId));
-  // Another file is another form.
+  // The key resets the form for another file.
   const [form, setForm] = useState(0);
   return (
     <>

@@ -1,4 +1,4 @@
-/** What a file has in it, read as one says that it is to be read. */
+/** Reads the content of a file with the chosen settings. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type DateOrder, type FileFormat, placesOf, surveyFile } from '@muster/import-files';
 import { type BoardColumn, type Member } from '@muster/registry';
@@ -9,20 +9,20 @@ import { type Said } from './csv-columns.tsx';
 import { addressesOf } from './people-table.tsx';
 import { open } from './reading.ts';
 
-/** A file, and what is said of it. */
+/** A file and the settings for reading it. */
 export interface Wish {
-  /** Undefined until a file is recognized or its format is chosen. */
+  /** The format; undefined until a file is recognized or the format is chosen. */
   readonly format: FileFormat | undefined;
-  /** Each choice of a file is another, also of the same name. */
+  /** The chosen file. The number increases with each choice, even of a file with the same name. */
   readonly chosen: { readonly number: number; readonly blob: File } | null;
   readonly site: string;
   readonly source: string;
   readonly dates: DateOrder | '';
-  /** Columns of the board, by the statuses of the file. */
+  /** The columns of the board, by the statuses of the file. */
   readonly places: Said;
-  /** Columns of the file, by fields. */
+  /** The columns of the file, by field. */
   readonly fields: Said;
-  /** Addresses of members, by the names of the file. */
+  /** The addresses of members, by the names in the file. */
   readonly persons: Said;
 }
 
@@ -50,7 +50,7 @@ async function look(
   return { file, fitting, survey: await surveyFile(file, fitting) };
 }
 
-/** It is read anew whenever something else is said. */
+/** Reads the file again whenever a setting changes. */
 export function useLooked(projectId: string, wish: Wish) {
   const client = useClient();
   const columns = useQuery(columnsQuery(client, projectId));

@@ -1,12 +1,15 @@
-/** Whose the names of a file are: a member of the same name, unless another is chosen. */
+/** Maps the names in a file to members: by default the member of the same name. */
 import { type NamedPerson } from '@muster/import-files';
 import { type Member } from '@muster/registry';
 import { i } from '../messages/imports.ts';
 
-/** As many as are looked at. */
+/** The maximum number of rows shown. */
 const mostShown = 50;
 
-/** Addresses by names in small letters. Two members of one name are told apart by no name. `chosen` has '' for nobody. */
+/**
+ * Returns addresses by name in lower case. A name that two members share is not matched. `chosen` contains ''
+ * for no member.
+ */
 export function addressesOf(
   members: readonly Pick<Member, 'name' | 'email'>[],
   chosen: Readonly<Record<string, string>>,

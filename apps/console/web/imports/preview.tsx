@@ -1,4 +1,4 @@
-/** What a file would bring, before it does. */
+/** Shows the effect of an import in advance. */
 import { type BoardColumn, type Member } from '@muster/registry';
 import { type Place, type Survey } from '@muster/import-files';
 import { facts } from '../settings/components.tsx';
@@ -7,7 +7,7 @@ import { PeopleTable } from './people-table.tsx';
 
 const canceled = 'canceled';
 
-/** What is chosen for a place: the name of a column. */
+/** Returns the name of the column that is chosen for a status. */
 function columnOf(place: Place | undefined, columns: readonly BoardColumn[]): string {
   if (place === undefined) return '';
   if ('column' in place) return place.column;
@@ -16,7 +16,7 @@ function columnOf(place: Place | undefined, columns: readonly BoardColumn[]): st
     : (columns.find(({ status }) => status === place.status)?.name ?? '');
 }
 
-/** As many of a long list as are looked at. */
+/** The maximum number of entries shown of a long list. */
 const mostShown = 50;
 const mostPlaces = 3;
 
@@ -41,7 +41,7 @@ export const Lines = ({
     </details>
   );
 
-/** Where the statuses of the file are on this board. */
+/** Maps the statuses of the file to columns of this board. */
 function StatusTable({
   statuses,
   columns,
@@ -102,7 +102,7 @@ const RunFoot = ({
   onRun,
 }: {
   readonly items: number;
-  /** How many statuses have no column yet. */
+  /** The number of statuses without a column. */
   readonly unplaced: number;
   readonly isBusy: boolean;
   readonly onRun: () => void;

@@ -1,4 +1,4 @@
-/** An import under way, and what became of it. */
+/** Shows a running import and its result. */
 import { Link } from '@tanstack/react-router';
 import { reasonFor } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';

@@ -1,4 +1,4 @@
-/** A file of the reader's machine, read in the window. */
+/** Reads a file of the reader's machine in the browser. */
 import {
   decoded,
   type Entry,
@@ -9,7 +9,7 @@ import {
   type ReadOptions,
 } from '@muster/import-files';
 
-/** So long one stretch of reading may hold up the page. */
+/** The maximum time in milliseconds that reading may block the page at a stretch. */
 const stretchMillis = 12;
 
 async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
@@ -25,10 +25,10 @@ async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Its text, piece by piece. */
+/** Streams the text of a file. */
 export const textOf = (file: Blob): AsyncGenerator<string> => decoded(bytesOf(file));
 
-/** Gives the page its turn between entries. */
+/** Yields to the page between entries. */
 async function* calmly(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   let begun = performance.now();
   for await (const entry of entries) {
@@ -40,7 +40,7 @@ async function* calmly(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   }
 }
 
-/** Throws NoImport where the file is none of the format. */
+/** Opens a file. Throws NoImport if it does not have the format. */
 export async function open(format: FileFormat, file: Blob, options: ReadOptions): Promise<ImportFile> {
   const opened = await openFile(format, () => textOf(file), options);
   return { ...opened, entries: (fitting: Fitting) => calmly(opened.entries(fitting)) };

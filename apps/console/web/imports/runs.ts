@@ -1,4 +1,4 @@
-/** Imports under way in this window: one for each project. They go on while other pages are looked at. */
+/** Runs imports in this window, one per project. They continue while other pages are open. */
 import { useSyncExternalStore } from 'react';
 import {
   emptyReport,
@@ -22,7 +22,7 @@ export interface Run {
 
 export interface Wanted {
   readonly name: string;
-  /** Entries of the file. */
+  /** The number of entries in the file. */
   readonly total: number;
   readonly file: ImportFile;
   readonly fitting: Fitting;

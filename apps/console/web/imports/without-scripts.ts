@@ -1,4 +1,7 @@
-/** Imported before any schema is made: checks of schemas are not to be made of text, which the content policy refuses. */
+/**
+ * Configures zod before any schema is created: its validators must not be compiled from text, which the
+ * content security policy refuses.
+ */
 import { z } from 'zod';
 
 z.config({ jitless: true });

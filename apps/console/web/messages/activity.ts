@@ -120,7 +120,7 @@ const words: Readonly<Record<EventKind, string>> = {
 
 export const kinds = Object.keys(words) as readonly EventKind[];
 
-/** The filters of the activity. */
+/** Texts of the activity's filters. */
 export const a = {
   filters: 'Filter the activity',
   clear: 'Clear filters',
@@ -149,7 +149,7 @@ export const a = {
   since: (day: string) => `Since ${day}`,
   onlyBy: (name: string) => `Only by ${name}`,
   onlyOf: (key: string) => `Only ${key}`,
-  /** The number of events that a line stands for, and of checkpoints among them. */
+  /** Formats the number of events that a line stands for, and of checkpoints among them. */
   repeated: (times: number, checkpoints: number): string =>
     checkpoints === 0
       ? `${times.toLocaleString()} times`
@@ -160,9 +160,9 @@ export const a = {
   notOf: (key: string) => `Remove the filter ${key}`,
 };
 
-/** Of what has no words yet, such as what a newer server tells, its name. */
+/** Returns the text of an event. An unknown kind, for example of a newer server, is shown by its name. */
 export const happened = (kind: string): string =>
   (words as Readonly<Record<string, string>>)[kind] ?? `${kind}:`;
 
-/** Where a story was moved to. */
+/** Names the column that a story was moved to. */
 export const movedTo = (place: string): string => `to ${place}`;

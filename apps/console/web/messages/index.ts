@@ -1,4 +1,4 @@
-/** The texts of the reader's language, and times and numbers as that reader writes them. */
+/** Provides the texts in the reader's language, and formats times and numbers for the reader's locale. */
 import { timeNow } from '../data/time.ts';
 import { en, type Texts } from './en.ts';
 
@@ -23,10 +23,10 @@ function relatively(millis: number): string {
   return relative.format(Math.round(millis / step.millis), step.unit);
 }
 
-/** Of what has happened, such as "5 min. ago": never in the time to come, however the clocks differ. */
+/** Formats a past time, such as "5 min. ago". It never shows a future time, even if the clocks differ. */
 export const ago = (time: string, now = timeNow()): string => relatively(Math.min(0, Date.parse(time) - now));
 
-/** Of what is to end, such as "in 5 days", or has ended. */
+/** Formats the time of an end, such as "in 5 days", including one in the past. */
 export const ending = (time: string, now = timeNow()): string => relatively(Date.parse(time) - now);
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
@@ -50,7 +50,7 @@ function narrow(unit: 'second' | 'minute' | 'hour' | 'day'): Intl.NumberFormat {
   });
 }
 
-/** How long, in its largest unit: "12m". */
+/** Formats a duration in its largest unit: "12m". */
 export function span(millis: number): string {
   const seconds = Math.max(0, Math.round(millis / 1_000));
   if (seconds < 60) return short.second.format(seconds);

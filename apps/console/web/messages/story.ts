@@ -181,7 +181,7 @@ export const storyTexts = {
     reviewing: 'reviewing',
     merging: 'merging',
   },
-  /** Such as "checkpointed" of execution.checkpointed: in words, with spaces. */
+  /** Formats the kind of an execution event as words, such as "checkpointed" for execution.checkpointed. */
   executionEvent: (kind: string) =>
     (kind.split('.').at(-1) ?? kind)
       .replaceAll(/([A-Z])/g, ' $1')

@@ -87,7 +87,7 @@ export const v = {
     outcome: 'Outcome',
     allowed: 'allowed',
     story: 'Story',
-    /** By the namespace of the operation whose target it was. */
+    /** Names of targets by the namespace of their operation. */
     kinds: {
       agents: 'Agent',
       boardColumns: 'Column',

@@ -1,6 +1,6 @@
-/** The key of a new project, from its name. */
+/** Derives the key of a new project from its name. */
 
-/** Letters that are one of their own, not one with a mark on it. */
+/** Letters that do not decompose into a base letter with a mark. */
 const spelled: Readonly<Record<string, string>> = {
   ...{ ß: 'SS', Æ: 'AE', Œ: 'OE', Ø: 'O', Ł: 'L', Đ: 'D', Ð: 'D', Þ: 'TH', ı: 'I', Ħ: 'H', Ŧ: 'T' },
 };
@@ -14,7 +14,7 @@ const plain = (text: string): string =>
     .replaceAll(/./gu, (letter) => spelled[letter] ?? letter)
     .replaceAll(/\p{M}/gu, '');
 
-/** As far as what is typed can be part of a key. */
+/** Reduces the input to the characters that a key may contain. */
 export const keyOf = (text: string): string =>
   plain(text)
     .replaceAll(/[^A-Z0-9]/g, '')
@@ -22,8 +22,8 @@ export const keyOf = (text: string): string =>
     .slice(0, longest);
 
 /**
- * The first letters of several words, or the beginning of one; longer, or counted, where that is taken. Empty where the name has
- * nothing that a key is made of.
+ * Suggests a key: the initials of several words, or the beginning of a single one. If that is taken, it
+ * becomes longer or gets a number. It is empty if the name contains no usable letter.
  */
 export function suggestKey(name: string, taken: ReadonlySet<string>): string {
   const words = plain(name)

@@ -1,4 +1,4 @@
-/** A project is made: a name, and the key by which its stories are called. */
+/** The page that creates a project from a name and the key that prefixes its stories. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type RefObject, useRef, useState } from 'react';
@@ -31,11 +31,11 @@ export function NewProjectPage() {
   );
 }
 
-/** The key follows the name, until one writes another. */
+/** Derives the key from the name until the reader enters another key. */
 function useKey(name: string) {
   const projects = useQuery(projectsQuery(useClient()));
   const [ownKey, setOwnKey] = useState<string | null>(null);
-  /** Of projects that whoever looks may not see. */
+  /** The keys of projects that the reader cannot see, learned from refusals. */
   const [refused, setRefused] = useState<readonly string[]>([]);
   const taken = new Set([...(projects.data ?? []).map(({ key }) => key), ...refused]);
   const key = ownKey ?? suggestKey(name, taken);
@@ -45,7 +45,7 @@ function useKey(name: string) {
     write: (typed: string) => setOwnKey(typed === '' ? null : keyOf(typed)),
     refuse: () => {
       setRefused((last) => [...last, key]);
-      // What was asked for stays, so that one sees what is refused.
+      // The refused key stays in the field, so that the message matches it.
       setOwnKey(key);
     },
   };
@@ -96,7 +96,7 @@ function Make() {
   const namesake = useQuery(projectsQuery(client)).data?.find(
     (project) => project.name.toLowerCase() === name.trim().toLowerCase(),
   );
-  // While it is being made, and when it is, the key is its own.
+  // During and after the creation, the key belongs to the new project itself.
   const isTaken = !isBusy && keys.isTaken;
 
   const make = async (): Promise<boolean> => {

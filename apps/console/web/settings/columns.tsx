@@ -46,11 +46,11 @@ function Make({ projectId, onClose }: { readonly projectId: string; readonly onC
 interface OneProps {
   readonly column: Counted;
   readonly all: readonly Counted[];
-  /** Of all acts of the column: one at a time. */
+  /** The shared write of all actions of the column, which runs one at a time. */
   readonly write: ReturnType<typeof useWrite>;
 }
 
-/** Its name and limit, saved together. */
+/** Edits the name and the limit of a column, saved together. */
 function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
   const { boardColumns } = useClient();
   const { id: columnId, name, wipLimit, version } = column;
@@ -104,7 +104,7 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
   );
 }
 
-/** To the left and to the right. */
+/** Moves a column to the left or right. */
 function Moves({ column, all, write: { isBusy, run } }: OneProps) {
   const { boardColumns } = useClient();
   const { id: columnId, projectId, name } = column;
@@ -138,7 +138,7 @@ function Moves({ column, all, write: { isBusy, run } }: OneProps) {
   );
 }
 
-/** What stands in it moves to another column. */
+/** Archives a column; its stories move to another column. */
 function Archive({ column, all, write: { run } }: OneProps) {
   const { boardColumns } = useClient();
   const { id: columnId, name, status, storyCount } = column;

@@ -1,4 +1,7 @@
-/** What all settings are made of: a section, a list with its states, a form, an act that is asked about first. */
+/**
+ * Components shared by all settings: a section, a list with its states, a form, an action with a
+ * confirmation.
+ */
 import { type UseQueryResult } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
 import { useFormFocus } from '../components/focus.ts';
@@ -34,7 +37,7 @@ export const Section = ({
   </section>
 );
 
-/** A list in each of its states: on its way, failed, empty, there. */
+/** A list in each of its states: loading, failed, empty, loaded. */
 export function Listed<Item>({
   query,
   empty,
@@ -57,7 +60,7 @@ export function Listed<Item>({
   return <ul className="rows">{data.map(children)}</ul>;
 }
 
-/** A line of a list: what it is, what is to be said of it, what can be done. */
+/** A row of a list: title, facts and actions. */
 export const Item = ({
   lead,
   title,
@@ -79,11 +82,11 @@ export const Item = ({
   </li>
 );
 
-/** What is said of one thing, one after the other. */
+/** Joins the facts about one thing. */
 export const facts = (...all: readonly (string | false | null | undefined)[]): string =>
   all.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
 
-/** A write, after which all settings are read anew. */
+/** Returns a function that writes and then refetches all settings. */
 export function useWrite(): { readonly isBusy: boolean; readonly run: Write } {
   const write = useWriteOf({ about: [['settings']], failed: s.failed, met: s.changedMeanwhile });
   const [isBusy, setBusy] = useState(false);
@@ -94,7 +97,7 @@ export function useWrite(): { readonly isBusy: boolean; readonly run: Write } {
   return { isBusy, run };
 }
 
-/** A field with its name and what is to be known of it. */
+/** A field with its label and a hint. */
 export function Label({
   name,
   hint,
@@ -103,7 +106,7 @@ export function Label({
 }: {
   readonly name: string;
   readonly hint?: string;
-  /** What is wrong with what is in it, in place of the hint. */
+  /** The error message for the field's content, shown in place of the hint. */
   readonly wrong?: string | undefined;
   readonly children: ReactElement<{
     id?: string;
@@ -136,7 +139,7 @@ export function Label({
   );
 }
 
-/** A choice of a few, by their words. */
+/** A select with a few labeled options. */
 export function Choice<Value extends string>({
   label,
   value,
@@ -148,7 +151,7 @@ export function Choice<Value extends string>({
   readonly label: string;
   readonly value: Value;
   readonly words: Readonly<Record<Value, string>>;
-  /** Whether the label is for screen readers alone. */
+  /** True if only screen readers see the label. */
   readonly isHidden?: boolean;
   readonly disabled?: boolean;
   readonly onChange: (value: Value) => void;
@@ -171,7 +174,7 @@ export function Choice<Value extends string>({
   return isHidden ? select : <Label name={label}>{select}</Label>;
 }
 
-/** A form that stays as it is until its act is done; then it is closed by whoever opened it. */
+/** A form that keeps its state until its action is done. The component that opened it closes it. */
 export function Form({
   act,
   isBusy,
@@ -183,7 +186,7 @@ export function Form({
   readonly isBusy: boolean;
   /** True if everything was saved. */
   readonly onSubmit: () => Promise<boolean>;
-  /** Of a form that was opened: it takes the focus, and gives it back to what opened it. */
+  /** Set for a form that was opened by a button: it takes the focus and returns it to that button. */
   readonly onCancel?: () => void;
   readonly children: ReactNode;
 }) {
@@ -224,7 +227,10 @@ export function Form({
   );
 }
 
-/** Copies a value, and says that it did. Where no page may, as by plain http, the value beside it is selected. */
+/**
+ * A button that copies a value and confirms it. If the page may not copy, as over plain http, it selects the
+ * value next to it.
+ */
 export function Copy({ name, value }: { readonly name: string; readonly value: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (button: HTMLElement): Promise<void> => {
@@ -246,7 +252,7 @@ export function Copy({ name, value }: { readonly name: string; readonly value: s
   );
 }
 
-/** What is shown once, with a button that copies it. */
+/** A value that is shown only once, with a copy button. */
 export const Once = ({
   title,
   values,
@@ -274,7 +280,7 @@ export const Once = ({
   </div>
 );
 
-/** A button that opens a form in its place, under the head of a section. */
+/** A button that opens a form in its place, in the header of a section. */
 export const Opener = ({ name, onOpen }: { readonly name: string; readonly onOpen: () => void }) => (
   <button type="button" className="button" data-kind="main" onClick={onOpen}>
     {name}

@@ -11,7 +11,7 @@ const pollingMs = 2_000;
 
 type ClientName = keyof typeof k.clients;
 
-/** The console has the origin of the API. */
+/** Returns the commands per client. The console has the same origin as the API. */
 const snippets = (secret: string): Readonly<Record<ClientName, string>> => {
   const { origin } = location;
   const mcpUrl = `${origin}/api/mcp`;
@@ -30,7 +30,7 @@ const snippets = (secret: string): Readonly<Record<ClientName, string>> => {
 function FirstCall({ tokenId }: { readonly tokenId: string }) {
   const tokens = useQuery({
     ...tokensQuery(useClient()),
-    // Uses of a token are no events.
+    // The use of a token is no event, so the list is polled.
     refetchInterval: ({ state }) =>
       state.data?.some(({ id, lastUsedAt }) => id === tokenId && lastUsedAt !== null) === true
         ? false

@@ -1,4 +1,4 @@
-/** Programs that were let in by signing in, and may be let in no more. */
+/** Programs that were authorized by signing in, with an action to revoke each. */
 import { useQuery } from '@tanstack/react-query';
 import { type Connection, type Member } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';

@@ -116,7 +116,7 @@ function One({ contract, mayWrite }: { readonly contract: Contract; readonly may
       </Item>
       {shows === 'content' && content !== null && (
         <li>
-          {/* What is scrolled is reached by keys. */}
+          {/* Focusable, so that keys can scroll it. */}
           <pre className="code" tabIndex={0} role="region" aria-label={slug}>
             {content}
           </pre>

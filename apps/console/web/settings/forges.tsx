@@ -1,4 +1,4 @@
-/** Connections to forges, and the repositories whose work a project has. */
+/** Connections to forges, and the repositories that are linked to a project. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ForgeConnection, type ForgeKind, type ForgeRepository } from '@muster/registry';

@@ -1,4 +1,4 @@
-/** Settings of one thing: its sections at the side, the chosen one beside them. */
+/** The layout of settings pages: the sections at the side, and the chosen one next to them. */
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTitle } from '../components/title.ts';
@@ -20,7 +20,7 @@ export function Frame({
   back,
 }: {
   readonly title: string;
-  /** Of a project's settings; null for those of the organization. */
+  /** The project; null for settings of the organization. */
   readonly projectKey: string | null;
   readonly places: readonly Place[];
   readonly chosen: string;
@@ -30,7 +30,8 @@ export function Frame({
   useTitle(`${title}: ${place === undefined ? '' : s.sections[place.section]}`);
   const nav = useRef<HTMLElement>(null);
   const router = useRouter();
-  // Where the sections lie in one line, the chosen one may be beyond its end. The router puts places back after it has rendered.
+  // When the sections form a single line, the chosen one may be scrolled out of view. The router restores
+  // scroll positions after rendering, so this runs again then.
   useEffect(() => {
     const show = (): void =>
       nav.current

@@ -1,4 +1,4 @@
-/** How the organization and a project are called, and who may see a project. */
+/** The names of the organization and of a project, and a project's visibility. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Project } from '@muster/registry';
@@ -28,7 +28,7 @@ export function OrganizationGeneral() {
   const save = async (): Promise<boolean> => {
     const isDone = await run(() => orgs.update({ ...typed, expectedVersion: org.version }), s.saved);
     await queries.invalidateQueries({ queryKey: ['org'] });
-    // What is typed since is not saved yet.
+    // Text that was typed during the save is not saved yet.
     if (isDone) setTyped((last) => (last === typed ? {} : last));
     return isDone;
   };

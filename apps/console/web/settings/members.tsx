@@ -1,4 +1,4 @@
-/** Who is in the organization, who is invited, and inviting one more. */
+/** The members and invitations of the organization, with a form that invites one more. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Invitation, type Member } from '@muster/registry';

@@ -1,4 +1,4 @@
-/** By which ways one is told of what: each choice is saved as it is made. */
+/** The channels of each kind of notification. Each choice is saved immediately. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
@@ -37,15 +37,15 @@ export function Notifications() {
 
 interface Told {
   readonly kind: Preference['kind'];
-  /** Why it was not saved; null where it was. */
+  /** The reason of a failed save; null after a successful one. */
   readonly failure: string | null;
 }
 
-/** Choices are shown as they are made, and saved one after the other. */
+/** Shows choices immediately and saves them one after the other. */
 function useChoosing() {
   const client = useClient();
   const queries = useQueryClient();
-  /** On its way, by kind and channel. */
+  /** Unsaved choices, by kind and channel. */
   const [pending, setPending] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [told, setTold] = useState<Told | null>(null);
   const before = useRef<Promise<void>>(Promise.resolve());
@@ -65,7 +65,7 @@ function useChoosing() {
     }
     setPending((last) => {
       const name = `${kind} ${channel}`;
-      // Chosen anew meanwhile.
+      // The choice has changed again in the meantime.
       if (last.get(name) !== enabled) return last;
       const next = new Map(last);
       next.delete(name);
@@ -75,7 +75,7 @@ function useChoosing() {
   const choose = (kind: Preference['kind'], channel: Channel, enabled: boolean): void => {
     setPending((last) => new Map(last).set(`${kind} ${channel}`, enabled));
     setTold(null);
-    // So that the last choice is the one that holds.
+    // Saves run in order, so that the last choice wins.
     before.current = before.current.then(() => save(kind, channel, enabled));
   };
   return { pending, told, choose };

@@ -25,7 +25,7 @@ export function OrganizationPage() {
   const { agent, member } = useIdentity();
   const isAdmin = useIsAdmin();
   const { session } = useConsole();
-  // What only people do is not shown to their agents.
+  // Agents do not see settings that only people can change.
   const own: readonly Place[] =
     agent === null
       ? [
@@ -33,7 +33,7 @@ export function OrganizationPage() {
           { section: 'connections', children: <Connections /> },
           { section: 'notifications', children: <Notifications /> },
           { section: 'sessions', children: <Sessions /> },
-          // Who came in by a token has no account here to sign in with.
+          // A caller with a token has no account here to sign in with.
           ...(session.signedIn === null ? [] : ([{ section: 'passkeys', children: <Passkeys /> }] as const)),
         ]
       : [];

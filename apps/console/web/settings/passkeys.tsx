@@ -1,4 +1,4 @@
-/** One's own passkeys. They are made at the sign-in, in the browser that is to have them. */
+/** The reader's own passkeys. A passkey is created on the sign-in page, in the browser that will use it. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Passkey } from '@muster/registry';

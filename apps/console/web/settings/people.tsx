@@ -1,4 +1,4 @@
-/** Who has a role in a project: members, teams, and those who ask for one. */
+/** The members and teams with a role in a project, and requests for access. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type AccessRequest, type Participant } from '@muster/registry';

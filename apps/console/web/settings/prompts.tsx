@@ -13,7 +13,7 @@ interface Where {
   readonly mayWrite: boolean;
 }
 
-/** Of a new prompt, or of one that there is. */
+/** The editor of a new or an existing prompt. */
 function Editor({
   prompt,
   projectId,
@@ -39,7 +39,7 @@ function Editor({
       arguments: [...named].map(
         (name) => known.find((one) => one.name === name) ?? { name, description: '', required: true },
       ),
-      // What hides a prompt of the organization is a prompt of its own.
+      // Overriding a prompt of the organization creates a new prompt.
       ...(prompt !== null && !isInherited && { expectedVersion: prompt.version }),
     };
     const isDone = await run(

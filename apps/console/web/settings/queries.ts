@@ -1,8 +1,8 @@
-/** What settings read; any event about them has all of it read anew. */
+/** The queries of the settings. Any event about settings refetches all of them. */
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 
-/** Lists here are of people and what they set up: short enough to be read whole. */
+/** The page size. These lists contain people and their configuration, and are short enough for one page. */
 const limit = 200;
 
 export const invitationsQuery = (client: Client) =>
@@ -46,7 +46,7 @@ export const passkeysQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'passkeys'],
     queryFn: () => Array.fromAsync(client.passkeys.list.all({ limit })),
-    // They are made in another page, and are no events.
+    // Passkeys are created on another page, without an event.
     refetchOnMount: 'always',
   });
 
@@ -54,7 +54,7 @@ export const providersQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'providers'],
     queryFn: () => client.identityProviders.list({ limit }),
-    // A worker tests them.
+    // A worker checks providers, without an event.
     refetchInterval: ({ state }) =>
       state.data?.items.some(({ check }) => check === null) === true ? 2_000 : 30_000,
   });
@@ -82,7 +82,7 @@ export const deliveriesQuery = (client: Client, webhookId: string) =>
   queryOptions({
     queryKey: ['settings', 'webhooks', 'deliveries', webhookId],
     queryFn: async () => (await client.webhooks.deliveries.list({ webhookId, limit: 20 })).items,
-    // Deliveries are no events.
+    // Deliveries are not events, so they are polled.
     refetchInterval: 5_000,
   });
 

@@ -1,4 +1,7 @@
-/** What whoever looks may do here: the API decides, and what it would refuse is not offered. */
+/**
+ * Determines which actions to offer to the reader. The API decides, and actions that it would refuse are
+ * hidden.
+ */
 import { useIdentity } from '../data/context.ts';
 
 export function useIsAdmin(): boolean {
@@ -8,12 +11,12 @@ export function useIsAdmin(): boolean {
   );
 }
 
-/** Members of the organization make projects; a token that is bound to some makes no others. */
+/** Returns true if the reader may create projects. Viewers and bound tokens may not. */
 export function useMayMakeProjects(): boolean {
   const { member, token } = useIdentity();
   return member.role !== 'viewer' && widestOf(token.scopes) !== 'read' && token.projectIds === null;
 }
 
-/** Of what a token or a connection may, the widest, which has the others in it. */
+/** Returns the widest scope of a token or a connection, which includes the narrower ones. */
 export const widestOf = (scopes: readonly string[]): 'admin' | 'write' | 'read' =>
   (['admin', 'write'] as const).find((one) => scopes.includes(one)) ?? 'read';

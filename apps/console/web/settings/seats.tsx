@@ -1,4 +1,4 @@
-/** What the plan has, and what another number of seats costs before it is bought. */
+/** Shows the plan, and previews the cost of another number of seats. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type Proration } from '@muster/registry';
@@ -11,7 +11,7 @@ import { seatsQuery } from './queries.ts';
 
 const money = (amount: number, currency: string): string => {
   const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
-  // Amounts are in whole minor units of the currency.
+  // Amounts are in minor units of the currency.
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 };
 

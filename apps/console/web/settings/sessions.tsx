@@ -11,7 +11,7 @@ const programs = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
 const names: Readonly<Partial<Record<string, string>>> = { Edg: 'Edge', OPR: 'Opera' };
 const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS X', 'Linux'] as const;
 
-/** What a browser says of itself, in the two words by which people know it again. */
+/** Shortens a user agent to browser and system, by which people recognize it. */
 function browserOf(userAgent: string | null): string {
   const program = programs.find((one) => userAgent?.includes(`${one}/`) === true);
   if (program === undefined) return userAgent?.slice(0, 60) ?? s.sessions.unknown;

@@ -1,4 +1,4 @@
-/** Tokens and the agents that act by them. */
+/** Tokens and the agents that use them. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type AccessToken, type Agent, type GivenScope, type Member } from '@muster/registry';
@@ -20,13 +20,13 @@ interface Made {
   readonly secret: string;
 }
 
-/** An agent's token ends within 90 days, a member's within a year. */
+/** The lifetimes on offer, in days. An agent's token expires within 90 days, a member's within a year. */
 const spans = { agent: [7, 30, 90], member: [7, 30, 90, 365] } as const;
 const newAgent = 'new';
 
 interface Typed {
   readonly name: string;
-  /** An agent, `newAgent`, or '' for oneself. */
+  /** The id of an agent, `newAgent`, or '' for the reader. */
   readonly madeFor: string;
   readonly agentName: string;
   readonly scope: GivenScope;
@@ -39,7 +39,7 @@ interface Typing {
   readonly set: (change: Partial<Typed>) => void;
 }
 
-/** What it is called, and who acts by it. */
+/** The fields for the token's name and its owner. */
 function Whom({ typed: { name, madeFor, agentName, days }, set }: Typing) {
   const { member } = useIdentity();
   const agents = useQuery(agentsQuery(useClient()));
@@ -83,7 +83,7 @@ function Whom({ typed: { name, madeFor, agentName, days }, set }: Typing) {
   );
 }
 
-/** What may be done by it, where, and for how long. */
+/** The fields for the token's scope, project and lifetime. */
 function Reach({ typed: { madeFor, scope, projectId, days }, set }: Typing) {
   const isAdmin = useIsAdmin();
   const projects = useQuery(projectsQuery(useClient()));
@@ -130,7 +130,7 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
       if (madeFor === newAgent) {
         const { agent } = await client.agents.create({ name: agentName });
         agentId = agent.id;
-        // Where the token is refused, the agent is there already.
+        // If creating the token fails, the agent already exists.
         set({ madeFor: agent.id });
       }
       const { token, secret } = await client.tokens.create({
@@ -149,11 +149,11 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
   );
 }
 
-/** What is known of those whose tokens are listed. */
+/** The owners of the listed tokens, as far as they are known. */
 interface Owners {
   readonly agents: readonly Agent[];
   readonly members: readonly Member[];
-  /** Whether the list has those of others beside one's own. */
+  /** True if the list contains tokens of other members. */
   readonly isOfAll: boolean;
 }
 
@@ -227,7 +227,7 @@ export function Tokens() {
   const [made, setMade] = useState<Made | null>(null);
   const tokens = useQuery(tokensQuery(client));
   const agents = useQuery(agentsQuery(client));
-  // A session is a token too, but one that is ended where browsers are.
+  // Sessions are tokens, too, but they are ended in the list of browsers.
   const listed = tokens.data?.filter(({ kind }) => kind === 'api');
   const { member: me } = useIdentity();
   const members = useQuery(membersQuery(client)).data ?? [];

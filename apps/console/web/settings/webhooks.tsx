@@ -1,4 +1,4 @@
-/** Addresses to which events are sent: how they fare, and what was sent there. */
+/** Webhooks: their addresses, their state, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type InputOf, type Registry, type Webhook } from '@muster/registry';
@@ -15,7 +15,7 @@ import { deliveriesQuery, webhooksQuery } from './queries.ts';
 type EventKind = InputOf<Registry['webhooks']['create']>['kinds'][number];
 type Group = keyof typeof s.webhooks.groups;
 
-/** What receivers ask for, in the words of people. */
+/** Event kinds grouped by topic, as receivers choose them. */
 const groups: Readonly<Record<Group, readonly EventKind[]>> = {
   stories: [
     ...(['story.created', 'story.updated', 'story.statusChanged', 'story.deleted'] as const),
@@ -179,7 +179,7 @@ interface OneProps {
   readonly onSecret: (secret: string) => void;
 }
 
-/** What can be done with one, in a menu. */
+/** The menu of a webhook. */
 function Acts({ webhook, onSecret }: OneProps) {
   const { webhooks } = useClient();
   const { run } = useWrite();
@@ -261,7 +261,7 @@ function One({ webhook, onSecret }: OneProps) {
   );
 }
 
-/** Of a project, or of the organization. */
+/** The webhooks of a project, or of the organization. */
 export function Webhooks({ projectId }: { readonly projectId?: string }) {
   const [isMaking, setMaking] = useState(false);
   const [secret, setSecret] = useState<{ readonly title: string; readonly value: string } | null>(null);

@@ -8,7 +8,10 @@ interface Who {
   readonly agentId?: string | null;
 }
 
-/** To a person or an agent, or to none; what is not named stays. */
+/**
+ * Returns a function that assigns the story to a member or an agent, or clears either. A field that is not
+ * passed stays unchanged.
+ */
 export function useAssign({ id: targetId, key }: Pick<Story, 'id' | 'key'>): (who: Who) => Promise<boolean> {
   const { assignments } = useClient();
   const write = useWriteOf({ about: [['story', key]], failed: w.notDone });

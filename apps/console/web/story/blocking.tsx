@@ -1,4 +1,4 @@
-/** What a story waits for: other stories, and a reason with the member who can lift it. */
+/** Edits the obstacles of a story: other stories, and a reason with the member who can lift it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId, useRef, useState } from 'react';
@@ -33,7 +33,7 @@ const Blocker = ({ storyKey, title }: { readonly storyKey: string; readonly titl
   </Link>
 );
 
-/** For those who read. */
+/** The obstacles for readers who may not write. */
 export function BlockersRead({ story }: { readonly story: Story }) {
   const blockers = useBlockers(story);
   if (story.blockedBy.length === 0) return null;
@@ -126,7 +126,7 @@ type Reason = NonNullable<Story['blocked']>;
 type Kind = keyof typeof w.blockedKinds;
 const kinds = Object.keys(w.blockedKinds) as Kind[];
 
-/** Why it is blocked, by whom it can be lifted. */
+/** The reason of a block, and the member who can lift it. */
 export const Why = ({ blocked, who }: { readonly blocked: Reason; readonly who: string | undefined }) => (
   <>
     <span className="state" data-tone="wait">
@@ -225,7 +225,7 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
     set({ note: '' });
     setOpen(false);
   };
-  // Where another wrote a reason meanwhile, mine stands beside theirs.
+  // If someone else wrote a reason in the meantime, both are shown side by side.
   if (isOpen && meetings.blocked !== undefined) setOpen(false);
   const block = async (): Promise<void> => {
     if (await save({ blocked: typed })) close();
@@ -247,7 +247,7 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
       ) : (
         <>
           {blocked !== null && <Why blocked={blocked} who={whoOf(blocked)} />}
-          {/* One button for both, so that the focus stays where a block is lifted. */}
+          {/* A single button for both states, so that the focus stays when a block is lifted. */}
           <button
             ref={opener}
             type="button"

@@ -1,4 +1,7 @@
-/** The text of a spec as it is, byte by byte: CodeMirror, in a shadow root, where the content policy lets its styles in. */
+/**
+ * An editor that preserves a spec's text byte by byte. CodeMirror runs in a shadow root, where the content
+ * security policy permits its styles.
+ */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { defineLanguageFacet, HighlightStyle, Language, syntaxHighlighting } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
@@ -33,7 +36,7 @@ const look = EditorView.theme({
 
 interface EditorProps {
   readonly label: string;
-  /** What it begins with; what is typed is told, and stays where it is. */
+  /** The initial text. Changes are reported by `onText`; later values of `text` are ignored. */
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly onSave: () => void;
@@ -69,7 +72,7 @@ export default function Editor({ label, text, onText, onSave }: EditorProps) {
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onText(update.state.doc.toString());
           }),
-          // Tab leaves the editor, so that keys alone lead out of it again.
+          // Tab leaves the editor, so that the keyboard is never trapped.
           keymap.of([
             { key: 'Mod-s', run: save },
             { key: 'Mod-Enter', run: save },

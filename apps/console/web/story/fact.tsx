@@ -1,4 +1,4 @@
-/** A line of what is known of a story. */
+/** A fact about a story, as one line. */
 import { type ReactNode } from 'react';
 import { type Story } from '@muster/registry';
 import { Met } from '../components/met.tsx';
@@ -11,7 +11,10 @@ export const Fact = ({ name, children }: { readonly name: string; readonly child
   </div>
 );
 
-/** A fact of the story itself; where another changed it meanwhile, theirs stands beside mine. */
+/**
+ * A field of the story itself. If someone else changed it in the meantime, both values are shown side by
+ * side.
+ */
 export function OwnFact<Field extends keyof Story>({
   name,
   field,

@@ -1,4 +1,4 @@
-/** What is known of a story, and what of it is changed in its place. */
+/** The facts about a story, edited in place. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
@@ -41,7 +41,7 @@ const Choice = ({
 const optionsOf = <Value extends string>(words: Readonly<Record<Value, string>>) =>
   (Object.keys(words) as Value[]).map((id) => ({ id, name: words[id] }));
 
-/** Saved when one leaves it or presses Enter. */
+/** The estimate, saved when the field loses the focus or on Enter. */
 function Estimate({ edits }: { readonly edits: StoryEdits }) {
   const { shown, save } = edits;
   const [text, setText] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-/** The labels of a story: taken off one by one, added by typing. */
+/** The labels of a story: removed one by one, added by typing. */
 import { useId, useRef, useState } from 'react';
 import { useConsole } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';

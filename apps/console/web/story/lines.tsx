@@ -1,4 +1,4 @@
-/** A spec line by line, as comments on it name them. */
+/** A spec line by line, with the line numbers that comments refer to. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Spec } from '@muster/registry';

@@ -1,4 +1,4 @@
-/** What is locked around a story, and where others are at its files. */
+/** The locks around a story, and collisions with others in its files. */
 import { type Lock, type StoryContext } from '@muster/registry';
 import { useNow } from '../components/clock.tsx';
 import { Collisions } from '../components/collisions.tsx';

@@ -1,4 +1,4 @@
-/** Who reviews, what they said of which version, and one's own verdict. */
+/** The reviewers, their verdicts per version, and the reader's own verdict. */
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useRef } from 'react';
 import { type StoryContext } from '@muster/registry';
@@ -69,7 +69,7 @@ function Reviewer({
   onRemove,
 }: {
   readonly one: Reviewers[number];
-  /** Undefined where the reviewer stays. */
+  /** Removes the reviewer; undefined if the reviewer cannot be removed. */
   readonly onRemove: (() => void) | undefined;
 }) {
   const { reviewer, verdict, stale, note } = one;
@@ -99,7 +99,7 @@ function Reviewer({
   );
 }
 
-/** Members who are not asked yet; nothing where all are. */
+/** The members who are not reviewers yet; renders nothing if all are. */
 function AskReview({
   reviewers,
   field,

@@ -1,4 +1,4 @@
-/** Beside the story: can it start, who works on it, who reviews, and what is known of the code. */
+/** The sidebar of a story: readiness, work, reviews, and the state of the code. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode } from 'react';
@@ -28,7 +28,10 @@ const Part = ({ title, children }: { readonly title: string; readonly children: 
   </section>
 );
 
-/** Work that is under way, submitted or reviewed does not start: its own part says what happens next. */
+/**
+ * Returns true if work is in progress, submitted or reviewed. Such work cannot start; its own section shows
+ * the next step.
+ */
 const isUnderWay = ({ status }: Story, execution: Execution | null): boolean =>
   status === 'in_review' || (execution !== null && !['available', 'completed'].includes(execution.state));
 
@@ -143,7 +146,7 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
   );
 }
 
-/** What those who may not write see of the story itself. */
+/** The story's own fields for readers who may not write. */
 function ReadFacts({ story, context }: { readonly story: Story; readonly context: StoryContext }) {
   const { epic, assignment } = context;
   const { priority, labels, estimate, blocked } = story;

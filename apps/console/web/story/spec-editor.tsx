@@ -1,4 +1,4 @@
-/** Writing a spec: what is typed is kept until it is saved, and never goes over what another wrote meanwhile. */
+/** Edits a spec. The draft is kept until it is saved, and never overwrites a concurrent change. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useRef, useState } from 'react';
 import { isRefusal } from '@muster/client';
@@ -16,7 +16,7 @@ import { storyTexts, w } from '../messages/story.ts';
 const Editor = lazily(() => import('./editor.tsx'));
 const WordDiff = lazily(() => import('./word-diff.tsx'));
 
-/** The text in the editor, and the version that it changes. */
+/** The text in the editor, and the version on which it is based. */
 interface Edited {
   readonly base: Pick<Spec, 'version' | 'content'>;
   readonly text: string;
@@ -45,7 +45,7 @@ function useEdited(storyId: string, spec: Edited['base']) {
   const [edited, setEdited] = useState<Edited>(() => ({
     ...{ base: draft.found?.base ?? spec, text: draft.found?.text ?? spec.content },
   }));
-  /** The newest text, for calls that were begun before it was typed. */
+  /** The newest text, for callbacks that started before it was typed. */
   const latest = useRef(edited);
   const isDirty = edited.text !== edited.base.content;
   const change = (next: Edited): void => {
@@ -57,7 +57,7 @@ function useEdited(storyId: string, spec: Edited['base']) {
   return { ...{ edited, isDirty, latest, change }, found: draft.found, clear: draft.clear };
 }
 
-/** Where another wrote meanwhile, theirs is read, and to save again saves on top of it. */
+/** Saves the spec. On a conflict it fetches the other version, and the next save is based on that one. */
 function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => void) {
   const client = useClient();
   const queries = useQueryClient();
@@ -122,7 +122,7 @@ export function SpecEditor({
   const { theirs, isBusy, save } = useSaving(storyKey, edited, ({ version, content }) => {
     savedNote(note);
     if (latest.current.text === content) close();
-    // Text typed during the save changes the new version.
+    // Text typed during the save is based on the new version.
     else change({ base: { version, content }, text: latest.current.text });
   });
   return (

@@ -1,4 +1,4 @@
-/** The spec as it is, and word by word what changed between any two of its versions. */
+/** The current spec, and a word-by-word comparison of any two of its versions. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
@@ -29,7 +29,10 @@ export function SpecPart({
   readonly storyId: string;
   readonly storyKey: string;
   readonly spec: StoryContext['spec'];
-  /** A reviewer approves this version. To tick a box makes another one, and so would end the approval. */
+  /**
+   * True if a reviewer approved this version. Ticking a box creates a new version and would thereby
+   * invalidate the approval.
+   */
   readonly isApproved: boolean;
   readonly canWrite: boolean;
 }) {

@@ -1,4 +1,4 @@
-/** The menus that keys open on the page of a story: the same as at its card. */
+/** The menus that keys open on the page of a story, the same as on its card. */
 import { type ReactNode, type RefObject, Suspense, useEffect, useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
 import { Chooser, type Choosing, loadChooser } from '../components/choosing.ts';
@@ -9,9 +9,9 @@ import { t } from '../messages/index.ts';
 
 interface Chosen {
   readonly what: Choosing;
-  /** As it was when the menu opened. */
+  /** The story as it was when the menu opened. */
   readonly base: Story;
-  /** What had the focus. */
+  /** The element that had the focus. */
   readonly from: Element | null;
 }
 

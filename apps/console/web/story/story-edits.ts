@@ -1,4 +1,4 @@
-/** A story's own fields, as its page changes them. */
+/** Edits the story's own fields. */
 import { useQueryClient } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type InputOf, type Registry, type Story } from '@muster/registry';
@@ -11,7 +11,7 @@ import { w } from '../messages/story.ts';
 export type StoryEdits = Edits<Story>;
 type Update = InputOf<Registry['stories']['update']>;
 
-/** The status has a call of its own, which may warn. */
+/** Saves changed fields. The status has an operation of its own, which may return warnings. */
 async function write(
   { stories }: Client,
   { id: storyId, key }: Story,

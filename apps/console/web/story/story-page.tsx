@@ -1,4 +1,4 @@
-/** One story: what is to be built, what was said of it, who works on it, and why it can or cannot start. */
+/** The page of a story: description, spec, comments, work, and readiness. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { type RefObject, useRef } from 'react';
@@ -23,7 +23,7 @@ const route = getRouteApi('/s/$storyKey');
 
 export function StoryPage() {
   const { storyKey: given } = route.useParams();
-  // Locks and collisions know a story by its id alone.
+  // Locks and collisions identify a story only by its id.
   const isKey = /^[a-z][a-z\d]*-\d+$/i.test(given);
   const storyKey = isKey ? given.toUpperCase() : given;
   const context = useQuery(storyQuery(useClient(), storyKey));
@@ -43,7 +43,7 @@ export function StoryPage() {
     );
   if (story.key !== storyKey)
     return <Navigate to="/s/$storyKey" params={{ storyKey: story.key }} search replace />;
-  // Another story is another page, with nothing of the last one in its fields.
+  // The key resets all fields when another story opens.
   return <Whole key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
 }
 
@@ -56,7 +56,7 @@ const Head = ({
   readonly storyKey: string;
   readonly projectKey: string;
   readonly status?: Story['status'];
-  /** Where menus open that keys ask for. */
+  /** The anchor of menus that keys open. */
   readonly place?: RefObject<HTMLElement | null>;
 }) => (
   <header className="page-head">
@@ -87,7 +87,7 @@ function usePending({ reviewers, execution }: StoryContext): Notification['kind'
   ];
 }
 
-/** True while an approval of the newest version of the spec stands. */
+/** Returns true while an approval of the newest version of the spec is valid. */
 const isApproved = ({ reviewers }: StoryContext): boolean =>
   reviewers?.some(({ verdict, stale }) => verdict === 'approved' && !stale) === true;
 

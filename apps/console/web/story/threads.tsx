@@ -54,7 +54,7 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
   </div>
 );
 
-/** A field for a comment. Its text stays until it is saved, as a draft also when the page is left. */
+/** A field for a comment. Its text is kept until it is saved, as a draft even when the page is left. */
 export function Write({
   place,
   label,
@@ -62,7 +62,7 @@ export function Write({
   act,
   send,
 }: {
-  /** Names the draft. */
+  /** The name of the draft. */
   readonly place: string;
   readonly label: string;
   readonly placeholder: string;

@@ -1,4 +1,4 @@
-/** Task boxes of a spec: each that is ticked is a new version. */
+/** Saves the task boxes of a spec. Each tick creates a new version. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { isRefusal } from '@muster/client';
@@ -10,7 +10,10 @@ import { w } from '../messages/story.ts';
 
 type Version = Pick<Spec, 'version' | 'content'>;
 
-/** False where the box could not be saved, which is said. Boxes that are ticked in a row are saved one after the other. */
+/**
+ * Returns a function that ticks a box. It returns false and shows a notice if the save fails. Boxes that are
+ * ticked in a row are saved one after the other.
+ */
 export function useTicking(storyKey: string, spec: Version) {
   const client = useClient();
   const queries = useQueryClient();

@@ -1,4 +1,4 @@
-/** What the story is called, and about: changed in its place. */
+/** The title and the description of a story, edited in place. */
 import { Suspense, useRef, useState } from 'react';
 import { type Story } from '@muster/registry';
 import { useFocusBack } from '../components/focus.ts';
@@ -18,7 +18,7 @@ import { type StoryEdits } from './story-edits.ts';
 const WordDiff = lazily(() => import('./word-diff.tsx'));
 
 interface Edited {
-  /** The story that the text changes. */
+  /** The version of the story on which the text is based. */
   readonly base: Story;
   readonly text: string;
 }
@@ -129,7 +129,7 @@ const Foot = ({ onCancel }: { readonly onCancel: () => void }) => (
   </div>
 );
 
-/** The description as it stands, and the way to change it. */
+/** The current description, with the button that edits it. */
 function DescriptionRead({
   text,
   canWrite,
@@ -164,7 +164,7 @@ const Change = ({ before, after }: { readonly before: string | null; readonly af
   </Suspense>
 );
 
-/** The text that is being written, if any, and what happens to it. */
+/** Manages the draft of the description. */
 function useDescription({ shown, meetings, save, keepTheirs }: Props['edits']) {
   const { id } = shown;
   const { found, keep, clear } = useDraft(`description.${id}`);
@@ -176,7 +176,7 @@ function useDescription({ shown, meetings, save, keepTheirs }: Props['edits']) {
           text: found.text,
         },
   );
-  /** The newest text, for a save that was begun before it was typed. */
+  /** The newest text, for a save that started before it was typed. */
   const latest = useRef(draft);
   const met = meetings.description;
   const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');

@@ -2,7 +2,7 @@ import { diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
 import { storyTexts } from '../messages/story.ts';
 
-/** What was taken out and what came, said as well as shown. */
+/** Shows removed and added words, also to screen readers. */
 export default function WordDiff({ before, after }: { readonly before: string; readonly after: string }) {
   const parts = useMemo(() => diffWordsWithSpace(before, after), [before, after]);
   if (parts.every(({ added, removed }) => !added && !removed))
