@@ -1,4 +1,6 @@
-/** Half-sent bodies on real sockets: they stop nobody, are few, and have a time. */
+/**
+ * Tests incomplete bodies on real sockets: they block no caller, are limited in number, and have a deadline.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -14,7 +16,7 @@ afterAll(async () => {
   await Promise.all(services.splice(0).map((service) => service.stop()));
 });
 
-/** A service that echoes how large a body was; with a header `x-caller` it knows who sends it. */
+/** Starts a service that returns the size of a body. The header `x-caller` identifies the sender. */
 async function start(
   mostInFlight: number,
   logger = pino({ level: 'silent' }),
@@ -40,7 +42,7 @@ async function start(
 }
 
 interface Half {
-  /** From which address of this machine. */
+  /** The local address of the sender. */
   readonly from?: string;
   readonly caller?: string;
   readonly length?: number;
@@ -48,7 +50,10 @@ interface Half {
 
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/** A request whose body stops after its first byte; the service has its headers, as it says itself. */
+/**
+ * Sends a request whose body stops after its first byte. It returns when the service has received the
+ * headers.
+ */
 async function sendHalf(
   port: number,
   { from = '127.0.0.1', caller, length = 100 }: Half = {},
@@ -72,7 +77,7 @@ async function sendHalf(
   return socket;
 }
 
-/** The answer to it, once the connection ends. */
+/** Returns the response after the connection has ended. */
 const answerOn = (socket: Socket): Promise<string> => text(socket);
 
 const callers = (url: string, count: number, headers: Record<string, string> = {}) =>
@@ -127,7 +132,9 @@ describe('twice as many half-sent bodies as there are places', () => {
   });
 });
 
-/** Each waits for seconds, for a time that is up, on a service of its own: so they go on at the same time. */
+/**
+ * Each test waits several seconds for a timeout, on a service of its own, so that they can run concurrently.
+ */
 describe('in time', () => {
   it.concurrent('an address has a few bodies on their way, a caller more, and one too many hears so', async () => {
     const { port } = await start(cap);
@@ -137,7 +144,7 @@ describe('in time', () => {
     const ofCaller = answerOn(await sendHalf(port, { caller: 'ana' }));
     expect(await ofAddress).toMatch(/^HTTP\/1.1 429 .*retry-after: 1.*too_many_bodies/is);
     expect(await ofCaller).toMatch(/^HTTP\/1.1 429 /);
-    // The ninth address is another one, and so large a body is counted at once.
+    // The ninth sender has another address, and a body of this size is counted immediately.
     const body = JSON.stringify({ a: 'x'.repeat(70_000) });
     const other = await sendHalf(port, { from: '127.0.0.9', length: body.length });
     other.end(body.slice(1));
@@ -222,7 +229,7 @@ it('a body that is refused while it comes is read to its end, so that the answer
       if (isChunked) socket.write('a00000\r\n');
       for (let sent = 0; sent < 10; sent += 1) socket.write(Buffer.alloc(1024 * 1024, 'x'));
       if (isChunked) socket.write('\r\n0\r\n\r\n');
-      // On the same connection, which is whole.
+      // The same connection is still usable.
       socket.write('GET /livez HTTP/1.1\r\nHost: trial\r\nConnection: close\r\n\r\n');
       const said = await answer;
       expect(said).toMatch(/^HTTP\/1.1 413 /);

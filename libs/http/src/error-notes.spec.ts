@@ -1,4 +1,4 @@
-/** Answers with an error, as they are counted and as they are said. */
+/** Tests the counting and the logging of error responses. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ApiError, internal, relayed, unavailable } from '@muster/registry';
@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.stop()));
 });
 
-/** A service with a route that is refused for whatever reason it is asked, and one that knows its operation. */
+/** Starts a service with a route that fails with a requested reason, and one that knows its operation. */
 function start() {
   const lines: Record<string, unknown>[] = [];
   const service = createService({

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Places } from './places.ts';
 
-/** Places with a clock that stands until it is moved. */
+/** Creates slots with a clock that stands still until it is moved. */
 function open(most: number): { places: Places; pass: (millis: number) => void } {
   let now = 1_000_000;
   return {
@@ -19,7 +19,7 @@ it('hundreds who are woken at once come back a few at a time, and keep no caller
   let back = 0;
   const all = Array.from({ length: 900 }, () => places.comeBack().then(() => (back += 1)));
   await soon();
-  // A sixth of the places.
+  // A sixth of the slots.
   expect([back, places.taken]).toEqual([2, 2]);
   expect(Array.from({ length: 13 }, () => places.take(false))).toEqual([
     ...Array.from({ length: 12 }, () => true),

@@ -1,4 +1,7 @@
-/** A service over real HTTP: health, the cap, errors, and stopping without failing anybody. */
+/**
+ * Tests a service over real HTTP: health, the concurrency limit, errors, and stopping without failed
+ * requests.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,7 +19,7 @@ afterEach(async () => {
 
 type Options = Partial<Parameters<typeof createService>[0]>;
 
-/** A service with a route that waits until it is told, and one that fails. */
+/** Starts a service with a route that waits for a signal, and one that fails. */
 async function start(options: Options = {}): Promise<{
   service: Service;
   url: string;
@@ -193,7 +196,7 @@ describe('the cap', () => {
     await reached(2);
     gone.abort();
     await Promise.all(slow);
-    // Their work goes on, and more of it would be too much.
+    // Their work continues, and more work would exceed the limit.
     expect((await fetch(`${url}/slow`)).status).toBe(503);
     finish();
     let status = 503;
@@ -238,7 +241,7 @@ describe('a copy that is full for long', () => {
     await reached(1);
     for (let second = 0; second <= 6; second += 1) {
       expect((await fetch(`${url}/fails`)).status).toBe(503);
-      // One that has a place besides: it is answered.
+      // A request that gets a slot in between is answered.
       expect((await fetch(`${url}/answers`)).status).toBe(200);
       passed += 1_000;
     }
@@ -327,7 +330,7 @@ describe('the request id', () => {
 });
 
 describe('requests that Node would answer by itself', () => {
-  /** Everything that comes back for this, sent as it is. */
+  /** Sends the lines unchanged and returns everything that is received. */
   async function answerTo(url: string, ...lines: string[]): Promise<string> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);

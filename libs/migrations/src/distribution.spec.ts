@@ -1,6 +1,6 @@
 /**
- * What lets organizations lie on servers of their own, read from the catalogue: so a table or function that is added is
- * looked at too. What stands in the way still is listed, with its reason; a list may only shrink.
+ * Checks in the catalog that organizations can be spread over servers, so that new tables and functions are
+ * covered, too. Known exceptions are listed with their reason; a list may only become shorter.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
@@ -19,9 +19,9 @@ const tables = `(select c.oid, c.relname, a.attnum as org from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p'))`;
 
 interface Law {
-  /** For what breaks it, in the order of its names. */
+  /** The query for the names of violations, sorted. */
   readonly query: string;
-  /** What breaks it today. */
+  /** The known violations. */
   readonly but: readonly string[];
 }
 
@@ -29,7 +29,8 @@ const laws: Readonly<Record<string, Law>> = {
   'every unique key begins with the organization': {
     query: `select i.indexrelid::regclass::text as name from pg_index i join ${tables} t on t.oid = i.indrelid
       where i.indisunique and i.indkey[0] <> t.org order by 1`,
-    // A token and an invitation are found by their hashes before their organization is known, an organization by its slug.
+    // Tokens and invitations are found by their hashes before their organization is known; an organization is
+    // found by its slug.
     but: ['invitations_token_hash_key', 'orgs_slug_key', 'tokens_hash_key'],
   },
   'every foreign key begins with the organization, on both sides': {
@@ -55,9 +56,9 @@ const laws: Readonly<Record<string, Law>> = {
         and exists (select from ${tables} t where p.prosrc ~ ('\\m(from|join|update|into)\\s+(public\\.)?' || t.relname || '\\M'))
       order by 1`,
     but: [
-      // They are folded into the queries that call them, which PL/pgSQL is not: lists would lose their indexes.
+      // SQL functions that Postgres inlines into queries. In PL/pgSQL, lists would lose their indexes.
       ...['app.project_rank(uuid,uuid,text,uuid,text)', 'app.visible_projects(uuid,uuid,uuid)'],
-      // They are of the way in.
+      // Functions of the authorization check.
       ...['app.identify(bytea)', 'app.touch_tokens(bytea[])'],
     ],
   },

@@ -1,4 +1,6 @@
-/** The database's functions are files: what is run again, what is left, and what the catalogue must say of them. */
+/**
+ * Tests the files of database functions: when a file runs again, when it does not, and the resulting catalog.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { productVersion } from '@muster/registry';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
@@ -28,7 +30,7 @@ describe('a function file', () => {
     text: `create or replace function app.greet() returns text language sql as $$ select '${said}'::text $$`,
     sha256,
   });
-  /** Of a release by itself; the files of now are not among them. */
+  /** Applies files of a release; the current files are not among them. */
   const apply = async (release: string, ...files: FunctionFile[]): Promise<string | undefined> => {
     await client.query('begin');
     try {
@@ -46,7 +48,7 @@ describe('a function file', () => {
   it('is run when it is new, again when its text changed, and else not', async () => {
     expect(await apply('1.9.0', saying('good morning'))).toBe('good morning');
     expect(await apply('1.9.0', saying('good evening'))).toBe('good evening');
-    // The same text as far as anybody knows.
+    // The text counts as unchanged.
     expect(await apply('1.9.0', saying('good night', 'good evening'))).toBe('good evening');
   });
 
@@ -54,7 +56,7 @@ describe('a function file', () => {
     expect(await apply('1.10.0', saying('hello'))).toBe('hello');
     expect(await apply('1.9.0', saying('good morning'))).toBe('hello');
     expect(await apply('1.10.0', saying('hello again'))).toBe('hello again');
-    // Nothing of it changed in the release after, which is newer all the same.
+    // Unchanged in the next release, which is newer nevertheless.
     expect(
       await apply('1.11.0', saying('hello again'), { name: 'other', text: 'select 1', sha256: 'b' }),
     ).toBe('hello again');

@@ -1,6 +1,6 @@
 /**
- * What is read and inserted in one statement is held by row security as well. An engine that spreads tables may copy such rows
- * past the policies: there this spec is what finds it.
+ * Tests that row-level security also applies to rows that are read and inserted by one statement. A database
+ * engine that distributes tables might copy such rows without applying the policies.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,7 +31,10 @@ afterAll(async () => {
   await database.close();
 });
 
-/** What Postgres says to a row of an organization that is read from a list; policies are asked before all other rules. */
+/**
+ * Returns the error of Postgres for a row of a listed organization. Policies are checked before all other
+ * rules.
+ */
 async function inserted(table: string, orgId: string): Promise<string> {
   await service.query('savepoint before');
   try {

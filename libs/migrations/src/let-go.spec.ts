@@ -1,4 +1,7 @@
-/** What stays when what it refers to is deleted: by triggers (functions/let-go.sql), since no foreign key sets columns to null. */
+/**
+ * Tests rows that stay when the row they refer to is deleted. Triggers clear the reference
+ * (functions/let-go.sql), since no foreign key sets columns to null.
+ */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
@@ -37,7 +40,7 @@ const takeLock = (): string => `
   insert into locks (org_id, id, project_id, resources, mode, holder, member_id, story_id, fencing_token, expires_at)
     values ('${orgId}', '${ids.lock}', '${ids.project}', '{src/**}', 'exclusive', '{}', '${memberId}', '${ids.story}', 1, now() + interval '1 hour')`;
 
-/** What is named of the row of a table that is still there. */
+/** Returns the given columns of the rows that still exist. */
 const still = (columns: string, table: string): Promise<unknown[]> =>
   world.rows(`select ${columns} from ${table} where org_id = $1 order by 1`, orgId);
 

@@ -122,7 +122,7 @@ describe('migrate', () => {
 
   it('leaves nothing behind when one fails, and names it', async () => {
     const url = await emptyDatabase();
-    // In the way of one in the middle.
+    // Conflicts with a migration in the middle.
     await rowsOf(url, 'create table outbox (id int)');
     await expect(migrate(url)).rejects.toThrow(
       /^migration 0007_trail failed: relation "outbox" already exists$/,
@@ -168,7 +168,7 @@ describe('migrate', () => {
   });
 
   it('says that a database cannot be reached', async () => {
-    // Port 1 refuses.
+    // No server listens on port 1.
     await expect(migrate('postgres://127.0.0.1:1/muster')).rejects.toThrow(
       /^the database cannot be migrated: .+/,
     );
@@ -215,7 +215,7 @@ describe('migrate, on a database that is at work', () => {
       await someone.query('begin; select from pages');
       const migrated = migrate(url, { folder, schema });
       await untilItWaits(true);
-      // Whoever held the table still does.
+      // The other transaction still holds the table.
       await untilItWaits(false);
       await untilItWaits(true);
       await someone.query('commit');
@@ -247,7 +247,7 @@ create unique index concurrently pages_title on pages (title);`,
     const writer = new pg.Client({ connectionString: url });
     await writer.connect();
     try {
-      // Whoever has written and not committed holds it up; meanwhile others go on writing.
+      // An open transaction with writes blocks the migration; other writers continue.
       await writer.query(`begin; insert into pages (title) values ('first')`);
       const migrated = Promise.all([migrate(url, { folder, schema }), migrate(url, { folder, schema })]);
       const waits = async (): Promise<boolean> =>

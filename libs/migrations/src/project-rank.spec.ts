@@ -1,4 +1,4 @@
-/** The role that counts in a project, over every combination of what it comes from. */
+/** Tests the effective role in a project for every combination of its inputs. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { orgRoles, projectRoles } from '@muster/registry';
@@ -18,7 +18,10 @@ const cases = orgRoles.flatMap((orgRole) =>
 );
 type Case = (typeof cases)[number];
 
-/** CONTRACT's sentence, with words for numbers. Who is a viewer of the organization only ever reads; archived or not. */
+/**
+ * Implements the rule of the contract. A viewer of the organization can only read, in archived projects as
+ * well.
+ */
 function roleThatCounts({ orgRole, direct, team, visibility }: Case): (typeof given)[number] {
   if (orgRole === 'owner' || orgRole === 'admin') return 'lead';
   const fromVisibility = visibility === 'private' ? null : orgRole === 'member' ? 'contributor' : 'viewer';
@@ -31,7 +34,7 @@ describe('app.project_rank', () => {
   it('is the highest of direct membership, teams, owner or admin, and visibility, and no more than viewer for one', async () => {
     const { orgId, ana, ben, chloe, dan } = await world.org();
     const memberOf = { owner: ana, admin: ben, member: chloe, viewer: dan };
-    // Everybody is in a team of their own, and in one that has no project.
+    // Each member is in a team of their own, and in a team without a project.
     const teamOf = new Map<string, string>();
     for (const [role, { me }] of Object.entries(memberOf)) {
       for (const name of [role, `${role} idle`]) {
@@ -85,7 +88,7 @@ describe('app.project_rank', () => {
         memberId,
         one.orgRole,
       );
-      // The list of projects and the door go by one rule.
+      // The list of projects and the authorization check follow one rule.
       expect(row?.visible).toBe(row?.rank);
       counted.push([one, row?.rank ?? null]);
     }
@@ -129,7 +132,7 @@ describe('app.project_rank', () => {
     const rank = `select app.project_rank($1, $2, 'private', $3, $4) as rank`;
     expect(await world.rows(rank, orgId, projectId, chloe.me.memberId, 'member')).toEqual([{ rank: 2 }]);
     expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'viewer')).toEqual([{ rank: 1 }]);
-    // The same rows, once Dan has a seat.
+    // The same rows after Dan has a seat.
     expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'member')).toEqual([{ rank: 3 }]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the catalogue must say of every table and function, so that none is forgotten when one is added. */
+/** Checks the catalog for every table and function, so that new ones are covered. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
 
@@ -11,16 +11,16 @@ afterAll(() => database.close());
 const names = async (sql: string): Promise<string[]> =>
   (await database.owner.query<{ name: string }>(sql)).rows.map((row) => row.name);
 
-/** Tables of organizations: the migrator's own are elsewhere. */
+/** Tables of organizations; the migrator's own tables are in another schema. */
 const tables = `select c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`;
 const hasOrgId = `exists (select from pg_attribute a where a.attrelid = t.oid and a.attname = 'org_id')`;
-/** The names of an index's or a constraint's columns, in their order. */
+/** Returns the column names of an index or a constraint, in order. */
 const columnsOf = (relation: string, numbers: string) =>
   `array(select a.attname::text from unnest(${numbers}) with ordinality k(attnum, ord)
      join pg_attribute a on a.attrelid = ${relation} and a.attnum = k.attnum order by ord)`;
 
-/** Each law with the query for what breaks it. */
+/** Maps each rule to the query for its violations. */
 const laws: Record<string, string> = {
   'every table belongs to an organization, or is the organizations themselves': `select t.relname as name from (${tables}) t where not ${hasOrgId} and t.relname <> 'orgs'`,
   'row security is on, and forced': `select t.relname as name from (${tables}) t where not (t.relrowsecurity and t.relforcerowsecurity)`,
@@ -39,14 +39,14 @@ const laws: Record<string, string> = {
   'org_id leads in every unique key, but the hashes of tokens and of invitations': `select i.indexrelid::regclass::text as name from pg_index i join (${tables}) t on t.oid = i.indrelid
      where ${hasOrgId} and i.indisunique and (${columnsOf('i.indrelid', 'i.indkey::int2[]')})[1] is distinct from 'org_id'
        and i.indexrelid::regclass::text not in ('tokens_hash_key', 'invitations_token_hash_key')`,
-  // Foreign-key checks bypass row security: one without org_id takes another organization's row.
+  // Foreign-key checks bypass row-level security: one without org_id would accept another organization's row.
   'every foreign key takes org_id along, to org_id': `select c.conname as name from pg_constraint c join (${tables}) t on t.oid = c.conrelid
      where c.contype = 'f' and c.confrelid <> 'orgs'::regclass and not exists (
        select from unnest(${columnsOf('c.conrelid', 'c.conkey')}, ${columnsOf('c.confrelid', 'c.confkey')}) k(here, there)
        where here = 'org_id' and there = 'org_id')`,
   'only org_id refers to an organization': `select c.conname as name from pg_constraint c where c.contype = 'f' and c.confrelid = 'orgs'::regclass
        and ${columnsOf('c.conrelid', 'c.conkey')} <> array['org_id']`,
-  // Else a temporary table of the caller's stands in front of the one that is meant.
+  // Otherwise a temporary table of the caller could replace the intended one.
   'functions that run as their owner say where they look for names, and look among temporary ones last': `select p.oid::regprocedure::text as name from pg_proc p
      where p.pronamespace in ('app'::regnamespace, 'public'::regnamespace) and p.prosecdef
        and not exists (select from unnest(p.proconfig) setting where setting like 'search_path=%, pg_temp')`,
@@ -117,7 +117,7 @@ describe('the roles', () => {
     ).toEqual([]);
   });
 
-  /** `table: privileges` of a role, beyond reading. */
+  /** Lists `table: privileges` of a role, except reading. */
   const grants = (role: string) =>
     names(`select t.relname || ': ' || string_agg(privilege, ' ' order by privilege) as name
       from (select oid, relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')) t,
@@ -149,7 +149,7 @@ describe('the roles', () => {
       'webhook_deliveries: INSERT UPDATE',
       'webhooks: INSERT UPDATE',
     ]);
-    // And it has no business with the migrator's books but to look whether they are current.
+    // The role may only read the migrator's records to check that they are current.
     expect(
       await names(`select t.relname as name from pg_class t where t.relnamespace = 'app'::regnamespace and t.relkind = 'r'
         and has_table_privilege('muster_app', t.oid, 'insert, update, delete, truncate')`),
@@ -167,7 +167,7 @@ describe('the roles', () => {
   });
 
   it('let the worker dispatch what is due and remove what is past its day, and read nothing of it', async () => {
-    // Of any table: it removes what hangs on a project or an organization that was deleted.
+    // The worker may delete from any table, to remove what refers to a deleted project or organization.
     const all = await names(`select t.relname as name from (${tables}) t where not exists (
       select from pg_inherits i where i.inhrelid = t.oid) order by 1`);
     expect(await grants('muster_worker')).toEqual(all.map((name) => `${name}: DELETE`));

@@ -25,7 +25,7 @@ it('has what is written again and again vacuumed after so many dead rows, howeve
 
 it('puts the next version of a stream beside the one before, also where many streams fill the table', async () => {
   const streams = 20_000;
-  // What a connection counted is seen by others later.
+  // Statistics of a connection become visible to others with a delay.
   const client = await database.owner.connect();
   await client.query(
     `insert into orgs (id, slug, name) select gen_random_uuid(), 'org-' || n, 'Organization' from generate_series(1, $1) n`,
@@ -55,7 +55,7 @@ describe('the plan of a list that is narrowed by what few rows have', () => {
       `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
       projectId,
     );
-    // One of whom the rows are, and others; all of one role.
+    // The member with the counted rows, and others; all have the same role.
     await fill(
       `insert into members (org_id, id, email, name, handle, role)
        select $1, case n when 1 then $2::uuid else uuidv7() end, n || '@narrow.example', 'Member', 'm' || n, 'member' from generate_series(1, ${many}) n`,

@@ -1,4 +1,7 @@
-/** Copies of accounts at a node: they come whole and in order, and what ends somewhere ends everywhere. */
+/**
+ * Tests the copies of accounts on another server: they arrive completely and in order, and an end anywhere
+ * applies everywhere.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -13,7 +16,7 @@ const [home, east] = [useWorld({}), useWorld({})];
 
 let nodes: Nodes;
 beforeAll(async () => {
-  // One connection to home: nobody who has one waits for another.
+  // A single connection to the primary server: no process that holds it waits for another.
   const poolOf = (url: string, max: number) => patient(createPool({ url, role: 'muster_sign_in', max }));
   nodes = connectNodes(poolOf(home.database.url, 1), [{ name: 'east', pool: poolOf(east.database.url, 2) }]);
   await startCopies(home.database.owner, { name: 'east', pool: east.database.owner });
@@ -146,7 +149,7 @@ describe('a transaction of signing in', () => {
 
   it('sends what it wrote, and waits for nobody where it wrote nothing', async () => {
     const id = newId();
-    // Noted by another, who is not done sending.
+    // Recorded by another process that has not finished sending.
     const account = await addAccount();
     await inSignIn(nodes.home.pool, (db) => db.all(sql`select count(*) from sign_in.accounts`));
     expect(await unsent()).toEqual([{ kind: 'accounts', id: account }]);

@@ -1,4 +1,4 @@
-/** What handlers may take back, and what they leave no trace of. */
+/** Tests that handlers can undo an attempt without leaving a trace. */
 import { describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
 import { operation, org, type Subject } from '@muster/registry';
@@ -51,7 +51,7 @@ describe('an attempt', () => {
       add('a');
       await attempt(async () => {
         add('b');
-        // What was left for later goes out with it, and is taken back all the same.
+        // A deferred statement is sent with it and is undone nevertheless.
         await db.all(sql`select 1`);
         add('c');
         return undefined;
@@ -83,7 +83,7 @@ describe('an attempt', () => {
           await db.all(lock);
           return undefined;
         });
-        // Who waited for it would wait for the end of this call.
+        // A caller waiting for the lock would wait for the end of this call.
         await world.call(
           ben,
           adds(async (other) => {

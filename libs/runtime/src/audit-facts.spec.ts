@@ -7,7 +7,7 @@ import { handle, type Handler } from './index.ts';
 
 const world = useWorld({});
 
-/** A write that tells of a team and answers a thing, or none. */
+/** Builds a write that emits an event about a team and returns a record, or none. */
 const makes = (subject: Subject, thing: { id: string } | null): Handler =>
   handle(
     operation({

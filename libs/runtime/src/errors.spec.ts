@@ -3,7 +3,7 @@ import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } fro
 import pg from 'pg';
 import { refusal, toApiError, validationHoles } from './index.ts';
 
-/** As the server would say it, with something of the inside in the message. */
+/** Builds an error of the server whose message contains internal details. */
 function ofServer(code: string, detail?: string): BurstError {
   const said = new pg.DatabaseError('relation "secrets" of select * from secrets', 20, 'error');
   said.code = code;

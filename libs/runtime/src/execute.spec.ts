@@ -1,4 +1,4 @@
-/** The pipeline, on operations made up for it: what any handler can rely on, whatever it does. */
+/** Tests the guarantees of the pipeline with operations made for this purpose. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
 import { operation, org, project, type Scope, type Subject } from '@muster/registry';
@@ -23,7 +23,7 @@ const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
-/** A write: a team of that name, and what else the spec wants to happen in it. */
+/** Builds a write that inserts a team of that name and runs what the test needs. */
 const addsTeam = (meanwhile: () => Promise<unknown> = async () => undefined): Handler => {
   let attempt = 0;
   return handle(
@@ -229,7 +229,8 @@ describe('a write', () => {
       retryAfter: 1,
       details: { reason: 'busy' },
     });
-    // So does one whose statement the server knew otherwise, or no more: an upgrade costs no caller an error.
+    // A statement that the server knows differently or no longer is also attempted again, so that an upgrade
+    // causes no errors for callers.
     for (const [name, sqlState] of [
       ['d', '0A000'],
       ['e', '26000'],
@@ -238,14 +239,14 @@ describe('a write', () => {
         `{"name":"${name}","attempt":2}`,
       );
     }
-    // Nothing else is run again.
+    // No other error is attempted again.
     await expect(world.call(chloe, loses(1, '55P03'), { name: 'f' })).rejects.toMatchObject({ status: 503 });
     expect(await teams(orgId)).toEqual(['a', 'b', 'd', 'e']);
     expect(await audit(orgId)).toHaveLength(4);
   });
 
   it('and another that block each other both happen', async () => {
-    // Worlds have Postgres not look for deadlocks; connections made from here on do.
+    // Test databases disable deadlock detection; connections opened from here on enable it.
     await world.rows(
       `do $$ begin execute format('alter database %I reset deadlock_timeout', current_database()); end $$`,
     );
@@ -287,7 +288,7 @@ describe('a write', () => {
       { name: 'x' },
       { name: 'y' },
     ]);
-    // At least one of them had to begin again.
+    // At least one of them had to start again.
     expect(holding).toBeGreaterThan(2);
     expect(await audit(orgId)).toHaveLength(4);
   });
@@ -335,7 +336,7 @@ describe('an archived project', () => {
     await world.call(people.ana, renames(false), { projectId: active, name: 'New' });
     expect(await nameOf(archived)).toBe('New');
     expect(await nameOf(active)).toBe('New');
-    // A handler is told the id, also where the call names a key.
+    // A handler receives the id even if the call names a key.
     const key = `p${active.slice(-6)}`;
     await world.call(people.ana, renames(false), { projectId: key, name: 'Newer' });
     expect(await nameOf(active)).toBe('Newer');

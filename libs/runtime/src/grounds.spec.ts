@@ -25,7 +25,10 @@ const dangerous = operation({
   example: {},
 });
 
-/** Whether a session that was proven so long ago does it, at a server whose clock is so far ahead. */
+/**
+ * Returns true if a session with a proof of this age may call the operation, on a server whose clock is ahead
+ * by these minutes.
+ */
 async function does(provenMinutesAgo: number, aheadMinutes: number): Promise<boolean> {
   const { orgId, chloe } = await world.org();
   const [account, secret] = [newId(), newSessionSecret()];

@@ -1,4 +1,7 @@
-/** A write with an Idempotency-Key, through the whole pipeline: once, whatever is lost on the way. */
+/**
+ * Tests a write with an Idempotency-Key through the whole pipeline: it runs once, whatever is lost on the
+ * way.
+ */
 import { type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
@@ -18,7 +21,7 @@ const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
-/** A write: a team of that name, and what else the spec wants to happen in it. */
+/** Builds a write that inserts a team of that name and runs what the test needs. */
 const addsTeam = (meanwhile: (attempt: number) => Promise<unknown> = async () => undefined): Handler => {
   let attempt = 0;
   return handle(
@@ -42,7 +45,7 @@ const teams = async (orgId: string) =>
   (await world.rows<{ name: string }>('select name from teams where org_id = $1 order by name', orgId)).map(
     ({ name }) => name,
   );
-/** Makes keys as old as that, whether or not a purge has run. */
+/** Ages the keys, whether or not a purge has run. */
 const age = (orgId: string, interval: string) =>
   world.rows(
     `update idempotency_keys set created_at = now() - $2::interval where org_id = $1`,
@@ -189,7 +192,7 @@ describe('an Idempotency-Key', () => {
     });
     const first = world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' });
     await inside.promise;
-    // Its pool waits for locks a moment only, where the service waits two seconds.
+    // This pool waits only 50 ms for locks, where the service waits two seconds.
     const impatient = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     impatient.on('connect', (client) => void client.query(`set lock_timeout = '50ms'`));
     await expect(
@@ -217,7 +220,7 @@ describe('an Idempotency-Key', () => {
       let bursts = 0;
       stream.write = (bytes) => {
         bursts += 1;
-        // The second burst carries COMMIT: it reaches the server, and its answer reaches no caller.
+        // The second pipeline carries COMMIT. It reaches the server, but its response reaches no caller.
         if (cut && bursts === 2) {
           setImmediate(() => {
             stream.destroySoon();

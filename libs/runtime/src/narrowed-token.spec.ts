@@ -1,4 +1,4 @@
-/** What a token reaches is remembered with its identity, and may shrink meanwhile. */
+/** Tests a token whose access shrinks while its identity is cached. */
 import { expect, it } from '@jest/globals';
 import { operation, org } from '@muster/registry';
 import { useWorld } from '@muster/testing';
@@ -26,7 +26,7 @@ it('A token that reaches less since it was remembered does only what it reaches 
       token: await authenticator.authenticate(person.me.token),
       ...{ params: {}, requestId: 'spec-1', idempotencyKey: null, ip: null, userAgent: null },
     });
-  // Once before the rights are remembered, and once after.
+  // Once before the rights are cached, and once after.
   for (const scopes of ['{write}', '{read}', '{write}', '{read}']) {
     await world.rows(
       'update tokens set scopes = $2 where hash = sha256($1)',

@@ -1,4 +1,4 @@
-/** What a handler learns of the caller's role where it changes while the call is under way. */
+/** Tests how a handler sees the caller's role if it changes during the call. */
 import { expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { operation, project } from '@muster/registry';
@@ -8,7 +8,10 @@ import { handle, type Handler } from './index.ts';
 
 const world = useWorld({});
 
-/** A write, which the door lets in once: it asks for the rank after that, when this has happened. */
+/**
+ * Builds a write that passes the authorization check and asks for the rank afterwards, when `meanwhile` has
+ * run.
+ */
 const ranks = (meanwhile: () => Promise<unknown>): Handler =>
   handle(
     operation({

@@ -1,4 +1,4 @@
-/** The record that a call is about, as handlers and what they perform find it. */
+/** Tests how handlers and performed operations find the record of a call. */
 import { describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
 import { operation, project } from '@muster/registry';

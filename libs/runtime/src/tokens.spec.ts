@@ -20,7 +20,8 @@ describe('a secret', () => {
   it('uses all of its symbols alike', () => {
     const seen = Array.from({ length: 500 }, () => newTokenSecret().slice(prefix, prefix + 32)).join('');
     const counts = Array.from(symbols, (symbol) => seen.split(symbol).length - 1);
-    // 16,000 symbols, 258 of each expected, with a deviation of 16: eight of those never happen by chance.
+    // 16,000 symbols, 258 of each expected, with a deviation of 16. A difference of eight deviations does not
+    // occur by chance.
     for (const count of counts) expect(Math.abs(count - 258)).toBeLessThan(130);
   });
 

@@ -26,7 +26,7 @@ const refusedWith = (sqlState: string, facts: { detail?: string } = {}) =>
 const count = (session: Session, table: string) =>
   session.one(sql<{ count: number }>`select count(*) from ${sql.word(table)}`);
 
-/** A project with a record of each kind in it. */
+/** Inserts a project with a record of each kind. */
 async function board({ orgId }: People, key: string, visibility = 'org') {
   const [projectId, columnId, epicId, storyId, commentId] = [newId(), newId(), newId(), newId(), newId()];
   const actor = { kind: 'system', memberId: null, agentId: null, name: 'spec' };
@@ -113,7 +113,7 @@ describe('the door', () => {
     for (const [closing, parameters] of closings) {
       const people = await world.org();
       await enter(people.chloe);
-      // A revocation holds from the next request on.
+      // A revocation takes effect with the next request.
       await world.rows(closing, ...parameters(people));
       await expect(enter(people.chloe)).rejects.toEqual(refusedWith('MU401'));
       await expect(enter(people.chloe, { effect: 'write' })).rejects.toEqual(refusedWith('MU401'));
@@ -233,7 +233,7 @@ describe('row security, with no query asking for an organization', () => {
     await expect(write(sql`update members set org_id = ${others.orgId}`)).rejects.toEqual(
       refusedWith('42501'),
     );
-    // The one connection of this pool was in an organization; it is in none now.
+    // The only connection of this pool was in an organization; it is in none now.
     expect((await pool.query('select 1 from members')).rows).toEqual([]);
     await pool.end();
   });
@@ -277,14 +277,15 @@ describe('a transaction', () => {
       session.later(insertTeam(orgId, 'b'));
     });
     expect(sent).toHaveBeenCalledTimes(3);
-    // A read that goes on asking enters each time: its bursts are transactions of their own.
+    // A read of several pipelines runs the authorization check with each, since each is a transaction of its
+    // own.
     const later = await inOrganization(pool, visitOf(ana), async (session) => {
       await count(session, 'members');
       return count(session, 'members');
     });
     expect(later.count).toBe(4);
     expect(sent).toHaveBeenCalledTimes(5);
-    // A write that asks for nothing first is a single one.
+    // A write without an initial query is a single pipeline.
     await inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) =>
       session.later(insertTeam(orgId, 'c')),
     );
@@ -319,7 +320,7 @@ describe('a transaction', () => {
       await session.writeNow();
       expect((await count(session, 'teams')).count).toBe(0);
     });
-    // Three portions by their bytes, the count, COMMIT.
+    // Three portions by their size, the count, and COMMIT.
     expect(sent).toHaveBeenCalledTimes(12);
     await pool.end();
   });
@@ -342,7 +343,7 @@ describe('a transaction', () => {
     const { ana, orgId } = await world.org();
     const outcome = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) => {
       await session.all(insertTeam(orgId, 'a'));
-      // A handler that swallows an error goes on in a transaction that is lost.
+      // A handler that swallows an error continues in a failed transaction.
       await session.all(sql`select 1 / 0`).catch(() => undefined);
     });
     await expect(outcome).rejects.toThrow('rolled back');
@@ -367,7 +368,7 @@ describe('a transaction', () => {
     });
     await expect(before).rejects.toBeInstanceOf(BurstError);
 
-    // A trigger that waits for COMMIT, and then ends its own session.
+    // A trigger that runs at COMMIT and then terminates its own session.
     await world.rows(`create function die() returns trigger language plpgsql security definer as
       'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'`);
     await world.rows(`create constraint trigger dies after insert on teams deferrable initially deferred
@@ -377,7 +378,7 @@ describe('a transaction', () => {
     );
     await expect(at).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(await teams(orgId)).toEqual([]);
-    // The pool has nothing left of either.
+    // The pool keeps nothing of either.
     await expect(enter(ana)).resolves.toBeDefined();
   });
 });

@@ -1,4 +1,4 @@
-/** What grows with all that happens is kept by month, so that what is too old goes without being looked at. */
+/** Tests the monthly partitions of growing tables, from which old rows are dropped without being read. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { bind, newId, sql } from '@muster/driver';
 import { type People, useWorld } from '@muster/testing';
@@ -19,7 +19,7 @@ const months = async (): Promise<Month[]> =>
   world.rows<{ table: string; month: string }>(
     `select m.kept::text as table, c.relname as month from app.months() m join pg_class c on c.oid = m.held order by 2`,
   );
-/** The name of a table's month, so many months from now. */
+/** Returns the name of a table's partition, `ahead` months from now. */
 const name = async (table: string, ahead: number): Promise<string> => {
   const [row] = await world.rows<{ name: string }>(
     `select $1 || to_char(now() at time zone 'UTC' + make_interval(months => $2), '_YYYY_MM') as name`,
@@ -43,7 +43,7 @@ const placeOf = async (orgId: string): Promise<string[]> =>
     )
   ).map(({ place }) => place);
 
-/** As though it were made so many months ago. */
+/** Creates a partition as if it had been created that many months ago. */
 async function makeMonth(table: string, ahead: number): Promise<string> {
   const made = await name(table, ahead);
   const [bounds] = await world.rows<{ sql: string }>(

@@ -27,7 +27,8 @@ describe('the organization of a statement', () => {
     expect(await asOperator(world.database.owner, (_db, within) => within(orgId).one(named))).toEqual(
       asNamed,
     );
-    // What the token is authenticated for is named, row security goes by the token: the one is wrong, the other holds.
+    // Statements name the organization that the token was authenticated for; row-level security uses the
+    // token's own. Here the named one is wrong, and the other applies.
     const other = newId();
     const seen = await inOrganization(pool, { ...visit, orgId: other }, async (db) => ({
       named: await db.one(named),

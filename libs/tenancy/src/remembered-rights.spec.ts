@@ -1,4 +1,4 @@
-/** What is remembered of a token's rights, and that it ends with every change that takes one away. */
+/** Tests the cached rights of a token, and that every change which removes a right ends them. */
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
@@ -11,7 +11,7 @@ const world = useWorld({});
 
 const hashOf = (person: Person): Buffer => createHash('sha256').update(person.me.token).digest();
 
-/** A process that remembers. */
+/** Simulates a process with cached rights. */
 async function rememberer(person: Person) {
   const tokenHash = hashOf(person);
   const identity = await identify(world.database.app, tokenHash);
@@ -33,7 +33,7 @@ async function rememberer(person: Person) {
 const refusedWith = (sqlState: string) => expect.objectContaining({ name: 'BurstError', sqlState });
 
 let people: People;
-/** Chloé is in it by herself, Dan by his team; the others by their role in the organization. */
+/** Chloé has a role in it directly, Dan by his team, and the others by their role in the organization. */
 let projectId: string;
 let teamId: string;
 beforeEach(async () => {
@@ -75,7 +75,7 @@ describe('what is remembered', () => {
     const { orgId, chloe } = people;
     const enter = await rememberer(chloe);
     const first = await enter(2, projectId, 3);
-    // Behind the back of the triggers: only so can it be seen that the token is not looked at.
+    // Bypasses the triggers, which is the only way to see that the token is not read.
     await world.rows(`alter table tokens disable trigger user`);
     try {
       await world.rows('update tokens set revoked_at = now() where member_id = $1', chloe.me.memberId);
@@ -96,7 +96,7 @@ describe('what is remembered', () => {
     );
     const enter = await rememberer(chloe);
     await enter(2);
-    // The hour is over, and nothing was written: what was told is moved instead.
+    // Moves the token's expiry instead of waiting for an hour.
     await world.rows(`alter table tokens disable trigger user`);
     await world.rows(
       `update tokens set expires_at = now() - interval '1 s' where member_id = $1`,
@@ -139,7 +139,8 @@ type Change = readonly [
   need: readonly [orgRank: number, projectRank: number | null],
   refusal: string,
 ];
-// Each has $1, the member, $2, the project, and $3, the team, or their organization.
+// Changes that remove a right. Each has the parameters $1, the member, $2, the project, and $3, the team or
+// their organization.
 const changes: readonly Change[] = [
   [
     'a token is revoked',
@@ -219,7 +220,7 @@ describe('a call that begins when the change is committed', () => {
     await call();
     await call();
     const values = [person.me.memberId, projectId, teamId, people.orgId];
-    // A parameter that a statement does not name has no type.
+    // A parameter that a statement does not use has no type.
     const literal = change.replaceAll(
       /\$(\d)/g,
       (_all, index: string) => `'${values[Number(index) - 1] ?? ''}'`,
@@ -276,7 +277,7 @@ describe('every table that the door goes by, beyond the target itself,', () => {
       `select proname as name, prosrc as body from pg_proc where pronamespace = 'app'::regnamespace`,
     );
     const bodies = new Map(functions.map(({ name, body }) => [name, body.replaceAll(/--.*/g, '')]));
-    // Where the record is, is looked up in each call.
+    // The location of the record is looked up in each call.
     const seen = new Set(['find_target']);
     const read = new Set<string>();
     const follow = (name: string): void => {
@@ -295,7 +296,7 @@ describe('every table that the door goes by, beyond the target itself,', () => {
        group by 1 order by 1`,
     );
     expect(read.size).toBe(6);
-    // 8 is delete, 16 is update. A member that is removed takes its tokens along, and those are watched.
+    // 8 is delete, 16 is update. Removing a member also removes its tokens, which are watched.
     expect(watched).toEqual([...read].sort().map((name) => ({ name, events: name === 'members' ? 16 : 24 })));
   });
 });

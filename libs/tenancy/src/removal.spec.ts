@@ -1,4 +1,6 @@
-/** A deletion of any size: nothing of it is left, whenever it was stopped, and nothing else is touched. */
+/**
+ * Tests deletions of any size: nothing is left, whenever they were interrupted, and no other row is removed.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useWorld } from '@muster/testing';
@@ -7,7 +9,10 @@ import { removeInPortions } from './removal.ts';
 const world = useWorld({});
 const { signal } = new AbortController();
 
-/** A project with so many stories, each with so many comments, half of them replies with a reaction. */
+/**
+ * Inserts a project with this many stories and comments per story. Half of the comments are replies with a
+ * reaction.
+ */
 async function project(orgId: string, memberId: string, stories: number, comments: number): Promise<string> {
   const [projectId, columnId, epicId, executionId] = [newId(), newId(), newId(), newId()];
   await world.database.owner.query(`
@@ -51,7 +56,7 @@ const tables = async (): Promise<string[]> =>
     )
   ).map(({ name }) => name);
 
-/** How many rows each table has, by organization. */
+/** Counts the rows of each table by organization. */
 async function everything(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of await tables()) {
@@ -100,7 +105,7 @@ describe('a project that was deleted', () => {
     const removal = { table: 'projects' as const, key: { org_id: orgId, id }, signal };
     const caller = await world.database.owner.connect();
     try {
-      // A row that somebody works on keeps the first remover in its portion.
+      // A locked row keeps the first process in its portion.
       await caller.query('begin');
       await caller.query(
         'select from comment_reactions where comment_id in (select c.id from comments c join stories s on s.id = c.story_id where s.project_id = $1) for update',
@@ -112,7 +117,7 @@ describe('a project that was deleted', () => {
       await caller.query('rollback');
       expect(await first).toBe(true);
     } finally {
-      // Its transaction ends with it, however this went.
+      // Ends the transaction, whatever the outcome.
       caller.release(true);
     }
     expect(await world.rows('select from projects where id = $1', id)).toEqual([]);
@@ -130,7 +135,8 @@ describe('a project that was deleted', () => {
       removeInPortions(world.database.app, { ...removal, onPortion }),
       removeInPortions(world.database.app, removal),
     ]);
-    // Who gives way leaves it to one that has it at that moment, so that the last of those ends it.
+    // A process that gives way leaves the rest to the one that is removing the row, so that the last of them
+    // completes it.
     expect([...two, ...(await Promise.all(others))]).toContain(true);
     expect(await world.rows('select from projects where id = $1', id)).toEqual([]);
   });
@@ -158,7 +164,7 @@ describe('a project that was deleted', () => {
   it('rests after each portion for as long as that took', async () => {
     const { orgId, ana } = await world.org();
     const id = await project(orgId, ana.me.memberId, 20, 2);
-    // One portion, of a second.
+    // One portion, which takes a second.
     await world.database.owner.query(`
       create function slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.05); return old; end $$;
       create trigger slowly before delete on story_specs for each row execute function slowly()`);

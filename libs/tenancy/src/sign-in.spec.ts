@@ -1,4 +1,4 @@
-/** The schema of accounts and sessions: who reaches it, and that a session which is over takes its tokens along. */
+/** Tests access to the schema of accounts and sessions, and that an ended session ends its tokens. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createPool, newId, sql } from '@muster/driver';
@@ -8,7 +8,7 @@ import { identifySession, touchTokens } from './identity.ts';
 
 const world = useWorld({});
 
-/** A session of Chloé's, who is a member by her address alone. */
+/** Creates a session of Chloé, who is a member only by her address. */
 async function arrange() {
   const people = await world.org();
   const { orgId, chloe } = people;
@@ -56,7 +56,7 @@ describe('the role of signing in', () => {
        where table_schema = 'sign_in' and has_column_privilege('muster_door', format('sign_in.%I', table_name), column_name, 'select')
        group by 1 order by 1`,
     );
-    // No link, no record of a client, nothing of what an issuer said; of what is to be copied to other servers its id alone.
+    // Links, clients and data of issuers are not readable; of pending copies only the id is.
     expect(read.map(({ name }) => name)).toEqual(['accounts', 'passkeys', 'peers', 'sessions', 'unsent']);
   });
 });
@@ -70,7 +70,7 @@ describe('a session', () => {
       chloe.me.memberId,
     );
     expect(member?.account_id).toBe(account);
-    // Another address does not make it another person.
+    // Changing the address does not make it another person.
     await world.rows(`update members set email = 'else@acme.example' where id = $1`, chloe.me.memberId);
     expect(await enter()).toMatchObject({ memberId: chloe.me.memberId });
   });

@@ -35,7 +35,7 @@ const domainEvents = (label: string, count: number): DomainEvent[] =>
     data: { fields: [] },
   }));
 
-/** A write by an application session would do the same; the owner's connection needs no token. */
+/** Commits a write. An application session would do the same; the owner's connection needs no token. */
 async function commit(
   people: People,
   label: string,
@@ -159,7 +159,7 @@ describe('the trail', () => {
     expect(followed.map(({ seq }) => seq)).toEqual(
       Array.from({ length: followed.length }, (_, index) => index + 1),
     );
-    // What one transaction said stands together.
+    // Events of one transaction are consecutive.
     const groups = followed.map(({ title }) => title.split('.')[0]);
     expect(groups.filter((group, index) => group !== groups[index - 1])).toEqual([...new Set(groups)]);
   });

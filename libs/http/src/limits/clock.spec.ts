@@ -1,4 +1,4 @@
-/** What was taken is over in time, whatever becomes of a clock. */
+/** Tests that usage expires in time, whatever happens to a clock. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { openRedis } from '@muster/redis';
@@ -34,7 +34,7 @@ it('lets callers in soon where the clock of Redis was an hour ahead', async () =
     await redis.set(cost.key, Date.now() + 3_600_000);
     const [quota] = await store.take([cost]);
     expect(quota?.waitMillis).toBeLessThanOrEqual(11_000);
-    // It does not begin anew with each call.
+    // The expiry does not start again with each call.
     const left = await redis.pttl(cost.key);
     expect([left > 0, left <= 20_000]).toEqual([true, true]);
   } finally {

@@ -1,4 +1,4 @@
-/** Counting on a cluster, where a script reaches one part of the keys. */
+/** Tests counting on a cluster, where a script reaches only some of the keys. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RedisCluster, startRedisCluster, until } from '@muster/testing';
 import { redisCheck } from '../redis.ts';
@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** So many that each server has some. */
+/** Enough organizations for each server to have some. */
 const organizations = Array.from({ length: 24 }, (_, index) => `{calls:${index}}`);
-/** Nothing grows again within a spec. */
+/** The seconds per token, long enough that nothing is replenished during a test. */
 const seconds = 3_600;
 const patience = 10_000;
 const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
@@ -22,7 +22,10 @@ const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** One that has reached each server: what is asked before is counted in the process, as in any outage. */
+/**
+ * Creates a limiter that has reached each server. Earlier requests are counted in the process, as during an
+ * outage.
+ */
 async function reachingLimiter(): Promise<RateLimiter> {
   let isAway = false;
   const limiter = createRateLimiter({
@@ -37,7 +40,7 @@ async function reachingLimiter(): Promise<RateLimiter> {
   return limiter;
 }
 
-/** What is left in Redis, by what it says itself. */
+/** Returns the remaining tokens as Redis reports them. */
 async function leftOf(keys: readonly string[], burst: number): Promise<(number | undefined)[]> {
   const store = createRedisStore(cluster.url, patience);
   const ask = () =>
@@ -52,7 +55,7 @@ describe('limits on a cluster', () => {
   it('count together over processes, each organization where it lies', async () => {
     const limiters = [await reachingLimiter(), await reachingLimiter()];
     const call = (limiter: RateLimiter | undefined) =>
-      // All in one turn: one script for each organization.
+      // All within one turn of the event loop: one script per organization.
       Promise.all(
         organizations.map(async (tag) =>
           limiter?.take([

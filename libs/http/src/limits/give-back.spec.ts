@@ -1,4 +1,4 @@
-/** What is given back costs Redis no call of its own where a question follows, and comes back all the same where none does. */
+/** Tests that a refund is sent with the next request, or on its own if no request follows. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { redisUrl, until } from '@muster/testing';
@@ -8,7 +8,7 @@ const stores: RedisStore[] = [];
 const storeOf = async (): Promise<RedisStore> => {
   const store = createRedisStore(redisUrl(), 10_000);
   stores.push(store);
-  // Until it is connected it answers nothing.
+  // The store answers nothing until it is connected.
   await until(() =>
     store.settle([{ ...cost, owed: 0 }]).then(
       () => true,
@@ -23,7 +23,7 @@ afterEach(() => {
 
 let cost: { readonly key: string; readonly rate: { readonly burst: number; readonly seconds: number } };
 beforeEach(() => {
-  // Nothing grows again within a spec.
+  // Nothing is replenished during a test.
   cost = { key: `{give-back}:${randomBytes(6).toString('hex')}`, rate: { burst: 3, seconds: 3_600 } };
 });
 

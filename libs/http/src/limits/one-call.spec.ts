@@ -1,4 +1,7 @@
-/** A call to Redis costs more than many questions: what is asked while one is under way goes with the next. */
+/**
+ * Tests that requests made during a running call are sent together in the next one, since a call costs more
+ * than many requests.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -12,7 +15,7 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-/** A way to Redis that counts the calls of scripts, and can keep its answers back. */
+/** Opens a proxy to Redis that counts script calls and can hold back responses. */
 async function openWay() {
   const { hostname, port, pathname } = new URL(redisUrl());
   const sockets = new Set<Socket>();
@@ -58,7 +61,7 @@ async function storeAt(url: string, timeoutMillis: number): Promise<RedisStore> 
   endings.push(() => {
     store.close();
   });
-  // Until it is connected it answers nothing, and a slow machine may answer late.
+  // The store answers nothing until it is connected, and a slow machine may answer late.
   await until(() =>
     store.take([cost()]).then(
       () => true,
@@ -68,7 +71,7 @@ async function storeAt(url: string, timeoutMillis: number): Promise<RedisStore> 
   return store;
 }
 
-/** One question after another, each in a turn of the event loop of its own. */
+/** Makes one request after another, each in a separate turn of the event loop. */
 async function askByTurns(store: RedisStore, about: ReturnType<typeof cost>, times: number) {
   const asked = [];
   for (let time = 0; time < times; time += 1) {
