@@ -1,4 +1,7 @@
-/** Every page in both themes and three widths, for those who do not see, or see little, or use no mouse. */
+/**
+ * Tests the accessibility of every page in both themes and at three widths: for screen readers, low vision,
+ * and keyboard use.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from '@jest/globals';
@@ -13,11 +16,11 @@ export function accessJourneys(house: House): void {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
   const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-  /** Good practice beyond WCAG that every page keeps, too. */
+  /** Best practices beyond WCAG that every page must follow, too. */
   const landmarks = ['landmark-one-main', 'landmark-unique', 'page-has-heading-one'];
   const enabled = Object.fromEntries(landmarks.map((rule) => [rule, { enabled: true }]));
 
-  /** What breaks WCAG 2.2 AA: the rule, and on what. */
+  /** Returns violations of WCAG 2.2 AA: the rule and the element. */
   async function brokenRules(page: Page, only: readonly string[] = wcag, not = {}): Promise<string[]> {
     const { violations } = (await page.evaluate(
       `axe.run(document, ${JSON.stringify({ runOnly: only, rules: only === wcag ? { ...enabled, ...not } : not, resultTypes: ['violations'] })})`,
@@ -26,8 +29,8 @@ export function accessJourneys(house: House): void {
   }
 
   /**
-   * Nothing is cut off or to be scrolled to sideways, but for the columns of a board; and the frame of the pages is as high as
-   * its window: what scrolls is inside.
+   * Measures overflow. No page may scroll sideways, except for the columns of a board. The frame of the pages
+   * is as high as the window; content scrolls inside it.
    */
   const overhang = (page: Page): Promise<unknown> =>
     page.evaluate(`{
@@ -35,7 +38,7 @@ export function accessJourneys(house: House): void {
       scrollWidth - clientWidth + (document.querySelector('.shell') === null ? 0 : scrollHeight - clientHeight);
     }`);
 
-  /** What looks the same with and without the focus of the keyboard. */
+  /** Returns the focused element if it looks the same with and without keyboard focus. */
   async function unseenFocus(page: Page): Promise<unknown> {
     await page.keyboard.press('Tab');
     return page.evaluate(`{
@@ -57,16 +60,16 @@ export function accessJourneys(house: House): void {
     }`);
   }
 
-  /** A walk takes the page through all it is looked at in: so each page is waited for once. */
+  /** Each page is opened once and then checked in all its variants. */
   const windows = 3;
   const wide = { width: 1440, height: 900 };
   const narrow = { width: 320, height: 640 };
   const calm = { viewport: wide, colorScheme: 'light', reducedMotion: 'reduce' } as const;
-  /** What a theme changes is colour, and colour does not change with the width. */
+  /** A theme changes only colors, and colors do not depend on the width. */
   const colours = ['color-contrast'];
   const butColours = { 'color-contrast': { enabled: false } };
 
-  /** In both themes and at both widths; the page is left as it was. */
+  /** Checks both themes and both widths, and restores the page. */
   async function look(page: Page): Promise<object> {
     const light = await brokenRules(page);
     await page.emulateMedia({ colorScheme: 'dark' });

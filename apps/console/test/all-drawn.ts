@@ -1,4 +1,4 @@
-/** In place of the list that draws what is in view: one that draws all there is. */
+/** Replaces the list virtualizer, which renders only items in view, by one that renders all items. */
 
 interface Options {
   readonly count: number;

@@ -1,4 +1,4 @@
-/** A board as two people use it at once, in real windows. */
+/** Tests a board that two people use at the same time, in real windows. */
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page, type Request } from 'playwright-core';
@@ -20,10 +20,10 @@ export function boardJourneys(house: House): void {
     column(page, name).locator('.card-title').allTextContents();
   const card = (page: Page, title: string): Locator => page.getByRole('link', { name: title });
   const said = (page: Page): Locator => page.getByTestId('spoken');
-  /** Waits until the cards of a column are these, from top to bottom. */
+  /** Waits until a column has exactly these cards, from top to bottom. */
   const shows = (page: Page, name: string, wanted: readonly string[]): Promise<void> =>
     until(async () => isDeepStrictEqual(await titles(page, name), wanted));
-  /** Drags by the pointer as a hand does, and lets go once the column says that it takes the card. */
+  /** Drags a card with the pointer and releases it once the column shows the drop position. */
   async function drag(page: Page, title: string, name: string, above?: string): Promise<void> {
     const to = above === undefined ? column(page, name).locator('.column-scroll') : card(page, above);
     const over = await pickUp(page, card(page, title), to);
@@ -100,9 +100,9 @@ export function boardJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/p/WEB');
     const list = column(page, 'Backlog').locator('.column-scroll');
     const over = await pickUp(page, card(page, 'Card 1').first(), list);
-    // Of a column no more cards are on the page than can be seen.
+    // A column renders only the cards in view.
     expect(await card(page, 'Card 30').count()).toBe(0);
-    // Sixty pixels from the edge, where a browser by itself does not scroll yet.
+    // Sixty pixels from the edge, where the browser itself does not scroll yet.
     await dragUntil(page, { x: over.x + 60, y: over.y + over.height - 60 }, card(page, 'Card 30'));
     await page.mouse.up();
     await until(async () => (await titles(page, 'Backlog')).indexOf('Card 1') > 3);
@@ -200,7 +200,7 @@ export function boardJourneys(house: House): void {
   journey('shows a change by another beside mine, and overwrites neither', async () => {
     await arrange(house, people, demo);
     const { page } = windows.keep(await house.visit('/p/WEB'));
-    // A window that hears of nothing: its board is old.
+    // A window without the event stream, whose board is therefore outdated.
     await intercept(page, '**/api/events/stream*', (route) => route.abort());
     await page.getByLabel('Token').fill(people.ana.me.token);
     await page.keyboard.press('Enter');
@@ -215,7 +215,7 @@ export function boardJourneys(house: House): void {
     await page.getByRole('button', { name: 'Move anyway' }).click();
     await shows(page, 'Done', ['Alpha']);
     await until(async () => (await ben.stories.get({ storyId: 'WEB-1' })).story.status === 'done');
-    // What they changed elsewhere in it is in the way of no other change.
+    // Concurrent changes of other fields do not block a change.
     await ben.stories.update({ storyId: 'WEB-2', priority: 'urgent' });
     await drag(page, 'Beta', 'Ready');
     await shows(page, 'Ready', ['Delta', 'Beta']);
@@ -244,7 +244,7 @@ export function boardJourneys(house: House): void {
       },
       { times: 1 },
     );
-    // Neither makes a new version of the story.
+    // Neither change creates a new version of the story.
     const ben = house.client(people.ben.me.token);
     const [alpha, memberId] = [{ storyId: 'WEB-1' }, people.ben.me.memberId];
     await ben.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId });
@@ -255,7 +255,7 @@ export function boardJourneys(house: House): void {
     const late = page.waitForResponse('**/api/stories/list');
     letGo();
     await (await late).finished();
-    // What was answered after that is on the page, and so that is, too.
+    // A later change is visible, so the earlier response has been applied, too.
     await ben.stories.update({ storyId: 'WEB-2', title: 'Later' });
     await shows(page, 'Backlog', ['Alpha', 'Later', 'Gamma']);
     expect(await reviewed.count()).toBe(1);
@@ -265,13 +265,14 @@ export function boardJourneys(house: House): void {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');
     await page.getByText('Live', { exact: true }).waitFor();
-    // The page of a story is fetched when a reader comes to its card; it is there before the API goes away.
+    // The page of a story is prefetched when its card gets the focus, here before the API becomes
+    // unavailable.
     const fetched = page.waitForEvent('requestfinished', (request) => /\/story-page-/.test(request.url()));
     await card(page, 'Beta').focus();
     await fetched;
     await house.whileApiIsAway(async () => {
       await page.locator('.wire', { hasText: 'Reconnecting' }).waitFor();
-      // Also where the rail has no room for words.
+      // The warning is also visible where the rail has no room for text.
       const line = page.locator('.wire-line', { hasText: 'Reconnecting' });
       expect(await line.isVisible()).toBe(false);
       for (const width of [1_024, 320]) {
@@ -285,7 +286,7 @@ export function boardJourneys(house: House): void {
     await shows(page, 'In progress', ['Beta']);
     await page.getByText('Live', { exact: true }).waitFor();
     expect(await page.locator('.wire-line').count()).toBe(0);
-    // The reader who stood on the card still does.
+    // The card still has the focus.
     await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
   });
 
@@ -301,7 +302,7 @@ export function boardJourneys(house: House): void {
       };
       first.context().on('request', count);
       const pages = [first];
-      // A member has four streams.
+      // A member may have four streams.
       for (const _ of Array(4).keys()) {
         const page = await first.context().newPage();
         await goTo(page, `${house.url()}/console/p/WEB`);
@@ -319,7 +320,7 @@ export function boardJourneys(house: House): void {
       const ben = house.client(people.ben.me.token);
       await ben.stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
       await all((page) => shows(page, 'In progress', ['Beta']));
-      // A window that is slow to answer may lose its stream to another, but not each has one.
+      // A slow window may lose its stream to another one, but not every window has one.
       expect(streams).toBeLessThan(4);
       await first.goto('about:blank');
       pages.shift();
@@ -360,7 +361,7 @@ export function boardJourneys(house: House): void {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');
     await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
-    // All within one frame, as keys that repeat can come.
+    // All within one frame, as repeated keys may arrive.
     await page.evaluate(`for (const key of 'jxjjx')
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`);
     const bar = page.getByRole('toolbar', { name: 'All selected stories' });
@@ -368,7 +369,7 @@ export function boardJourneys(house: House): void {
     await bar.getByRole('combobox', { name: 'Move to…' }).selectOption({ label: 'Ready' });
     await shows(page, 'Ready', ['Delta', 'Alpha', 'Gamma']);
     await bar.waitFor({ state: 'detached' });
-    // One that another changed meanwhile stays selected, and shows both.
+    // A story with a concurrent change stays selected and shows both values.
     const ben = house.client(people.ben.me.token);
     await card(page, 'Delta').focus();
     await page.keyboard.press('x');

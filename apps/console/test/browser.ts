@@ -1,4 +1,7 @@
-/** A real Chromium for the journeys: the machine's own. `npm test` installs Debian's where it is missing. */
+/**
+ * Runs journeys in a real Chromium, the one installed on the machine. `npm test` installs Debian's if it is
+ * missing.
+ */
 import { it } from '@jest/globals';
 import {
   type Browser,
@@ -14,23 +17,26 @@ import { browserFlags, findBrowser } from '@muster/testing/browser';
 
 const program = findBrowser();
 
-/** A journey by a browser; without one it is skipped, and counted so. */
+/** Declares a browser test. Without a browser it is counted as skipped. */
 export const journey = program === undefined ? it.skip : it;
 if (program === undefined)
   console.warn('There is no Chromium here: the journeys of the console are skipped.');
 
-/** Undefined where there is none. */
+/** Launches the browser; undefined if there is none. */
 export async function launch(flags: readonly string[] = []): Promise<Browser | undefined> {
   if (program === undefined) return undefined;
   return chromium.launch({ executablePath: program, args: [...browserFlags(), ...flags] });
 }
 
-/** The browser cuts off all that is on its way when an interface of the machine comes or goes, as when a container starts. */
+/**
+ * The browser aborts all requests when a network interface of the machine appears or disappears, for example
+ * when a container starts.
+ */
 const networkChanged = 'net::ERR_NETWORK_CHANGED';
-/** A page that was cut off ends at one of the browser's own, and on the way there it takes the place of the next try. */
+/** An aborted navigation ends at an error page of the browser, which may also interrupt the next attempt. */
 const isCut = new RegExp(`${networkChanged}|chrome-error:`);
 
-/** To a page, with all of its files. */
+/** Opens a page and waits for all of its files. */
 export async function goTo(page: Page, address: string): Promise<void> {
   let cuts = 0;
   const hear = (request: Request): void => {
@@ -49,12 +55,12 @@ export async function goTo(page: Page, address: string): Promise<void> {
   page.off('requestfailed', hear);
 }
 
-/** Nothing asks for this but the wait for an interception. */
+/** An address that only the wait for an interception requests. */
 const probe = '/intercepted';
 
 /**
- * Answers in place of the server what an open page asks for from now on. The browser says that it does before the page does:
- * what a key asked for in between would go past it. A page that is loaded afterwards needs no more than `page.route`.
+ * Intercepts requests of an open page from now on. It waits until the interception is active, since the
+ * browser confirms it before the page applies it. A page that is loaded afterwards only needs `page.route`.
  */
 export async function intercept(
   page: Page,
@@ -70,17 +76,17 @@ export async function intercept(
 
 export interface Faults {
   readonly found: readonly string[];
-  /** Hears no more of the page. */
+  /** Stops observing the page. */
   readonly leave: () => void;
 }
 
-/** What went wrong on a page without being seen: errors of scripts, and what the content policy refused. */
+/** Collects hidden problems of a page: script errors, and violations of the content security policy. */
 export function faultsOf(page: Page): Faults {
   const found: string[] = [];
   const hearError = (error: Error): void => void found.push(String(error));
   const hearLine = (message: ConsoleMessage): void => {
     const [text, { url }] = [message.text(), message.location()];
-    // What calls are refused is the pages' own to say; files of the console are always there.
+    // Pages report refused API calls themselves; files of the console must always exist.
     const isRefusal = text.startsWith('Failed to load resource') && !url.includes('/console/assets/');
     if (message.type() === 'error' && !isRefusal && !text.includes(networkChanged))
       found.push(`${text} ${url}`);
@@ -97,8 +103,8 @@ export function faultsOf(page: Page): Faults {
 }
 
 /**
- * Windows that share nothing, each used again once it was given back, as if it were new: to open one takes the browser longer
- * than most journeys.
+ * Pools isolated windows. A returned window is cleaned and reused, since opening one takes longer than most
+ * journeys.
  */
 export function windowsOf(browser: Browser) {
   const free = new Map<string, Page[]>();
@@ -113,10 +119,10 @@ export function windowsOf(browser: Browser) {
   };
 }
 
-/** Leaves nothing in the window of what was done in it. One that was closed, or is not as it was, is of no more use. */
+/** Cleans a window and returns true if it can be reused. A closed or modified window cannot. */
 async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion }: BrowserContextOptions) {
   const context = page.context();
-  // What is stored can be cleared by a page of the same origin alone.
+  // Storage can only be cleared by a page of the same origin.
   if (page.isClosed() || !page.url().startsWith('http')) {
     await context.close();
     return false;
@@ -132,15 +138,18 @@ async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion
   return true;
 }
 
-/** A script that presses keys within one turn of the page. */
+/** Builds a script that presses keys within one turn of the event loop. */
 export const pressing = (...keys: readonly string[]): string => `for (const key of ${JSON.stringify(keys)})
   document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`;
 
-/** Presses two keys that belong together: they do where little time lies between them, and a busy machine may take more. */
+/**
+ * Presses two keys of a sequence. They must follow each other quickly, and a busy machine may be too slow for
+ * separate key presses.
+ */
 export const pressBoth = (page: Page, ...keys: readonly [string, string]): Promise<unknown> =>
   page.evaluate(pressing(...keys));
 
-/** Picks a thing up by the pointer, as a hand does, and answers the box of what it is to be dragged over. */
+/** Picks up an element with the pointer, and returns the box of the drag target. */
 export async function pickUp(page: Page, thing: Locator, target: Locator) {
   const [from, over] = [await thing.boundingBox(), await target.boundingBox()];
   if (from === null || over === null) throw new Error('what is dragged, or where to, is not on the page');
@@ -150,7 +159,10 @@ export async function pickUp(page: Page, thing: Locator, target: Locator) {
   return over;
 }
 
-/** Drags on at a point until that is shown: a hand is never quite still, and what it is over is asked when it moves. */
+/**
+ * Keeps moving at a point until the element appears. The drag target is determined only when the pointer
+ * moves.
+ */
 export async function dragUntil(
   page: Page,
   { x, y }: { readonly x: number; readonly y: number },

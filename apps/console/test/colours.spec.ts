@@ -1,10 +1,10 @@
-/** Pages that services make by themselves look as the console does. */
+/** Tests that pages rendered by services look like the console. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
 import { createPageFrame, html } from '@muster/http';
 
 const tokens = new URL('../web/styles/tokens.css', import.meta.url);
-/** `--ink: …;` → what it is set to, in one line. */
+/** Maps custom properties such as `--ink` to their values, each in one line. */
 const setIn = (css: string): Map<string, string> =>
   new Map(
     [...css.matchAll(/(--[\w-]+):\s*([^;}]+)/g)].map(([, name = '', value = '']) => [

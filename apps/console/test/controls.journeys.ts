@@ -1,4 +1,4 @@
-/** What guards people's work, each taken away once: that it is what the other journeys see. */
+/** Removes each protection once, to prove that the other journeys would notice. */
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { contentSecurityPolicy } from '../src/app.ts';
@@ -17,7 +17,7 @@ export function controlsJourneys(house: House): void {
   journey('would overwrite what another wrote, were no version expected', async () => {
     const ben = house.client(people.ben.me.token);
     const story = async () => (await ben.stories.get({ storyId: 'WEB-1' })).story;
-    /** An old page, on which one chooses a priority after another did. */
+    /** Chooses a priority on an outdated page, after someone else changed it. */
     const choose = async (isExpected: boolean): Promise<string> => {
       const page = await open(people.ana.me.token, '/s/WEB-1');
       const priority = page.getByLabel('Priority', { exact: true });
@@ -39,7 +39,7 @@ export function controlsJourneys(house: House): void {
   });
 
   journey('would take text for elements, were Trusted Types not required', async () => {
-    // What the policy refused are faults of this page.
+    // Violations of the policy are expected faults of this page.
     const window = await house.visit('/');
     const { page } = window;
     const write = () =>

@@ -1,4 +1,4 @@
-/** What a story and an epic say is changed in its place, and never over what another wrote meanwhile. */
+/** Tests editing stories and epics in place, without overwriting concurrent changes. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
@@ -16,7 +16,7 @@ export function editJourneys(house: House): void {
   });
   const storyId = 'WEB-1';
   const storyNow = async () => (await house.client(people.ben.me.token).stories.get({ storyId })).story;
-  /** Waits until the story is so for everyone. */
+  /** Waits until the story has these values on the server. */
   const becomes = (wanted: object): Promise<void> =>
     until(async () => {
       const story = await storyNow();
@@ -25,7 +25,7 @@ export function editJourneys(house: House): void {
       );
     });
   const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
-  /** A window that hears of nothing: its page is old. */
+  /** Opens a window without the event stream, whose page is therefore outdated. */
   async function openDeaf(address: string): Promise<Page> {
     const { page } = windows.keep(await house.visit(address));
     await intercept(page, '**/api/events/stream*', (route) => route.abort());
@@ -64,13 +64,13 @@ export function editJourneys(house: House): void {
       ...{ priority: 'high', estimate: 2.5, labels: ['bug'] },
     });
     expect(await page.getByRole('alert').count()).toBe(0);
-    // One page has one name, however its texts begin.
+    // A page has one name, whatever the direction of its texts.
     expect(await other.locator('h1').allTextContents()).toEqual(['Guests pay']);
   });
 
   journey('changes them by keys alone, and has the focus where it was', async () => {
     const page = await open(people.chloe.me.token, `/s/${storyId}`);
-    // The page knows by then that she may.
+    // The page has loaded the member's permissions by then.
     await page.getByRole('button', { name: 'Edit title' }).waitFor();
     await page.keyboard.press('e');
     await field(page, 'Title').and(page.locator(':focus')).waitFor();
@@ -129,9 +129,9 @@ export function editJourneys(house: House): void {
     await met.getByRole('button', { name: 'Save mine' }).click();
     await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
     await becomes({ title: 'Mine', estimate: 5 });
-    // And the other way: mine is let go of.
+    // The reverse case: my change is dropped.
     const [read] = await Promise.all([
-      // Reads of before may be on their way.
+      // Earlier reads may still be running.
       page.waitForResponse(
         async (answer) =>
           answer.url().endsWith('/api/storyCollaboration/context') &&
@@ -148,7 +148,7 @@ export function editJourneys(house: House): void {
     await about.getByText('Medium').waitFor();
     await about.getByRole('button', { name: 'Keep theirs' }).click();
     await about.waitFor({ state: 'detached' });
-    // The page may be reading theirs still.
+    // The page may still be reading the other change.
     await until(async () => (await field(page, 'Priority').inputValue()) === 'urgent');
     expect((await storyNow()).priority).toBe('urgent');
   });
@@ -164,7 +164,7 @@ export function editJourneys(house: House): void {
     await page.getByRole('alert').locator('ins', { hasText: 'invoice' }).waitFor();
     await page.getByRole('alert').locator('ins', { hasText: 'at once' }).waitFor();
     expect((await storyNow()).description).toBe('Guests pay by invoice.');
-    // Whoever leaves finds what was typed again.
+    // A draft is restored when its author returns.
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave page' }).click();
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
@@ -191,7 +191,7 @@ export function editJourneys(house: House): void {
     await page.keyboard.press('Enter');
     await page.getByText('Blocked by other stories').waitFor();
     await page.getByRole('button', { name: 'Remove blocker WEB-2' }).waitFor();
-    // A circle is refused, and said to be.
+    // A cycle is refused with a message.
     const other = await open(people.ben.me.token, '/s/WEB-2');
     await field(other, 'Add a blocking story').fill('WEB-1');
     await other.keyboard.press('Enter');

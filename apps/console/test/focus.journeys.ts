@@ -1,4 +1,4 @@
-/** Where the focus is once the button that had it is gone, for those who have no other hand on the page. */
+/** Tests the focus after a focused button disappears, for keyboard users. */
 import { beforeEach } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
@@ -62,7 +62,7 @@ export function focusJourneys(house: House): void {
     await page.getByRole('button', { name: 'Remove reviewer Ben' }).press('Enter');
     await page.getByText('No reviewer').waitFor();
     await hasFocus(page, ask);
-    // Where all are asked there is no one left to choose.
+    // If all members are reviewers, none is left to choose.
     const { items } = await house.client(people.ana.me.token).members.list({});
     for (const { id } of items) await reviewers.add({ storyId: 'WEB-1', memberId: id });
     await ask.waitFor({ state: 'detached' });

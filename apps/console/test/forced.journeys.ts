@@ -1,4 +1,4 @@
-/** Colours that are the reader's own, and the smallest screens: what a tint says elsewhere is to be seen there too. */
+/** Tests forced colors and the smallest screens: information in tints must also be visible there. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { type People } from '@muster/testing';
@@ -27,7 +27,7 @@ export function forcedJourneys(house: House): void {
       const style = page.getComputedStyle(node);
       return Object.fromEntries(wanted.map((name) => [name, style[name] ?? '']));
     }, names);
-  /** The lines around an element: what is drawn whatever colours are forced. */
+  /** Returns the lines around an element, which are rendered with any forced colors. */
   async function lines(element: Locator): Promise<string> {
     const style = await styleOf(element);
     const line = (name: string): string => `${style[`${name}Style`]} ${style[`${name}Width`]}`;
@@ -58,7 +58,7 @@ export function forcedJourneys(house: House): void {
       await page.locator('.card[data-moving]').waitFor();
       expect(await lines(beta)).toBe('outline dashed 3px border solid 1px');
       await page.keyboard.press('Escape');
-      // The page that one is on, in the rail and in a list, stands on another ground than those beside it.
+      // The current page has a different background than its neighbors in the rail and in a list.
       const [here, other] = [
         page.getByRole('link', { name: 'Web shop' }),
         page.getByRole('link', { name: 'Agents at work' }),

@@ -1,9 +1,13 @@
-/** An organization in which every page has something to show, and texts by which each page is known to be there: of what comes by
- * a request of its own, one each. */
+/**
+ * Fills an organization so that every page has content. Lists the texts that show that a page has loaded, one
+ * per request of the page.
+ */
 import { type People } from '@muster/testing';
 import { arrange, type House } from './house.ts';
 
-/** One after the other, so that lists have their order. Leases and locks last four hours. */
+/**
+ * Inserts records one after the other, so that lists have a fixed order. Leases and locks last four hours.
+ */
 export async function furnish(house: House, people: People): Promise<void> {
   const ttlSeconds = 14_400;
   await arrange(house, people, { backlog: ['Alpha', 'Beta'], ready: ['Gamma'], in_progress: ['Delta'] });

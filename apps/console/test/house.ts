@@ -1,4 +1,4 @@
-/** The console as people meet it: built, behind an API of its own, with people who have tokens, and their windows. */
+/** Starts the built console with an API of its own, members with tokens, and browser windows. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,7 @@ import { useMails } from './mails.ts';
 
 export interface Window {
   readonly page: Page;
-  /** What went wrong on it so far. */
+  /** The problems observed so far. */
   readonly faults: readonly string[];
   close(): Promise<void>;
 }
@@ -25,25 +25,28 @@ export interface House {
   url(): string;
   site(): Site;
   folder(): string;
-  /** The typed client of whom the token is, over HTTP. */
+  /** Returns a typed client with this token, over HTTP. */
   client(token: string): Client;
-  /** A window of its own, signed in by the token, at a page below /console. */
+  /** Opens an isolated window at a page below /console, signed in by the token. */
   open(token: string, address?: string, options?: BrowserContextOptions): Promise<Window>;
-  /** A window in which nobody is signed in. */
+  /** Opens a window without signing in. */
   visit(address: string, options?: BrowserContextOptions): Promise<Window>;
-  /** Signs in, in a new window, by the link of a mail, on the way to a page below /console; where there is a sign-in. */
+  /**
+   * Signs in with the link of an e-mail, in a new window that leads to a page below /console. Requires a
+   * sign-in.
+   */
   signIn(email: string, address?: string): Promise<Window>;
-  /** Asks on the page of the sign-in for a link by mail; the address of the link. */
+  /** Requests a link by e-mail on the sign-in page, and returns the link's address. */
   askForLink(page: Page, email: string): Promise<string>;
-  /** To another page in the same window, as a link does: a token lives as long as its page. */
+  /** Navigates within the same window like a link, since a token lives only as long as its page. */
   go(page: Page, address: string): Promise<void>;
-  /** Ends the API and starts it again at the same address; the work is done in between. */
+  /** Stops the API, runs the work, and starts the API again at the same address. */
   whileApiIsAway(work: () => Promise<void>): Promise<void>;
 }
 
 interface HouseOptions {
   readonly hasSignIn?: boolean;
-  /** Whether its windows are drawn alike on all machines. */
+  /** True if the windows must render identically on all machines. */
   readonly isForPictures?: boolean;
 }
 
@@ -75,12 +78,12 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     if (hasSignIn)
       signIn = await startApp('apps/sign-in/src/main.ts', {
         ...{ DATABASE_URL: world.database.url, BASE_URL: url(), MAIL_FOLDER: mails.folder() },
-        // Everyone signs in from one address here.
+        // All sign-ins come from one address here.
         LIMIT_SIGN_IN: '1000/1000',
         ...{ TRUST_PROXY: '127.0.0.1', HOME_PATH: '/console/' },
       });
     api = await startApi();
-    // The browser without windows has to be told how letters are drawn by the one with windows.
+    // A headless browser must be told how to render fonts like a browser with windows.
     browser = await launch(isForPictures ? ['--font-render-hinting=slight', '--disable-lcd-text'] : []);
     if (browser !== undefined) windows = windowsOf(browser);
   });
@@ -148,7 +151,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
   };
 }
 
-/** A project with a column for each status, and stories in them. */
+/** Creates a project with a column for each status, and stories in them. */
 export async function arrange(
   house: House,
   { ana }: People,

@@ -1,4 +1,4 @@
-/** What a hand that stays on the keyboard does to a card and a story, and what it does not do by mistake. */
+/** Tests keyboard shortcuts on cards and stories, including keys that must do nothing. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
@@ -16,7 +16,7 @@ export function keysJourneys(house: House): void {
 
   const focused = (page: Page, name: string | RegExp): Locator =>
     page.locator(':focus').and(page.getByRole('link', { name }));
-  /** The board, with the focus on its first card. */
+  /** Opens the board with the focus on its first card. */
   async function openBoard(): Promise<Page> {
     const page = await open(people.ana.me.token, '/p/WEB');
     await page.getByRole('link', { name: 'Alpha' }).waitFor();
@@ -40,7 +40,7 @@ export function keysJourneys(house: House): void {
       details: {},
     }),
   };
-  /** Calls that change something, from now on. */
+  /** Collects the write calls from now on. */
   function writesOf(page: Page): string[] {
     const found: string[] = [];
     page.on('request', (request) => {
@@ -73,7 +73,7 @@ export function keysJourneys(house: House): void {
     await page.getByRole('region', { name: 'In review', exact: true }).getByText('Alpha').waitFor();
     await focused(page, 'Alpha').waitFor();
     await until(async () => (await story()).status === 'in_review');
-    // Off the board, with the focus on the next card of the column.
+    // The card leaves the board, and the next card of the column gets the focus.
     await press(page, 'h');
     await focused(page, 'Gamma').waitFor();
     await press(page, 'h');
@@ -98,12 +98,12 @@ export function keysJourneys(house: House): void {
     await press(page, 'x', 'ArrowDown', 'x', 'p');
     const menuOf = (name: string): Locator => page.getByRole('menu', { name, exact: true });
     const chosen = page.getByRole('toolbar', { name: 'All selected stories' });
-    // They differ: Enter alone takes nothing.
+    // The values differ, so Enter alone selects nothing.
     await menuOf('Priority of 2 stories').and(page.locator(':focus')).waitFor();
     await press(page, 'Enter', 'u', 'Enter');
     await page.locator('.notice', { hasText: '2 stories were changed' }).waitFor();
     expect([(await story()).priority, (await story('WEB-2')).priority]).toEqual(['urgent', 'urgent']);
-    // One of them is refused: it stays selected, and is named.
+    // One of the stories is refused: it stays selected and is named.
     await focused(page, 'Beta').waitFor();
     await press(page, 'x', 'ArrowUp', 'x');
     await chosen.getByText('2 selected').waitFor();
@@ -117,7 +117,7 @@ export function keysJourneys(house: House): void {
     await chosen.getByText('1 selected').waitFor();
     await page.getByRole('region', { name: 'Done', exact: true }).getByText('Beta').waitFor();
     expect([(await story()).status, (await story('WEB-2')).status]).toEqual(['backlog', 'done']);
-    // Off the board, and the focus goes to one that stays.
+    // The card leaves the board, and the focus moves to one that stays.
     await focused(page, 'Alpha').waitFor();
     await stories.create({ projectId: 'WEB', title: 'Delta', columnId: (await story()).columnId ?? '' });
     await page.getByRole('link', { name: 'Delta' }).waitFor();
@@ -139,7 +139,7 @@ export function keysJourneys(house: House): void {
       await menu(page).waitFor({ state: 'detached' });
       await focused(page, 'Alpha').waitFor();
     }
-    // Enter takes what it begins at, which is what holds.
+    // Enter selects the initial option, which is the current value.
     for (const key of ['s', 'a', 'p']) {
       await press(page, key);
       await menu(page).waitFor();
@@ -184,7 +184,7 @@ export function keysJourneys(house: House): void {
     expect(await page.getByText('1 selected').count()).toBe(0);
     await pressBoth(page, 'g', 's');
     await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
-    // The board, its epics and its health are those of the project that one was at last.
+    // Shortcuts to the board, the epics and the health page use the project that was opened last.
     await pressBoth(page, 'g', 'e');
     await page.getByRole('heading', { name: 'Epics and groups' }).waitFor();
     await pressBoth(page, 'g', 'h');
@@ -219,7 +219,7 @@ export function keysJourneys(house: House): void {
     const page = await openBoard();
     await press(page, 'r');
     await menu(page).getByText('Chloé').waitFor();
-    // What happens to the story meanwhile makes the page ask again, and no answer comes.
+    // An event on the story makes the page refetch, and no response arrives.
     const asked = page.waitForRequest('**/api/reviewers/list');
     await intercept(page, '**/api/reviewers/list', () => undefined);
     await house
@@ -243,7 +243,7 @@ export function keysJourneys(house: House): void {
     await menu(page).waitFor();
     await press(page, 'Escape');
     await focused(page, 'Alpha').waitFor();
-    // The menu opens before the column tells that it was scrolled.
+    // The menu opens before the scroll event of the column.
     const scrolled = `new Promise((resolve) => {
       document.addEventListener('scroll', () => requestAnimationFrame(() => requestAnimationFrame(() => resolve(''))), { capture: true, once: true });
       ${pressing('End', 'p')}
@@ -261,7 +261,7 @@ export function keysJourneys(house: House): void {
       page.evaluate(`document.querySelector('.column-scroll').scrollBy(0, ${top})`);
     await scrollBy(-60);
     await until(beside);
-    // Once its card is out of sight, it goes.
+    // The menu closes once its card is out of view.
     await scrollBy(-9_999);
     await menu(page).waitFor({ state: 'detached' });
     expect((await story('WEB-27')).priority).toBe('none');
@@ -305,7 +305,7 @@ export function keysJourneys(house: House): void {
     await menu(page).getByText('Ben').waitFor();
     await press(page, 'b', 'Enter');
     await page.locator('.reviewer', { hasText: 'Ben' }).waitFor();
-    // One who reads alone has none of them.
+    // A viewer has none of these menus.
     const theirs = await open(people.dan.me.token, '/s/WEB-1');
     await theirs.getByRole('heading', { name: 'Alpha' }).waitFor();
     await press(theirs, 's', 'a', 'p', 'r');

@@ -1,4 +1,4 @@
-/** The mails that sign-in writes into a folder, as their reader would open them. */
+/** Reads the e-mails that sign-in writes into a folder, as a recipient would. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,14 +16,14 @@ export function useMails() {
   return {
     folder: () => folder,
     count: async (email: string): Promise<number> => (await filesTo(email)).length,
-    /** The address of the newest mail's link, once there are so many. */
+    /** Returns the link in the newest e-mail, once there are `nth` of them. */
     link: async (email: string, nth = 1): Promise<string> => {
       let found: string | undefined;
       await until(async () => {
         const files = await filesTo(email);
         if (files.length < nth) return false;
         const text = await readFile(path.join(folder, files.at(-1) ?? ''), 'utf8');
-        // Long lines are folded, and `=` is written out.
+        // Reverses quoted-printable encoding: long lines are folded, and `=` is escaped.
         found = /http:\S+\/auth\/link\?token=[\w-]{43}/.exec(
           text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '='),
         )?.[0];

@@ -1,4 +1,7 @@
-/** Ten thousand stories in one column: what a page holds of them is bounded by budgets.json, and each is reached by keys. */
+/**
+ * Tests ten thousand stories in one column. budgets.json limits how many a page renders, and keys reach each
+ * of them.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
@@ -14,7 +17,10 @@ const count = 10_000;
 let window: Window;
 let page: Page;
 
-/** Behind the few that the API made; a hundred thousand calls would take longer than all of it. */
+/**
+ * Inserts the stories by SQL after the few made by the API, since a hundred thousand calls would take too
+ * long.
+ */
 const fill = `
   insert into stories (org_id, id, project_id, number, title, description, status, column_id, rank, labels, created_by)
   select c.org_id, uuidv7(), c.project_id, n, 'A story' || repeat(' of some length', n % 7) || ', number ' || n, '', c.status, c.id,
@@ -29,7 +35,7 @@ beforeAll(async () => {
   await house.world.rows(fill, project.id, count);
   window = await house.open(people.ana.me.token, '/p/WEB');
   ({ page } = window);
-  // All are there, not the first page of them.
+  // All stories are counted, not only the first page.
   await page.getByText(count.toLocaleString('en'), { exact: true }).first().waitFor();
   await page.getByRole('link', { name: 'First', exact: false }).first().waitFor();
 });
@@ -39,7 +45,7 @@ afterAll(async () => {
 
 const nodes = (of = page): Promise<number> => of.evaluate<number>('document.querySelectorAll("*").length');
 
-/** So much of the focused card is below what its column shows. */
+/** Measures how far the focused card extends below the visible part of its column. */
 const hiddenBelow = `{
   const card = document.activeElement;
   Math.max(0, Math.round(card.getBoundingClientRect().bottom - card.closest('.column-scroll').getBoundingClientRect().bottom));
@@ -59,7 +65,7 @@ journey('leads to the last of them by one key, and back, with the focus on the c
   await page.keyboard.press('End');
   await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
   expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
-  // However high the cards around it turned out to be, it is in view.
+  // The card is in view, whatever the real heights of the cards around it.
   await until(async () => (await page.evaluate(hiddenBelow)) === 0);
   await page.keyboard.press('ArrowUp');
   await page.locator('[data-card]:focus', { hasText: `number ${count - 1}` }).waitFor();
@@ -74,7 +80,7 @@ journey('begins at the top with what a filter finds, wherever the column was', a
   await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
   await page.getByRole('searchbox', { name: 'Filter stories' }).fill('some 77 number');
   await page.getByText(/^\d+ of 10,000$/).waitFor();
-  // The first of them.
+  // The first matching card.
   await page.getByRole('link', { name: 'number 177', exact: false }).first().waitFor();
   expect(await page.evaluate(`document.querySelector('.column-scroll').scrollTop`)).toBe(0);
   await page.getByRole('searchbox', { name: 'Filter stories' }).fill('');

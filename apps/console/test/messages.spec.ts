@@ -1,4 +1,6 @@
-/** All that people read stands in web/messages, so that a second language is other files of the same shape. */
+/**
+ * Tests that all visible texts are in web/messages, so that a translation only needs files of the same shape.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
@@ -8,7 +10,7 @@ const web = path.resolve(import.meta.dirname, '../web');
 const files = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter(
   (file) => /(?<!\.spec)\.tsx?$/.test(file) && !file.startsWith('messages/'),
 );
-/** Attributes and properties whose value is read or heard. */
+/** Attributes and properties whose value is shown or spoken. */
 const spoken = new Set([
   'aria-label',
   'title',
@@ -22,7 +24,7 @@ const spoken = new Set([
   'intro',
   'empty',
 ]);
-/** Examples that are the same in every language. */
+/** Returns true for examples that are the same in every language. */
 const isNoText = (text: string): boolean =>
   !/\p{L}/u.test(text) || /^https?:\/\/$|^[a-z]*\.(example|com)$/.test(text);
 

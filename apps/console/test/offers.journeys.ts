@@ -1,4 +1,4 @@
-/** Work that is offered: those who may accept or take it do so where they see it. */
+/** Tests offered work: those who may accept or take it can do so wherever it is shown. */
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { intercept, journey } from './browser.ts';
@@ -13,7 +13,7 @@ export function offersJourneys(house: House): void {
     await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
   });
 
-  /** Robo leaves off at a checkpoint, and offers what is left. */
+  /** Releases the work at a checkpoint as Robo, and offers the rest. */
   async function offer(to: { toMemberId: string } | { toAgentId: string }): Promise<void> {
     const { deliveryExecutions } = house.client(people.robo.me.token);
     const { execution, leaseToken } = await deliveryExecutions.acquire({
@@ -42,7 +42,7 @@ export function offersJourneys(house: House): void {
     await offered.waitFor({ state: 'detached' });
     expect(await holder()).toBe('Chloé');
     await page.getByText('1 unread').waitFor({ state: 'detached' });
-    // A notice belongs to the page on which it came.
+    // A notice belongs to the page on which it appeared.
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.locator('.notice').waitFor({ state: 'detached' });
   });
@@ -75,7 +75,7 @@ export function offersJourneys(house: House): void {
     const page = await open(people.chloe.me.token, '/s/WEB-1');
     const accept = page.getByRole('button', { name: 'Accept WEB-1' });
     await accept.waitFor();
-    // It is taken by another, which this page has not heard yet.
+    // Someone else takes the work, and this page has not received the event yet.
     await intercept(page, '**/api/storyCollaboration/context', () => new Promise(() => undefined));
     await house.client(people.ana.me.token).deliveryExecutions.acquire({
       ...{ targetType: 'story', targetId: 'WEB-1', takeOver: true },

@@ -1,4 +1,4 @@
-/** What waits for me, what I was told, who is at work, and the ways there by keys. */
+/** Tests the pages for pending work, notifications and active agents, and the shortcuts to them. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
@@ -56,7 +56,7 @@ export function pagesJourneys(house: House): void {
     );
     await robo.deliveryExecutions.release(held);
     await page.getByRole('heading', { name: 'No work in progress' }).waitFor();
-    // The member who asked is told, and everyone sees what was stopped until another takes it.
+    // The member who asked is notified, and everyone sees the stopped work until someone takes it.
     await page
       .locator('.notice', { hasText: 'WEB-2 has stopped' })
       .getByText(/^Robo released it/)
@@ -154,7 +154,7 @@ export function pagesJourneys(house: House): void {
     expect((await house.client(people.ana.me.token).notifications.unreadCount()).unread).toBe(0);
     await page.getByRole('link', { name: 'Inbox' }).click();
     await page.getByRole('region', { name: 'Done' }).waitFor();
-    // The title says who did what to which story; the line under it repeats none of that.
+    // The title says who did what to which story; the line below repeats none of it.
     expect(await page.locator('.row-fact', { hasText: 'Ben' }).count()).toBe(0);
   });
 
@@ -216,7 +216,7 @@ export function pagesJourneys(house: House): void {
     for (const storyId of ['WEB-1', 'WEB-2'])
       for (const status of ['in_progress', 'done'] as const)
         await chloe.stories.updateStatus({ storyId, status });
-    // A chart is drawn from two weeks on.
+    // A chart needs data of two weeks.
     const { story } = await chloe.stories.get({ storyId: 'WEB-1' });
     await house.world.rows(`update activity set at = at - interval '8 days' where story_id = $1`, story.id);
     const page = await open(people.ana.me.token, '/p/WEB/health');
@@ -277,7 +277,7 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('heading', { name: 'Delta' }).waitFor();
     await page.waitForURL(/\/s\/WEB-2$/);
     await page.getByRole('button', { name: 'Edit title' }).waitFor();
-    // It replaces the address that the link had.
+    // The new address replaces that of the link.
     await page.goBack();
     await locks.waitFor();
   });

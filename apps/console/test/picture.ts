@@ -1,6 +1,6 @@
 /**
- * Takes the picture that the README begins with, of the demo that npm start runs: node apps/console/test/picture.ts [address].
- * It waits until the demo's agent is at work.
+ * Takes the screenshot at the top of the README, of the demo that npm start runs: node
+ * apps/console/test/picture.ts [address]. It waits until the demo's agent is at work.
  */
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const executablePath = findBrowser();
 if (executablePath === undefined) throw new Error('there is no Chromium here');
 const browser = await chromium.launch({ executablePath, args: browserFlags() });
 try {
-  // So high that the columns end between two cards.
+  // The height makes the columns end between two cards.
   const page = await browser.newPage({ viewport: { width: 1440, height: 690 }, colorScheme: 'light' });
   await page.goto(address);
   await page.getByRole('button', { name: /^Sign in as/ }).click();

@@ -1,6 +1,6 @@
 /**
- * Every page beside its picture. After a change that is meant, `UPDATE_PICTURES=1 npx nx long console` takes them anew; what
- * differs otherwise is in dist/pictures, with its differences in red.
+ * Compares every page with its stored screenshot. After an intended change, `UPDATE_PICTURES=1 npx nx long
+ * console` updates them. Otherwise dist/pictures contains the differing pages, with the differences in red.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -19,7 +19,9 @@ const house = useHouse({ isForPictures: true });
 const kept = path.join(import.meta.dirname, 'pictures');
 const found = path.resolve(import.meta.dirname, '../../../dist/pictures');
 const isUpdate = process.env['UPDATE_PICTURES'] === '1';
-/** Of all pixels, so many may differ: less than a button that moved, more than how browsers draw an edge. */
+/**
+ * The maximum share of differing pixels: less than a moved button, more than differences in anti-aliasing.
+ */
 const mostDiffering = 0.001;
 
 const require = createRequire(import.meta.url);
@@ -27,7 +29,9 @@ const inter = path.join(
   path.dirname(require.resolve('@fontsource-variable/inter/LICENSE')),
   'files/inter-latin-wght-normal.woff2',
 );
-/** One font on every machine, and no sight of what is another with every run: ids, secrets, charts by day. */
+/**
+ * Uses one font on every machine, and hides content that changes with every run: ids, secrets, charts by day.
+ */
 const alike = `
   @font-face { font-family: Inter; src: url('/console/assets/inter-AAAAAAAA.woff2'); font-weight: 100 900; }
   :root { --font: Inter; --mono: Inter; }
@@ -47,7 +51,7 @@ const views = {
   narrow: { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 } as const satisfies Record<string, BrowserContextOptions>;
 
-/** A window whose pages look the same wherever they are drawn; `more` is CSS on top. */
+/** Opens a window that renders identically on every machine; `more` is additional CSS. */
 async function openAlike(view: keyof typeof views, more = ''): Promise<Window> {
   const window = await house.visit('/', { ...views[view], reducedMotion: 'reduce', locale: 'en-US' });
   const { page } = window;
@@ -56,7 +60,7 @@ async function openAlike(view: keyof typeof views, more = ''): Promise<Window> {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, body: `${await answer.text()}${alike}${more}` });
   });
-  // What happened a moment ago was two hours ago, in every run, by the browser's clock and by the service's.
+  // Sets both clocks so that events of a moment ago appear as two hours old in every run.
   const time = new Date(Date.now() + 100 * 60_000);
   await page.clock.setFixedTime(time);
   await page.route('**/api/session/identity', async (route) => {
@@ -81,7 +85,7 @@ async function pictureOf(page: Page, address: string, signs: readonly string[]):
   return PNG.sync.read(await page.screenshot());
 }
 
-/** The share of pixels that differ; all of them where the sizes do. */
+/** Returns the share of differing pixels; 1 if the sizes differ. */
 function differing(one: PNG, other: PNG): { share: number; picture: PNG } {
   const { width, height } = one;
   const picture = new PNG({ width, height });
@@ -93,7 +97,7 @@ function differing(one: PNG, other: PNG): { share: number; picture: PNG } {
 const nameOf = (view: string, address: string): string =>
   `${view}${address.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '-now')}.png`;
 
-/** True where the page looks as its picture does. Else what it looks like is kept in dist/pictures. */
+/** Returns true if the page matches its screenshot. Otherwise stores the new image in dist/pictures. */
 async function looksAs(name: string, picture: PNG): Promise<boolean> {
   const file = path.join(kept, name);
   if (isUpdate) {

@@ -1,4 +1,4 @@
-/** A project is made where people look for it, and groups of its stories. */
+/** Tests the creation of projects and delivery groups, from all places that offer it. */
 import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
@@ -14,7 +14,7 @@ export function projectsJourneys(house: House): void {
 
   journey('makes a project by keys, with a key from its name, and opens its board', async () => {
     const page = await open(people.chloe.me.token, '/');
-    // Where there is none yet, also in what one sees first.
+    // Without any project, the start page offers it, too.
     await page.locator('main').getByRole('link', { name: 'New project' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).fill('new pro');
@@ -27,7 +27,7 @@ export function projectsJourneys(house: House): void {
     await page.getByText('Stories will be named ES-1').waitFor();
     await key.fill('shop9');
     expect(await key.inputValue()).toBe('SHOP9');
-    // Left empty, it follows the name again.
+    // An emptied key field follows the name again.
     await key.fill('');
     expect(await key.inputValue()).toBe('ES');
     await page.getByLabel('Description').fill('What we print');
@@ -120,7 +120,7 @@ export function projectsJourneys(house: House): void {
     const row = page.getByRole('listitem').filter({ hasText: 'Passkeys' });
     await row.getByText('0 of 2 done').first().waitFor();
     expect(await keys()).toEqual(['WEB-2', 'WEB-1']);
-    // Another renames it while one takes a story out: neither is lost.
+    // Someone else renames the group while a story is removed: both changes are kept.
     await row.getByRole('button', { name: 'Edit Passkeys' }).click();
     await page.getByRole('button', { name: 'Remove WEB-2' }).click();
     await house

@@ -1,4 +1,7 @@
-/** Signing in, as people who have a browser and a mailbox do: on the way to a page, out again, and anew before what is dangerous. */
+/**
+ * Tests signing in with a browser and a mailbox: on the way to a page, signing out, and confirming the
+ * identity before sensitive actions.
+ */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
@@ -9,7 +12,7 @@ import { useWindows } from './windows.ts';
 const house = useHouse({ hasSignIn: true });
 let people: People;
 const email = 'ana@example.com';
-/** All organizations of these specs know her. */
+/** She is a member of the organizations of all tests here. */
 const at = (address: string): string => `${address}${address.includes('?') ? '&' : '?'}org=${people.slug}`;
 const { keep: kept } = useWindows(house);
 beforeEach(async () => {
@@ -21,7 +24,7 @@ journey('leads to the sign-in and back to the page that was asked for, with its 
   const { page } = kept(await house.signIn(email, at('/p/WEB?q=alp')));
   await page.getByRole('link', { name: 'Alpha' }).waitFor();
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/console/p/WEB?q=alp');
-  // The cookie is all there is: a new page of the same browser is signed in, and no script can read why.
+  // The cookie is sufficient: a new page of the same browser is signed in, and no script can read the cookie.
   await goTo(page, page.url());
   await page.getByRole('link', { name: 'Alpha' }).waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
@@ -38,7 +41,7 @@ journey('signs out of the whole browser', async () => {
   await page.getByRole('button', { name: 'Ana', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  // The other window hears of it by its stream or with its next call, and shows nothing any more.
+  // The other window is signed out by its stream or by its next call, and shows no data any more.
   const signIn = other.getByRole('heading', { name: 'Sign in' });
   await other.getByRole('link', { name: 'Activity' }).or(signIn).first().click();
   await signIn.waitFor();
@@ -64,7 +67,7 @@ journey('goes from one organization to another, each in its window', async () =>
 journey('asks for a fresh proof in a window beside, and goes on with what was typed', async () => {
   const { page } = kept(await house.visit(at('/settings/tokens')));
   await goTo(page, await house.askForLink(page, email));
-  // Before the API hears of the session: what it knows of one it remembers for a while.
+  // Set before the API first reads the session, since it caches sessions for a while.
   await page.route('**/auth/session', async (route) => {
     await house.world.rows(`update sign_in.sessions set proven_at = now() - interval '11 minutes'`);
     await route.continue();
@@ -129,7 +132,7 @@ journey('shows the browsers in which one is signed in, and ends another', async 
   await page.getByText('this browser').waitFor();
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
   await page.locator('.notice', { hasText: '1 session signed out' }).waitFor();
-  // Its stream of events may have told it by now, or tells it while its next page is asked for.
+  // The event stream may have signed it out already, or does so while the next page loads.
   const signIn = other.getByRole('heading', { name: 'Sign in' });
   await other.getByRole('link', { name: 'Activity' }).or(signIn).first().click();
   await signIn.waitFor();

@@ -1,4 +1,4 @@
-/** Settings, as an owner and a colleague change them at once. */
+/** Tests settings that an owner and a colleague change at the same time. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
@@ -77,7 +77,7 @@ export function settingsJourneys(house: House): void {
     await box('E-mail').check();
     await replies.getByText('Saved').waitFor();
     expect(await of('comment_reply')).toEqual({ inbox: true, email: true, push: false });
-    // What is chosen twice in a row ends as it was chosen last.
+    // Repeated choices end with the last one.
     let saves = 0;
     page.on('response', (answer) => {
       if (answer.ok() && answer.url().endsWith('/api/notifications/setPreference')) saves += 1;
@@ -91,7 +91,7 @@ export function settingsJourneys(house: House): void {
       .getByRole('checkbox', { name: 'Push' })
       .press(' ');
     await replies.getByText('off', { exact: true }).waitFor();
-    // Taken back where it is refused.
+    // A refused choice is reverted.
     await intercept(page, '**/api/notifications/setPreference', (route) =>
       route.fulfill(refusal(403, 'forbidden')),
     );
@@ -299,7 +299,7 @@ export function settingsJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/settings/providers');
     await page.getByRole('heading', { name: 'No identity providers yet' }).waitFor();
     await page.getByRole('button', { name: 'Add identity provider' }).click();
-    // The first field has the focus; a form that is closed gives it back to the button that opened it.
+    // The first field gets the focus; a closed form returns it to the button that opened it.
     await page.locator(':focus').and(page.getByLabel('Issuer')).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).press('Enter');
     await page
@@ -352,7 +352,7 @@ export function settingsJourneys(house: House): void {
     await mine.getByRole('button', { name: 'Create team' }).waitFor();
     await house.go(mine, '/settings/general');
     expect(await mine.getByLabel('Name', { exact: true }).inputValue()).toBe('Acme Works');
-    // Of a page that is old nothing is saved over what it does not show.
+    // An outdated page saves nothing over values that it does not show.
     await intercept(mine, '**/api/session/identity', (route) => route.abort());
     await house.client(people.ben.me.token).orgs.update({ name: 'Acme and Sons' });
     await mine.getByLabel('Name', { exact: true }).fill('Acme Ltd');
@@ -365,7 +365,7 @@ export function settingsJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/settings/providers');
     await page.getByRole('button', { name: 'Add identity provider' }).click();
     const selected = () => page.evaluate('getSelection().toString()');
-    // As on plain http, and as where the reader's browser asks and hears no.
+    // Simulates plain http, and a browser in which the reader denies access to the clipboard.
     for (const clipboard of ['undefined', '{ writeText: () => Promise.reject(new Error()) }']) {
       await page.evaluate(
         `getSelection().empty(); Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`,

@@ -1,4 +1,4 @@
-/** What a browser loads before the board shows, held against budgets.json. */
+/** Compares what a browser loads before the board appears with budgets.json. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What each page shows while what it needs is on its way, where that failed, and where it is not to be seen. */
+/** Tests what each page shows while its data loads, after a failure, and without permission. */
 import { expect } from '@jest/globals';
 import { type Page, type Route } from 'playwright-core';
 import { goTo, intercept, journey } from './browser.ts';
@@ -6,9 +6,9 @@ import { pages } from './furnished.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
-/** What the frame of all pages reads. */
+/** Matches the requests of the frame that all pages share. */
 const frame = /\/api\/(session|events|projects\/list|notifications\/unreadCount)/;
-/** What these show is known to the frame: who is looking, and by what. */
+/** Pages that only show data of the frame: the session and its identity. */
 const asksNothing: readonly string[] = ['/settings/sessions', '/settings/general', '/new-project'];
 const refusal = (status: number, code: string) => (route: Route) =>
   route.fulfill({
@@ -30,7 +30,7 @@ export function statesJourneys(house: House): void {
     const addresses = pages
       .map(([address]) => address)
       .filter((address) => !address.includes('?') && !asksNothing.includes(address));
-    // Each state in a window of its own, at once.
+    // All states at the same time, each in a separate window.
     const windows: [Page, (typeof states)[number]][] = [];
     for (const state of states) windows.push([await open(people.ana.me.token, '/nowhere'), state]);
     const silent = windows.map(async ([page, [state, sign, answer]]) => {
@@ -114,7 +114,7 @@ export function statesJourneys(house: House): void {
     await page.getByText('This loads as soon as the connection is back').first().waitFor();
     await page.context().setOffline(false);
     await page.locator('main').getByText('commented on').waitFor();
-    // The browser tells of each file that it could not load.
+    // The browser reports each file that it could not load.
     const [window] = take();
     await window?.close();
   });
@@ -136,7 +136,7 @@ export function statesJourneys(house: House): void {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
     expect(lost).toBe(2);
-    // The browser tells of each.
+    // The browser reports each of them.
     const [window] = take();
     expect(window?.faults).toHaveLength(2);
     await window?.close();

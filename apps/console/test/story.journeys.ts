@@ -1,4 +1,4 @@
-/** A story as people read it: what changed word by word, what was said, who works on it and can be asked to stop. */
+/** Tests a story as people read it: changes word by word, comments, and work that can be asked to stop. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
@@ -52,13 +52,13 @@ export function storyJourneys(house: House): void {
     expect([await picture.getAttribute('href'), await picture.getAttribute('rel')]).toEqual([
       ...['https://example.com/p.png', 'noopener noreferrer nofollow'],
     ]);
-    // Text becomes elements by one way alone: the page itself has no other.
+    // Text becomes elements only through DOMPurify; the page has no other way.
     expect(
       await page.evaluate(
         `(() => { try { document.body.innerHTML = '<b>x</b>'; return 'let'; } catch { return 'refused'; } })()`,
       ),
     ).toBe('refused');
-    // What the policy refused are the only faults that this page has.
+    // Violations of the policy are the only faults of this page.
     const [window] = windows.take();
     expect(window?.faults.filter((fault) => !/TrustedHTML|Content Security Policy/.test(fault))).toEqual([]);
     await window?.close();
@@ -120,7 +120,7 @@ export function storyJourneys(house: House): void {
     });
     await page.getByText('The form is there').waitFor();
     await page.getByText('Check it').waitFor();
-    // The work itself says who has it: nothing there is ready to start.
+    // The section of the work names its holder, so there is no readiness section.
     expect(await page.getByRole('heading', { name: 'Readiness' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
@@ -136,7 +136,7 @@ export function storyJourneys(house: House): void {
     await robo.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, runId: 'run-2' });
   });
 
-  /** Where a spec is written; keys that go there are no shortcuts. */
+  /** Locates the editor of a spec; keys typed there are no shortcuts. */
   const editor = (page: Page): Locator => page.getByRole('textbox', { name: 'Spec, in Markdown' });
   async function writeSpec(page: Page, text: string): Promise<void> {
     await editor(page).focus();

@@ -3,7 +3,7 @@ import { hearTime, timeNow } from '../web/data/time.ts';
 import { ago, ending } from '../web/messages/index.ts';
 
 const minute = 60_000;
-/** An answer that took 20 ms, of a service whose clock is so far ahead of the browser's. */
+/** Records a response that took 20 ms, from a service whose clock is ahead of the browser's. */
 function hearServiceAhead(millis: number): void {
   const asked = Date.now();
   hearTime(new Date(asked + 10 + millis).toISOString(), asked, asked + 20);

@@ -1,4 +1,4 @@
-/** What happened, narrowed by links that can be sent to others. */
+/** Tests the activity, with filters as links that can be shared. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
@@ -17,7 +17,7 @@ export function trailsJourneys(house: House): void {
     await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'ready' });
   });
 
-  /** All lines, once they are so many. */
+  /** Returns all lines once there are `count` of them. */
   async function lines(page: Page, count: number): Promise<string[]> {
     const rows = page.locator('main .row-words');
     await until(async () => (await rows.count()) === count);
@@ -38,7 +38,7 @@ export function trailsJourneys(house: House): void {
     await page.getByRole('link', { name: 'commented on' }).click();
     await until(() => addressOf(page).includes('kind=comment.created'));
     expect(addressOf(page)).toBe(`?actor=${people.chloe.me.memberId}&story=WEB-1&kind=comment.created`);
-    // Whoever is sent the address sees the same.
+    // Another member with the address sees the same.
     const theirs = await open(people.ben.me.token, `/activity${new URL(page.url()).search}`);
     expect(await lines(theirs, 1)).toEqual([expect.stringMatching(/^Chloé commented on WEB-1 Alpha/)]);
     expect(await theirs.getByLabel('Actor').locator('option:checked').textContent()).toBe('Chloé');
@@ -50,7 +50,7 @@ export function trailsJourneys(house: House): void {
     await theirs.getByRole('link', { name: 'Clear filters' }).click();
     await lines(theirs, 5);
     expect(addressOf(theirs)).toBe('');
-    // One step back is the filter before.
+    // Going back restores the previous filter.
     await page.goBack();
     await until(() => !addressOf(page).includes('kind'));
   });

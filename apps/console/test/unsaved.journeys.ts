@@ -1,4 +1,4 @@
-/** Text that is not saved yet is kept, or asked about, wherever it is written. */
+/** Tests that unsaved text is kept or asked about, wherever it is written. */
 import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';

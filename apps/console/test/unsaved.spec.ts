@@ -1,10 +1,13 @@
-/** Text is never lost without a question: every form with a field for longer text guards it in the same way. */
+/**
+ * Tests that text is never lost without a question: every form with a field for longer text protects it in
+ * the same way.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
 
 const web = path.resolve(import.meta.dirname, '../web');
-/** A path that is only looked up is not text of its author. */
+/** A path that is only looked up is not text to protect. */
 const lookUps = new Set(['pages/locks-part.tsx']);
 const maxShortText = 120;
 

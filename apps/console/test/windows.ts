@@ -2,12 +2,12 @@ import { afterEach, expect } from '@jest/globals';
 import { type BrowserContextOptions, type Page } from 'playwright-core';
 import { type House, type Window } from './house.ts';
 
-/** Windows of a test: without a fault on any of their pages, and closed when it ends. */
+/** The windows of a test. It fails on a fault on any of their pages, and closes them at the end. */
 export interface Windows {
   readonly keep: (window: Window) => Window;
-  /** A window of its own, signed in by the token. */
+  /** Opens an isolated window, signed in by the token. */
   readonly open: (token: string, address: string, options?: BrowserContextOptions) => Promise<Page>;
-  /** Those that are kept, which the test goes on with by itself. */
+  /** Returns the kept windows, which the test then handles itself. */
   readonly take: () => Window[];
 }
 
