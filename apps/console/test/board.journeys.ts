@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page, type Request } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { dragUntil, goTo, intercept, journey, pickUp } from './browser.ts';
+import { beginsAtTheRight, dragUntil, goTo, intercept, journey, pickUp } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -166,21 +166,10 @@ export function boardJourneys(house: House): void {
     const { story } = await house.client(people.ana.me.token).stories.create({ projectId: 'WEB', title });
     const page = await open(people.ana.me.token, '/p/WEB');
     await page.locator('.card-title', { hasText: title }).waitFor();
-    const isFirstAtTheRight = `[...document.querySelectorAll('.card-title, .row-title')]
-      .filter(({ textContent }) => textContent.includes('English'))
-      .map(({ lastChild }) => {
-        const leftOf = (from) => {
-          const range = document.createRange();
-          range.setStart(lastChild, from);
-          range.setEnd(lastChild, from + 1);
-          return range.getBoundingClientRect().left;
-        };
-        return leftOf(0) > leftOf(lastChild.length - 1);
-      })`;
-    expect(await page.evaluate(isFirstAtTheRight)).toEqual([true]);
+    expect(await beginsAtTheRight(page, '.card-title', title)).toEqual([true]);
     const activity = await open(people.ana.me.token, `/activity?story=${story.key}`);
     await activity.locator('.row-title', { hasText: title }).waitFor();
-    expect(await activity.evaluate(isFirstAtTheRight)).toEqual([true]);
+    expect(await beginsAtTheRight(activity, '.row-title', title)).toEqual([true]);
   });
 
   journey('keeps a filter in the address, for a reader who is sent it', async () => {

@@ -175,3 +175,21 @@ export async function dragUntil(
     return (await shown.count()) > 0;
   });
 }
+
+/**
+ * Returns true for each element with that text whose first letter is to the right of its last one. Such a line has the
+ * direction of a text that begins in Arabic, although it ends in English.
+ */
+export const beginsAtTheRight = (page: Page, selector: string, text: string): Promise<unknown> =>
+  page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})]
+    .map(({ lastChild }) => lastChild)
+    .filter((child) => child instanceof Text && child.data === ${JSON.stringify(text)})
+    .map((child) => {
+      const leftOf = (from) => {
+        const range = document.createRange();
+        range.setStart(child, from);
+        range.setEnd(child, from + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return leftOf(0) > leftOf(child.length - 1);
+    })`);

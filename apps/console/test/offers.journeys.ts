@@ -40,11 +40,12 @@ export function offersJourneys(house: House): void {
     await offered.getByRole('button', { name: 'Accept WEB-1' }).click();
     await page.locator('.notice', { hasText: 'You now hold WEB-1' }).waitFor();
     await offered.waitFor({ state: 'detached' });
+    // A notice belongs to the page on which it appeared, and disappears when another one opens.
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
+    expect(await page.locator('.notice').count()).toBe(0);
     expect(await holder()).toBe('Chloé');
     await page.getByText('1 unread').waitFor({ state: 'detached' });
-    // A notice belongs to the page on which it appeared.
-    await page.getByRole('link', { name: 'Activity' }).click();
-    await page.locator('.notice').waitFor({ state: 'detached' });
   });
 
   journey('lets a lead take what is offered to another, and asks first', async () => {

@@ -2,7 +2,7 @@
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
-import { goTo, intercept, journey } from './browser.ts';
+import { beginsAtTheRight, goTo, intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
@@ -62,6 +62,56 @@ export function storyJourneys(house: House): void {
     const [window] = windows.take();
     expect(window?.faults.filter((fault) => !/TrustedHTML|Content Security Policy/.test(fault))).toEqual([]);
     await window?.close();
+  });
+
+  journey('scrolls a table that is too wide inside its column, and breaks none of its words', async () => {
+    const chloe = house.client(people.chloe.me.token);
+    const row = (cell: string): string => `|${`${cell}|`.repeat(40)}`;
+    await chloe.storySpec.update({ storyId, content: [row('heading'), row('--'), row('number')].join('\n') });
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    const table = page.locator('.prose table');
+    await table.waitFor();
+    const side = page.getByRole('complementary', { name: 'About the story' });
+    const [box, beside] = [await table.boundingBox(), await side.boundingBox()];
+    if (box === null || beside === null) throw new Error('the table or the side bar is not on the page');
+    expect(box.x + box.width).toBeLessThanOrEqual(beside.x);
+    const brokenWords = `{
+      const range = document.createRange();
+      [...document.querySelectorAll('.prose :is(th, td)')].filter((cell) => {
+        range.selectNodeContents(cell);
+        return range.getClientRects().length > 1;
+      }).length;
+    }`;
+    expect(await page.evaluate(brokenWords)).toBe(0);
+    // Playwright clicks only what no other element covers.
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await editor(page).waitFor();
+  });
+
+  journey('writes each text in the direction of its own first letter', async () => {
+    const text = 'مرحبا English 123';
+    const chloe = house.client(people.chloe.me.token);
+    await chloe.stories.update({ storyId, title: text });
+    const content = [text, `## ${text}`, `* ${text}`, `> ${text}`, `| ${text} |\n|--|\n| ${text} |`];
+    await chloe.storySpec.update({ storyId, content: content.join('\n\n') });
+    await chloe.comments.create({ storyId, body: text });
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await page.locator('.said').getByText(text).waitFor();
+    await page.locator('.prose td').getByText(text).waitFor();
+    const fieldModes = `[...document.querySelectorAll('textarea')].map((field) => getComputedStyle(field).unicodeBidi)`;
+    expect({
+      title: await beginsAtTheRight(page, 'h1', text),
+      blocks: await beginsAtTheRight(page, '.prose *', text),
+      fields: new Set(await page.evaluate<string[]>(fieldModes)),
+    }).toEqual({
+      title: [true],
+      // Six blocks of the spec, and one of the comment.
+      blocks: Array.from({ length: 7 }, () => true),
+      fields: new Set(['plaintext']),
+    });
+    await page.getByRole('button', { name: 'Show lines' }).click();
+    await page.locator('.lines').getByText(text, { exact: true }).waitFor();
+    expect(await beginsAtTheRight(page, '.lines code', text)).toEqual([true]);
   });
 
   journey('ticks a box of a spec for everyone, and leads from a key to its story', async () => {
