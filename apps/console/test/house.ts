@@ -86,7 +86,8 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     // A headless browser must be told how to render fonts like a browser with windows.
     browser = await launch(isForPictures ? ['--font-render-hinting=slight', '--disable-lcd-text'] : []);
     if (browser !== undefined) windows = windowsOf(browser);
-  });
+    // A busy machine builds the pages and starts two programs and a browser slowly.
+  }, 180_000);
   afterAll(async () => {
     await browser?.close();
     await api?.stop();

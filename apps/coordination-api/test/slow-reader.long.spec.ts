@@ -90,5 +90,5 @@ describe('a reader who takes nothing', () => {
     const all = () => [...got, ...numbersIn(again.blocks())];
     await until(() => all().length >= events);
     expect(all()).toEqual(Array.from({ length: events }, (_, n) => n + 1));
-  });
+  }, 300_000);
 });
