@@ -1,7 +1,7 @@
 /** The frame of every page: navigation, global keyboard shortcuts, dialogs and notices. */
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { usePageKeys } from '../components/keys.ts';
@@ -66,11 +66,7 @@ export function Shell() {
         <WireLine />
       </main>
       {open === 'palette' && <Palette onClose={() => closed('palette')} />}
-      {open === 'help' && (
-        <Suspense fallback={null}>
-          <Help onClose={() => closed('help')} />
-        </Suspense>
-      )}
+      {open === 'help' && <Help onClose={() => closed('help')} />}
       <QuestionDialog />
       <Notices />
     </div>

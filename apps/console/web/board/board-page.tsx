@@ -3,7 +3,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import {
   type KeyboardEvent,
   type RefObject,
-  Suspense,
   useEffect,
   useMemo,
   useRef,
@@ -11,13 +10,12 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { type Epic, type StoryCard } from '@muster/registry';
+import { type Epic } from '@muster/registry';
 import { type Board, type BoardView as BoardState } from '../data/boards.ts';
 import { useClient, useConsole } from '../data/context.ts';
 import { epicsQuery } from '../data/queries.ts';
 import { useRoleIn } from '../data/roles.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
-import { type Choosing } from '../components/choosing.ts';
 import { usePageKeys } from '../components/keys.ts';
 import { lazily } from '../components/lazily.ts';
 import { announce, announceQuietly, notify, reasonFor } from '../components/notices.tsx';
@@ -112,37 +110,7 @@ function useBoard(board: Board) {
   useSaidFresh(board, view);
   const epics = useEpics(board.projectId);
   const allCards = useMemo(() => view.standing.flatMap(({ cards }) => cards), [view.standing]);
-  const counts = new Map(view.lanes.map(({ column, cards }) => [column.id, cards.length]));
-  return { view, canWrite, epics, allCards, counts };
-}
-
-interface BoardNotesProps {
-  readonly board: Board;
-  readonly isArchived: boolean;
-  readonly isEmpty: boolean;
-  readonly onAdd: () => void;
-}
-
-const BoardNotes = ({ board, isArchived, isEmpty, onAdd }: BoardNotesProps) => (
-  <>
-    {isArchived && <p className="banner">{t.board.archived}</p>}
-    {isEmpty && (
-      <Suspense fallback={null}>
-        <BoardStart projectKey={board.projectId} onAdd={onAdd} />
-      </Suspense>
-    )}
-  </>
-);
-
-/** Returns all selected cards if the card is one of them and its status or priority is chosen, else the card alone. */
-function chosenWith(
-  card: StoryCard,
-  what: Choosing,
-  lanes: BoardState['lanes'],
-  selected: ReadonlySet<string>,
-): readonly StoryCard[] {
-  if (!selected.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
-  return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
+  return { view, canWrite, epics, allCards };
 }
 
 function useBoardKeys(field: RefObject<HTMLInputElement | null>, walkIn: () => void, add: () => void): void {
@@ -159,8 +127,11 @@ function holdForMenu(giveUp: () => void, event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
+/** What a column receives that the keyboard is not in. */
+const inactive = { activeId: null, reachedId: null, movingId: null };
+
 function BoardView({ board }: { readonly board: Board }) {
-  const { view, canWrite, epics, allCards, counts } = useBoard(board);
+  const { view, canWrite, epics, allCards } = useBoard(board);
   const search = route.useSearch();
   const area = useRef<HTMLDivElement>(null);
   const filterField = useRef<HTMLInputElement>(null);
@@ -172,23 +143,26 @@ function BoardView({ board }: { readonly board: Board }) {
   const { lanes, filtered } = useFound(view.lanes, search, area);
   const walking = useWalking(lanes, area, moving !== null);
   const { activeId, activeLane, reachedId, focusCard, walkIn } = walking;
-  const choosing = useChoosing(board, move, focusCard, setSelected);
+  const menu = useChoosing({ board, lanes: view.lanes, selected, move, focusCard, setSelected });
   const over = useDragging(area, (cardId, place) => {
     const card = board.card(cardId);
     if (card !== undefined && place.beforeId !== cardId) void move(card, place);
   });
-  const choose = (what: Choosing, card: StoryCard): void =>
-    choosing.choose(what, card, chosenWith(card, what, view.lanes, selected));
   const menuOf = useCardMenu(view.lanes, canWrite, {
-    ...{ move, choose, toggle, isSelected: (id) => selected.has(id) },
+    ...{ move, choose: menu.choose, toggle, isSelected: (id) => selected.has(id) },
   });
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const card = board.card(cardOf(event) ?? '');
     if (card === undefined) return;
     const clearSelection = selected.size > 0 ? () => setSelected(new Set()) : undefined;
-    if (choosing.isChoosing) holdForMenu(choosing.giveUp, event);
-    else pressAt({ lanes, canWrite, moves, focusCard, toggle, choose, clearSelection }, card, event);
+    if (menu.isChoosing) holdForMenu(menu.giveUp, event);
+    else
+      pressAt(
+        { lanes, canWrite, moves, focusCard, toggle, choose: menu.choose, clearSelection },
+        card,
+        event,
+      );
   };
   useBoardKeys(filterField, walkIn, () => {
     if (canWrite) setAddingIn((activeLane ?? lanes[0])?.column.id ?? null);
@@ -201,14 +175,11 @@ function BoardView({ board }: { readonly board: Board }) {
     <>
       <BoardHead {...{ project, search }} cards={allCards} field={filterField} isMoving={moving !== null} />
       {selected.size > 0 && (
-        <Suspense fallback={null}>
-          <SelectionBar board={board} lanes={view.lanes} selected={selected} onSelect={setSelected} />
-        </Suspense>
+        <SelectionBar board={board} lanes={view.lanes} selected={selected} onSelect={setSelected} />
       )}
-      <BoardNotes
-        {...{ board, isEmpty, isArchived: project?.archivedAt != null }}
-        onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)}
-      />
+      {isEmpty && (
+        <BoardStart projectKey={board.projectId} onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)} />
+      )}
       {view.state === 'loading' ? (
         <Placeholders />
       ) : (
@@ -220,15 +191,15 @@ function BoardView({ board }: { readonly board: Board }) {
           onKeyDown={onKeyDown}
           onFocus={walking.onFocus}
         >
-          {lanes.map((lane) => (
+          {lanes.map((lane, at) => (
             <Column
               key={lane.column.id}
               {...{ lane, isWhole, canWrite, selected, menuOf, epics }}
-              count={counts.get(lane.column.id) ?? 0}
+              count={view.lanes[at]?.cards.length ?? 0}
               isFiltered={filtered}
-              activeId={lane === activeLane ? activeId : null}
-              reachedId={lane === activeLane ? reachedId : null}
-              movingId={lane === activeLane ? (moving?.card.id ?? null) : null}
+              {...(lane === activeLane
+                ? { activeId, reachedId, movingId: moving?.card.id ?? null }
+                : inactive)}
               fresh={view.fresh}
               over={over?.columnId === lane.column.id ? over : null}
               isAdding={addingIn === lane.column.id}
@@ -238,7 +209,7 @@ function BoardView({ board }: { readonly board: Board }) {
           ))}
         </div>
       )}
-      {choosing.chooser(view.lanes, () => area.current)}
+      {menu.chooser(() => area.current)}
     </>
   );
 }

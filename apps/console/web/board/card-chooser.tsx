@@ -1,4 +1,5 @@
 /** The menus of a card. A choice is shown immediately and never overwrites a concurrent change. */
+import { useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board, type Changed } from '../data/boards.ts';
 import { type Lane, type Place } from '../data/lanes.ts';
@@ -7,16 +8,16 @@ import { announce, notify, reasonFor } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 import { changeEach, offTheBoard, toColumn, toPriority } from './each.ts';
 
-interface Props extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
+export interface CardChooserProps extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
   readonly board: Board;
   readonly lanes: readonly Lane[];
   /** The card where the menu is open. */
   readonly card: StoryCard;
-  /** The cards that the choice applies to, as they were when the menu opened. */
-  readonly cards: readonly StoryCard[];
+  /** The ids of the selected cards. */
+  readonly selected: ReadonlySet<string>;
   readonly move: (card: StoryCard, place: Place) => Promise<void>;
   readonly focusCard: (id: string) => void;
-  readonly onSelect: (ids: ReadonlySet<string>) => void;
+  readonly setSelected: (ids: ReadonlySet<string>) => void;
 }
 
 /** Returns the value that all cards share; null if they differ. */
@@ -33,8 +34,16 @@ function besides(gone: readonly StoryCard[], { id, columnId }: StoryCard, lanes:
   return cards.slice(at + 1).find(stays) ?? cards.slice(0, at).findLast(stays);
 }
 
-export default function CardChooser(props: Props) {
-  const { board, lanes, card, cards, move, focusCard, onSelect, what, anchor, onClose } = props;
+/** Returns all selected cards if the card is one of them and its status or priority is chosen, else the card alone. */
+function chosenWith({ card, what, lanes, selected }: CardChooserProps): readonly StoryCard[] {
+  if (!selected.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
+  return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
+}
+
+export default function CardChooser(props: CardChooserProps) {
+  const { board, lanes, card, move, focusCard, setSelected, what, anchor, onClose } = props;
+  // The cards as they were when the menu opened.
+  const [cards] = useState(() => chosenWith(props));
   const isOne = cards.length === 1;
   const settle = ({ key }: StoryCard, outcome: Changed, value: string): boolean => {
     if (outcome.type === 'changed') announce(t.move.set(key, value));
@@ -75,14 +84,14 @@ export default function CardChooser(props: Props) {
   /** Cards that already have the value are skipped. */
   const setPriorities = async (priority: StoryCard['priority']) => {
     const others = cards.filter((card) => card.priority !== priority);
-    await changeEach(others, toPriority(board, priority), onSelect);
+    await changeEach(others, toPriority(board, priority), setSelected);
   };
   const setStatuses = async (status: StoryCard['status']) => {
     const others = cards.filter((one) => one.status !== status);
     const column = lanes.find((lane) => lane.column.status === status)?.column;
-    if (column !== undefined) return changeEach(others, toColumn(board, column.id), onSelect);
+    if (column !== undefined) return changeEach(others, toColumn(board, column.id), setSelected);
     const next = besides(cards, card, lanes);
-    await changeEach(others, offTheBoard(board), onSelect);
+    await changeEach(others, offTheBoard(board), setSelected);
     if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
   };
 

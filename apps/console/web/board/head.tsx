@@ -25,34 +25,37 @@ export function BoardHead({
   const open = (page: 'epics' | 'health' | 'settings/people') => () =>
     void navigate({ to: `/p/${project?.key ?? ''}/${page}` });
   return (
-    <header className="page-head">
-      <h1>{project?.name ?? t.board.loading}</h1>
-      {isMoving && <span className="move-hint">{t.move.hint}</span>}
-      <span className="grow" />
-      <FilterBar
-        cards={cards}
-        search={search}
-        field={field}
-        onSearch={(next) => void navigate({ search: next, replace: true })}
-      />
-      {project !== null && (
-        <Menu
-          label={t.board.menu}
-          className="icon-button"
-          items={[
-            { id: 'epics', name: t.board.epics, run: open('epics') },
-            { id: 'health', name: t.board.health, run: open('health') },
-            {
-              id: 'activity',
-              name: t.nav.activity,
-              run: () => void navigate({ to: '/activity', search: { project: project.key } }),
-            },
-            { id: 'settings', name: t.board.settings, run: open('settings/people') },
-          ]}
-        >
-          <Icon name="more" />
-        </Menu>
-      )}
-    </header>
+    <>
+      <header className="page-head">
+        <h1>{project?.name ?? t.board.loading}</h1>
+        {isMoving && <span className="move-hint">{t.move.hint}</span>}
+        <span className="grow" />
+        <FilterBar
+          cards={cards}
+          search={search}
+          field={field}
+          onSearch={(next) => void navigate({ search: next, replace: true })}
+        />
+        {project !== null && (
+          <Menu
+            label={t.board.menu}
+            className="icon-button"
+            items={[
+              { id: 'epics', name: t.board.epics, run: open('epics') },
+              { id: 'health', name: t.board.health, run: open('health') },
+              {
+                id: 'activity',
+                name: t.nav.activity,
+                run: () => void navigate({ to: '/activity', search: { project: project.key } }),
+              },
+              { id: 'settings', name: t.board.settings, run: open('settings/people') },
+            ]}
+          >
+            <Icon name="more" />
+          </Menu>
+        )}
+      </header>
+      {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 /** Loads components when they are first shown, and retries if the network loses a script. */
-import { type ComponentType, lazy } from 'react';
+import { type ComponentType, createElement, lazy, type ReactNode, Suspense } from 'react';
 
 const pausesMillis = [300, 1_500, 4_000];
 
@@ -17,5 +17,11 @@ export async function fetched<Module>(load: () => Promise<Module>): Promise<Modu
 /** Preloads a component. If it fails, it is loaded again when it is shown. */
 export const fetchEarly = (load: () => Promise<unknown>): void => void fetched(load).catch(() => undefined);
 
-export const lazily = <Props>(load: () => Promise<{ readonly default: ComponentType<Props> }>) =>
-  lazy(() => fetched(load));
+/** Returns a component that loads when it is first shown; until then `whileLoading` is in its place. */
+export function lazily<Props extends object>(
+  load: () => Promise<{ readonly default: ComponentType<Props> }>,
+  whileLoading?: () => ReactNode,
+): ComponentType<Props> {
+  const Loaded = lazy(() => fetched(load)) as unknown as ComponentType<Props>;
+  return (props) => createElement(Suspense, { fallback: whileLoading?.() }, createElement(Loaded, props));
+}

@@ -133,7 +133,8 @@ export class Board {
 /** Every board that was looked at: it stays live, so that coming back shows it at once. */
 export class Boards {
   readonly #client: Client;
-  readonly #open = new Map<string, Board>();
+  /** The boards that were looked at, by the keys of their projects. */
+  readonly open = new Map<string, Board>();
 
   constructor(client: Client) {
     this.#client = client;
@@ -141,25 +142,17 @@ export class Boards {
 
   /** By the project's key, as addresses have it. */
   of(projectKey: string): Board {
-    let board = this.#open.get(projectKey);
+    let board = this.open.get(projectKey);
     if (board === undefined) {
       board = new Board(this.#client, projectKey);
-      this.#open.set(projectKey, board);
+      this.open.set(projectKey, board);
     }
     return board;
   }
 
-  /** The labels of a board that was looked at, the most used first; nothing is read for it. */
-  labelsOf(projectKey: string): string[] {
-    const counts = new Map<string, number>();
-    for (const { labels } of this.#open.get(projectKey)?.cards() ?? [])
-      for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
-    return [...counts].toSorted(([, one], [, other]) => other - one).map(([label]) => label);
-  }
-
   hear(event: Event): void {
     if (endsHoldings(event)) this.resync();
-    for (const board of this.#open.values()) {
+    for (const board of this.open.values()) {
       const { project } = board.view();
       // Before it is known which project it is, the read that is under way may be older than the event.
       if (project === null || project.id === event.projectId) board.hear(event);
@@ -167,6 +160,6 @@ export class Boards {
   }
 
   resync(): void {
-    for (const board of this.#open.values()) void board.read();
+    for (const board of this.open.values()) void board.read();
   }
 }

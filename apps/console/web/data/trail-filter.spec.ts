@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { activityFilterOf, auditFilterOf, dayStart, isDay, narrowed, sinceOf } from './trail-filter.ts';
+import { activityFilterOf, auditFilterOf, isDay } from './trail-filter.ts';
+import { dayStart, narrowed, sinceOf } from '../pages/trail-bounds.ts';
 
 const actor = '01990000-0000-7000-8000-000000000001';
 

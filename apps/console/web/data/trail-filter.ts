@@ -47,7 +47,7 @@ export function isDay(text: string): boolean {
   const millis = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text);
 }
-const isSpan = (text: string): text is Span => (spans as readonly string[]).includes(text);
+export const isSpan = (text: string): text is Span => (spans as readonly string[]).includes(text);
 
 export const activityFilterOf = (search: Search): ActivityFilter =>
   fitting<ActivityFilter>(search, {
@@ -66,24 +66,3 @@ export const auditFilterOf = (search: Search): AuditFilter =>
     from: isDay,
     to: isDay,
   });
-
-/** Returns the filter with one field set or removed. */
-export function narrowed<Filter extends object, Field extends keyof Filter>(
-  filter: Filter,
-  field: Field,
-  value: Filter[Field] | undefined,
-): Filter {
-  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
-  return value === undefined || value === '' ? rest : { ...rest, [field]: value };
-}
-
-/** Returns the start of a day in the viewer's time zone, or of a day this many days later. */
-export function dayStart(day: string, later = 0): string {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(year, month - 1, date + later).toISOString();
-}
-
-const days: Readonly<Record<Span, number>> = { day: 1, week: 7, month: 30 };
-
-export const sinceOf = (since: string, now: number): string =>
-  isSpan(since) ? new Date(now - days[since] * 86_400_000).toISOString() : dayStart(since);

@@ -1,7 +1,8 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type EventKind } from '@muster/registry';
-import { type ActivityFilter, sinceOf } from '../data/trail-filter.ts';
+import { type ActivityFilter } from '../data/trail-filter.ts';
+import { sinceOf } from './trail-bounds.ts';
 import { timeNow } from '../data/time.ts';
 import { a, kinds } from '../messages/activity.ts';
 

@@ -1,6 +1,7 @@
 /** Filters of the audit trail; each choice changes the URL. */
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type AuditFilter, narrowed } from '../data/trail-filter.ts';
+import { type AuditFilter } from '../data/trail-filter.ts';
+import { narrowed } from './trail-bounds.ts';
 import { useDoers } from '../components/whose.ts';
 import { a } from '../messages/activity.ts';
 import { v } from '../messages/views.ts';

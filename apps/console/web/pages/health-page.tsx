@@ -1,7 +1,7 @@
 /** The page of a project's delivery metrics: five metrics, each as a chart and a table. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Suspense, useMemo } from 'react';
+import { useMemo } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { lazily } from '../components/lazily.ts';
@@ -12,7 +12,10 @@ import { v } from '../messages/views.ts';
 import { healthQuery } from './queries.ts';
 import { ProjectHead } from './project-head.tsx';
 
-const Chart = lazily(() => import('./chart.tsx'));
+const Chart = lazily(
+  () => import('./chart.tsx'),
+  () => <div className="chart skeleton" />,
+);
 const route = getRouteApi('/p/$projectKey/health');
 
 type Health = ResultOf<Registry['projects']['deliveryHealth']>;
@@ -50,9 +53,7 @@ function Part({ measure, health }: { readonly measure: Measure; readonly health:
         <div className="health-two">
           {hasChart && (
             <div>
-              <Suspense fallback={<div className="chart skeleton" />}>
-                <Chart label={v.health.chart(name)} {...data} />
-              </Suspense>
+              <Chart label={v.health.chart(name)} {...data} />
               <p className="chart-key">
                 <span data-line="half">{v.health.half}</span>
                 <span data-line="most">{v.health.most}</span>

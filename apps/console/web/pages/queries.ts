@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
-import { type AuditFilter, dayStart } from '../data/trail-filter.ts';
+import { type AuditFilter } from '../data/trail-filter.ts';
+import { dayStart } from './trail-bounds.ts';
 
 const limit = 200;
 

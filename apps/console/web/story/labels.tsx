@@ -1,11 +1,19 @@
 /** The labels of a story: removed one by one, added by typing. */
 import { useId, useRef, useState } from 'react';
+import { type StoryCard } from '@muster/registry';
 import { useConsole } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
 import { w } from '../messages/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
 const mostOffered = 100;
+
+/** Returns the labels of cards, the most used first. */
+function labelsOf(cards: Iterable<StoryCard>): string[] {
+  const counts = new Map<string, number>();
+  for (const { labels } of cards) for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return [...counts].toSorted(([, one], [, other]) => other - one).map(([label]) => label);
+}
 
 export function Labels({ edits, projectKey }: { readonly edits: StoryEdits; readonly projectKey: string }) {
   const { boards } = useConsole();
@@ -46,7 +54,7 @@ export function Labels({ edits, projectKey }: { readonly edits: StoryEdits; read
         list={listId}
         maxLength={50}
         value={text}
-        onFocus={() => setOffered(boards.labelsOf(projectKey).slice(0, mostOffered))}
+        onFocus={() => setOffered(labelsOf(boards.open.get(projectKey)?.cards() ?? []).slice(0, mostOffered))}
         onChange={({ target }) => setText(target.value)}
         onBlur={add}
         onKeyDown={(event) => {

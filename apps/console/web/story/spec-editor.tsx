@@ -1,6 +1,6 @@
 /** Edits a spec. The draft is kept until it is saved, and never overwrites a concurrent change. */
 import { useQueryClient } from '@tanstack/react-query';
-import { Suspense, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
@@ -13,8 +13,14 @@ import { Restored, useDraft, useNewText } from '../components/unsaved.tsx';
 import { t } from '../messages/index.ts';
 import { storyTexts, w } from '../messages/story.ts';
 
-const Editor = lazily(() => import('./editor.tsx'));
-const WordDiff = lazily(() => import('./word-diff.tsx'));
+const Editor = lazily(
+  () => import('./editor.tsx'),
+  () => <Loading label={storyTexts.loading} rows={4} />,
+);
+const WordDiff = lazily(
+  () => import('./word-diff.tsx'),
+  () => <Loading label={storyTexts.loading} rows={2} />,
+);
 
 /** The text in the editor, and the version on which it is based. */
 interface Edited {
@@ -33,9 +39,7 @@ function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec
       <h3>
         {w.theirs(theirs.version)} <span className="muted">{w.theirChange}</span>
       </h3>
-      <Suspense fallback={<Loading label={storyTexts.loading} rows={2} />}>
-        <WordDiff before={base} after={theirs.content} />
-      </Suspense>
+      <WordDiff before={base} after={theirs.content} />
     </div>
   );
 }
@@ -139,14 +143,12 @@ export function SpecEditor({
         {theirs !== null && <Theirs base={edited.base.content} theirs={theirs} />}
         <div className="beside">
           {theirs !== null && <h3>{w.mine}</h3>}
-          <Suspense fallback={<Loading label={storyTexts.loading} rows={4} />}>
-            <Editor
-              label={w.editor}
-              text={edited.text}
-              onText={(text) => change({ ...latest.current, text })}
-              onSave={() => void save(note)}
-            />
-          </Suspense>
+          <Editor
+            label={w.editor}
+            text={edited.text}
+            onText={(text) => change({ ...latest.current, text })}
+            onSave={() => void save(note)}
+          />
         </div>
       </div>
       <div className="form-foot">

@@ -1,7 +1,7 @@
 /** The current spec, and a word-by-word comparison of any two of its versions. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
@@ -16,7 +16,10 @@ import { Lines } from './lines.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
 import { useTicking } from './ticking.ts';
 
-const WordDiff = lazily(() => import('./word-diff.tsx'));
+const WordDiff = lazily(
+  () => import('./word-diff.tsx'),
+  () => <Loading label={storyTexts.loading} rows={2} />,
+);
 const route = getRouteApi('/s/$storyKey');
 
 export function SpecPart({
@@ -182,9 +185,5 @@ function Changes({
   if (error !== null) return <Failed error={error} />;
   if (before.data === undefined || after.data === undefined)
     return <Loading label={storyTexts.loading} rows={2} />;
-  return (
-    <Suspense fallback={<Loading label={storyTexts.loading} rows={2} />}>
-      <WordDiff before={before.data.content} after={after.data.content} />
-    </Suspense>
-  );
+  return <WordDiff before={before.data.content} after={after.data.content} />;
 }

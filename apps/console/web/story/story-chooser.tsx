@@ -1,5 +1,5 @@
 /** The menus that keys open on the page of a story, the same as on its card. */
-import { type ReactNode, type RefObject, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
 import { Chooser, type Choosing, loadChooser } from '../components/choosing.ts';
 import { usePageKeys } from '../components/keys.ts';
@@ -41,26 +41,24 @@ export function useStoryChooser({
   const { what, base, from } = chosen;
   const assignees = { member: assignment?.member ?? null, agent: assignment?.agent ?? null };
   return (
-    <Suspense fallback={null}>
-      <Chooser
-        key={what}
-        what={what}
-        story={{ ...base, assignees }}
-        statuses={Object.keys(t.status) as Story['status'][]}
-        anchor={() => place.current}
-        onStatus={(status) => void edits.save({ status }, base)}
-        onPriority={(priority) => void edits.save({ priority }, base)}
-        onAssign={({ member, agent }) =>
-          void assign({
-            ...(member !== undefined && { memberId: member?.id ?? null }),
-            ...(agent !== undefined && { agentId: agent?.id ?? null }),
-          })
-        }
-        onClose={(isBack) => {
-          setChosen(null);
-          if (isBack && from instanceof HTMLElement) from.focus();
-        }}
-      />
-    </Suspense>
+    <Chooser
+      key={what}
+      what={what}
+      story={{ ...base, assignees }}
+      statuses={Object.keys(t.status) as Story['status'][]}
+      anchor={() => place.current}
+      onStatus={(status) => void edits.save({ status }, base)}
+      onPriority={(priority) => void edits.save({ priority }, base)}
+      onAssign={({ member, agent }) =>
+        void assign({
+          ...(member !== undefined && { memberId: member?.id ?? null }),
+          ...(agent !== undefined && { agentId: agent?.id ?? null }),
+        })
+      }
+      onClose={(isBack) => {
+        setChosen(null);
+        if (isBack && from instanceof HTMLElement) from.focus();
+      }}
+    />
   );
 }

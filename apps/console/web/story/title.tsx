@@ -1,5 +1,5 @@
 /** The title and the description of a story, edited in place. */
-import { Suspense, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { type Story } from '@muster/registry';
 import { useFocusBack } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
@@ -15,7 +15,10 @@ import { t } from '../messages/index.ts';
 import { storyTexts, w } from '../messages/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
-const WordDiff = lazily(() => import('./word-diff.tsx'));
+const WordDiff = lazily(
+  () => import('./word-diff.tsx'),
+  () => <Loading label={storyTexts.loading} rows={1} />,
+);
 
 interface Edited {
   /** The version of the story on which the text is based. */
@@ -159,9 +162,7 @@ function DescriptionRead({
 }
 
 const Change = ({ before, after }: { readonly before: string | null; readonly after: string | null }) => (
-  <Suspense fallback={<Loading label={storyTexts.loading} rows={1} />}>
-    <WordDiff before={before ?? ''} after={after ?? ''} />
-  </Suspense>
+  <WordDiff before={before ?? ''} after={after ?? ''} />
 );
 
 /** Manages the draft of the description. */

@@ -1,0 +1,23 @@
+/** Changes filters of the activity and the audit trail, and returns the times that they stand for. */
+import { isSpan, type Span } from '../data/trail-filter.ts';
+
+/** Returns the filter with one field set or removed. */
+export function narrowed<Filter extends object, Field extends keyof Filter>(
+  filter: Filter,
+  field: Field,
+  value: Filter[Field] | undefined,
+): Filter {
+  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
+  return value === undefined || value === '' ? rest : { ...rest, [field]: value };
+}
+
+/** Returns the start of a day in the viewer's time zone, or of a day this many days later. */
+export function dayStart(day: string, later = 0): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(year, month - 1, date + later).toISOString();
+}
+
+const days: Readonly<Record<Span, number>> = { day: 1, week: 7, month: 30 };
+
+export const sinceOf = (since: string, now: number): string =>
+  isSpan(since) ? new Date(now - days[since] * 86_400_000).toISOString() : dayStart(since);
