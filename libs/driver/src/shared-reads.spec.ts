@@ -130,20 +130,22 @@ describe('reads that share connections', () => {
   });
 
   it('fail with their connection where they were written to it, and else have another', async () => {
-    const { pool, idle } = await busyPool();
     const end = sql('select pg_terminate_backend(pg_backend_pid())');
     const fresh = sql('select 3 as said');
-    const [ended, next, behind, unwritten, last] = await outcomes(
-      [end, echo(1), echo(2), fresh, echo(4)].map((each) => row(pool, each)),
-    );
-    expect(ended).toMatchObject({ sqlState: '57P01' });
-    for (const lost of [next, behind]) {
-      expect(lost).toBeInstanceOf(BurstError);
-      expect(lost).toMatchObject({ sqlState: undefined });
-    }
-    expect([unwritten, last]).toMatchObject([{ said: 3 }, { said: 4 }]);
-    await idle();
-    expect(pool.idleCount).toBe(pool.totalCount);
+    // On a busy machine the first read may be slow before the others are written behind it: not in every round.
+    await until(async () => {
+      const { pool, idle } = await busyPool();
+      const [ended, next, behind, unwritten, last] = await outcomes(
+        [end, echo(1), echo(2), fresh, echo(4)].map((each) => row(pool, each)),
+      );
+      expect(ended).toMatchObject({ sqlState: '57P01' });
+      expect([unwritten, last]).toMatchObject([{ said: 3 }, { said: 4 }]);
+      await idle();
+      expect(pool.idleCount).toBe(pool.totalCount);
+      if (![next, behind].every((lost) => lost instanceof BurstError)) return false;
+      expect([next, behind]).toMatchObject([{ sqlState: undefined }, { sqlState: undefined }]);
+      return true;
+    });
   });
 
   it.each([1, 2])('leave other work a connection of %i, however many they are', async (max) => {
