@@ -1,4 +1,7 @@
-/** One statement by itself, in no organization: it calls a function of the database that says what it may answer. */
+/**
+ * Runs one statement outside any organization. The statement must call a database function that restricts what is
+ * returned.
+ */
 import { sendBurst } from './burst.ts';
 import { checkOut, type Pool } from './pool.ts';
 import { bind, type Query } from './sql.ts';

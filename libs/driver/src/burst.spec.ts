@@ -13,7 +13,7 @@ afterAll(() => database.close());
 
 const sql = (text: string, ...parameters: unknown[]): Statement => ({ sql: text, parameters });
 
-/** A connection that nobody used before. */
+/** Runs `work` on a connection that has not prepared any statement yet. */
 async function onFreshConnection(work: (client: PoolClient, pool: Pool) => Promise<void>): Promise<void> {
   const pool = patient(createPool({ url: database.url, max: 1 }));
   const client = await pool.connect();
@@ -82,7 +82,7 @@ describe('a burst', () => {
       await expect(twice).rejects.toMatchObject({ sqlState: '23505', constraint: 'notes_pkey' });
     }));
 
-  // Whatever the step at which a statement failed, those of that burst can be sent again.
+  // After a failure at any step (parse, bind or execute), the statements of the batch can be sent again.
   it.each<[string, Statement, Statement, string]>([
     ['its text', sql('select nonsense from notes'), sql('select 1 as fine'), '42703'],
     [
@@ -172,7 +172,7 @@ describe('a burst', () => {
       sqlState: undefined,
     });
     client.release(true);
-    // So does any other query.
+    // A plain query of pg has the same timeout.
     const other = await pool.connect();
     await other.query('set statement_timeout = 0');
     await expect(other.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout');

@@ -1,9 +1,9 @@
 /**
- * Several statements in one round trip. They go to the server with a single Sync, so that outside BEGIN…COMMIT
- * they are one implicit transaction: the first that fails undoes the ones before it, and those after it are
- * skipped. Each statement is prepared once per connection and, since its columns are known from then on,
- * never described again. This is the extended-query protocol as Postgres documents it ("Pipelining"), through the
- * same door that pg-cursor uses: an object with `submit`.
+ * Sends several pipelined statements in one round trip. All go to the server with a single Sync, so outside
+ * BEGIN…COMMIT they are one implicit transaction. The first failure rolls back the earlier statements and skips the
+ * later ones. Each connection prepares a statement once. It knows the columns from then on and never describes the
+ * statement again. Postgres documents this use of the extended-query protocol under "Pipelining". A burst reaches
+ * pg's client through the interface that pg-cursor also uses: an object with `submit`.
  */
 import pg, { type ClientBase, type Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
@@ -21,7 +21,7 @@ export interface StatementResult {
   readonly command: string;
 }
 
-/** pg's parsers go by any type's number, though its types name only those of built-in ones. */
+/** Looks up a parser by type OID. The cast is needed because pg's declarations accept only built-in OIDs. */
 const parserOf = pg.types.getTypeParser as (typeId: number) => (text: string) => unknown;
 
 interface Field {
@@ -29,12 +29,12 @@ interface Field {
   readonly parse: (text: string) => unknown;
 }
 
-/** A statement as one connection knows it. */
+/** A prepared statement of one connection. */
 interface Prepared {
   readonly name: string;
-  /** Null until its columns were described. */
+  /** The result columns; null until the server has described them. */
   fields: Field[] | null;
-  /** A row of nulls. Rows are copies of it: one that grows column by column costs a long list a quarter more. */
+  /** A template row of nulls that each result row is copied from. Adding columns one by one makes long lists 25 % slower. */
   emptyRow: Record<string, unknown>;
 }
 
@@ -43,22 +43,22 @@ export interface Wire {
   readonly stream: { write(bytes: Buffer): unknown };
 }
 
-/** Messages that are always the same. */
+/** Protocol messages without variable parts, serialized once. */
 const describeMessage = serialize.describe({ type: 'P', name: '' });
 const executeMessage = serialize.execute();
 const syncMessage = serialize.sync();
 
 interface ConnectionMemory {
   readonly prepared: Map<string, Prepared>;
-  /** Names whose Parse may or may not have happened before an error; closed before the next burst. */
+  /** Statement names that the server may or may not know after an error. The next burst closes them first. */
   doubtful: string[];
   count: number;
 }
 
-/** Shapes of statements are as many as the code has; a connection that sees more than this starts afresh. */
+/** The limit of prepared statements per connection, far above the number in the code. Beyond it, all are discarded. */
 const mostPrepared = 1_000;
 
-/** "cached plan must not change result type" after a migration, and "prepared statement does not exist". */
+/** SQLSTATEs of "cached plan must not change result type" (after a migration) and "prepared statement does not exist". */
 const staleStatement = new Set(['0A000', '26000']);
 
 const memories = new WeakMap<object, ConnectionMemory>();
@@ -74,7 +74,7 @@ function memoryOf(wire: object): ConnectionMemory {
 
 type Outcome = { results: StatementResult[] } | { error: Error; at: number };
 
-/** Hears that a burst is answered, before who sent it does; `fault` is null where all of it was done. */
+/** A listener that runs when a burst has finished, before its sender is notified. `fault` is null on success. */
 export interface Carrier {
   answered(fault: Error | null): void;
 }
@@ -84,8 +84,9 @@ const late = (burst: Burst): void => {
 };
 
 /**
- * Statements that go out together; `done` is told what became of them. A value that cannot be sent throws here. A field of
- * it holds no closure that knows it: V8 would keep the rows of each answer (client.ts).
+ * A batch of pipelined statements. It passes its outcome to `done`. The constructor throws if a value cannot be
+ * serialized. No field may hold a closure over the burst, because V8 would then retain the rows of each answer
+ * (client.ts).
  */
 export class Burst implements Submittable {
   private readonly statements: readonly Statement[];
@@ -109,12 +110,12 @@ export class Burst implements Submittable {
     this.done = done;
   }
 
-  /** Starts the time for its answer. */
+  /** Starts the read timeout. */
   answerWithin(millis: number): void {
     this.timer = setTimeout(late, millis, this);
   }
 
-  /** Ends it; pg calls it where the connection fails. */
+  /** Settles the burst. pg calls this when the connection fails. */
   callback(error: Error | null, outcome?: Outcome): void {
     if (this.isSettled) return;
     this.isSettled = true;
@@ -124,7 +125,10 @@ export class Burst implements Submittable {
     this.done(end);
   }
 
-  /** Whether the server has answered each of its statements before: then no failure of a burst before it leaves one unknown. */
+  /**
+   * Answers true if this connection has prepared and described every statement. Then the failure of an earlier burst
+   * cannot leave one of them unprepared.
+   */
   isKnownTo(wire: Wire): boolean {
     const { prepared, doubtful } = memoryOf(wire);
     return (
@@ -136,7 +140,7 @@ export class Burst implements Submittable {
     );
   }
 
-  /** What is to be written. Who writes it before the burst's turn, writes all bursts in the order of their turns. */
+  /** Serializes the burst. A caller that writes messages ahead must write all bursts in the order of their answers. */
   messages(wire: Wire): Buffer[] {
     this.isWritten = true;
     const memory = (this.memory = memoryOf(wire));
@@ -153,7 +157,7 @@ export class Burst implements Submittable {
   submit(connection: unknown): void {
     if (this.isWritten) return;
     const wire = connection as Wire;
-    // One buffer, one system call: as many as there are messages cost more than the statements they carry.
+    // Write one buffer with one system call: a call per message costs more than the statements.
     wire.stream.write(Buffer.concat(this.messages(wire)));
   }
 
@@ -196,7 +200,7 @@ export class Burst implements Submittable {
 
   handleCommandComplete(message: { text: string }): void {
     const prepared = this.used[this.results.length];
-    // A statement without columns answers NoData, which pg passes to no handler: it is known now all the same.
+    // The server answers NoData for a statement without columns. pg has no handler for it, so it is noted here.
     if (prepared !== undefined) prepared.fields ??= [];
     this.results.push({ rows: this.rows, command: message.text });
     this.rows = [];
@@ -239,13 +243,13 @@ export class Burst implements Submittable {
   }
 }
 
-/** A statement of a burst failed: `at` is its place, and those after it did not run. */
+/** The failure of the statement at index `at` of a burst. The later statements did not run. */
 export class BurstError extends Error {
   readonly at: number;
-  /** What the server said; undefined where the connection failed, and then what was sent may have happened. */
+  /** The SQLSTATE; undefined if the connection failed. In that case the statements may have taken effect. */
   readonly sqlState: string | undefined;
   readonly constraint: string | undefined;
-  /** What the server added to it. */
+  /** The DETAIL of the server error. */
   readonly detail: string | undefined;
 
   constructor(cause: Error, at: number) {
@@ -261,15 +265,15 @@ export class BurstError extends Error {
 }
 
 /**
- * Sends the statements in one round trip and answers their results in order, or throws a BurstError. A value that
- * cannot be sent throws before anything is: half a burst would be kept.
+ * Sends the statements in one round trip and answers their results in order. Throws a BurstError if one fails. Throws
+ * before it sends anything if a value cannot be serialized, because half a burst would be committed.
  */
 export const sendBurst = (client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> =>
   burstOf(statements, (burst) => {
     client.query(burst);
   });
 
-/** What becomes of the statements as a burst that `send` sends, unless it refuses it. */
+/** Answers the results of a burst that `send` sends. Rejects if the burst fails or if `send` refuses it. */
 export const burstOf = (
   statements: readonly Statement[],
   send: (burst: Burst, refuse: (error: unknown) => void) => void,

@@ -1,10 +1,10 @@
-/** What our pools connect with: pg's client, where a burst counts its own time. */
+/** The client class of our pools: pg's client with a read timeout that bursts count themselves. */
 import pg from 'pg';
 import { Burst } from './burst.ts';
 
-/** An option of our pools, which hand it to each client. */
+/** The pool option that pg passes on to each client. */
 export interface ReadTimeout {
-  /** How long a query may take until all of its answer is here, in milliseconds. */
+  /** The time limit, in milliseconds, until the complete answer of a query has arrived. */
   readTimeoutMillis: number;
 }
 
@@ -13,8 +13,9 @@ const query = pg.Client.prototype.query as (this: pg.Client, ...what: readonly u
 const isSubmittable = (what: object): boolean => 'submit' in what && typeof what.submit === 'function';
 
 /**
- * pg's own `query_timeout` counts by a closure in a field of each query. Of a burst, V8 then keeps the rows of answers that
- * are out of use until it collects all of the heap, and copies them before (docs/decisions/performance.md).
+ * A client whose bursts have their own read timeout. pg's `query_timeout` puts a closure into a field of each query.
+ * With it, V8 copies the unused rows of a burst and retains them until a full garbage collection
+ * (docs/decisions/performance.md).
  */
 export class Client extends pg.Client {
   readonly readTimeoutMillis: number;

@@ -65,7 +65,7 @@ it.each([
 });
 
 describe('pages', () => {
-  /** A list as a database answers it: `limit + 1` rows after the cursor. */
+  /** Cuts a page like a database query does: it selects `limit + 1` rows after the cursor. */
   const pageOf = (rows: readonly number[], limit: number, cursor: string | undefined) => {
     const after = decodeCursor(cursor, z.tuple([z.int()]))?.[0] ?? -Infinity;
     const found = rows.filter((row) => row > after).slice(0, limit + 1);
@@ -116,7 +116,7 @@ describe('pages', () => {
         (row) => row.id,
       );
     expect(pageOfFound([match, lastLookedAt], 50)).toEqual({ items: [7], nextCursor: encodeCursor([1_000]) });
-    // It was cut by bytes before it came to the last one.
+    // The byte limit cut this page before the last examined row.
     expect(pageOfFound([match], 50)).toEqual({ items: [7], nextCursor: encodeCursor([7]) });
   });
 });

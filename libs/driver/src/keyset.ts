@@ -1,11 +1,14 @@
-/** Keyset pages: how one is cut from rows, and the opaque cursor of the next: the sort values of the last row, in base64url. */
+/**
+ * Keyset pagination: cuts pages from rows and encodes the cursor of the next page. A cursor is opaque to callers; it is
+ * the base64url of the sort values of the last row.
+ */
 import { isCleanText, isUuid, mostPageBytes } from '@muster/registry';
 import { z } from 'zod';
 import { type Part, sql } from './sql.ts';
 
-/** The text of a cursor is not one that this list gave out. */
+/** The error for a cursor that this list did not issue. */
 export class BadCursor extends Error {
-  /** The parameter that it came in. */
+  /** The name of the parameter that had the cursor. */
   readonly param: string;
 
   constructor(param = 'cursor') {
@@ -16,32 +19,32 @@ export class BadCursor extends Error {
 }
 
 /**
- * What a cursor is made of. A caller may have made one up, so each part is what Postgres takes for a value of its type,
- * and nothing else.
+ * Schemas of the parts of a cursor. A caller may have forged a cursor, so each part accepts only values that Postgres
+ * accepts for its type.
  */
 export const CursorId = z.string().refine(isUuid);
 export const CursorText = z.string().max(1024).refine(isCleanText);
-/** Postgres knows no year 0. */
+/** A timestamp. Postgres rejects the year 0. */
 export const CursorTime = z.iso.datetime({ precision: 3 }).refine((time) => !time.startsWith('0000'));
-/** Of a stream, which counts beyond 32 bits. */
+/** A sequence number of a stream, which may exceed 32 bits. */
 export const CursorSeq = z.int().min(1);
-/** Of anything that is counted from 0 in 32 bits. */
+/** A 32-bit count that starts at 0. */
 export const CursorCount = z.int32().min(0);
 
-/** What a list is sorted by, of one row. */
+/** The sort values of one row. */
 type Key = readonly (string | number)[];
 
-/** What every list answers. */
+/** A page of any list. */
 export interface Page<Item> {
   readonly items: Item[];
   readonly nextCursor: string | null;
 }
 
 /**
- * SQL for the rows of a select that orders and limits, as far as they make a page: `bytes`, of its row `q`, is what its
- * large texts measure, and one row beyond the page comes along. Measuring reads no text: Postgres keeps its length.
- * Each row says whether `more_follow`: what Postgres measures of JSON is no measure of the answer, where numbers are
- * shorter and there are no blanks, so that a page may be cut here which is nowhere near its end there.
+ * Builds SQL that cuts the rows of an ordered, limited select at the byte budget of a page, plus one extra row. `bytes`
+ * is the size of the large texts of a row `q`. Postgres stores that size, so measuring does not read the texts.
+ * Each row has `more_follow`, true if another row follows. The size of JSON in Postgres exceeds that in the answer,
+ * which has shorter numbers and no blanks. So SQL may cut a page that the answer would have room for.
  */
 export const withinPage = (rows: Part, bytes: Part, order: Part): Part =>
   sql.part`select q.* from (select q.*, coalesce(sum(${bytes})
@@ -50,21 +53,21 @@ export const withinPage = (rows: Part, bytes: Part, order: Part): Part =>
      where q.bytes_before <= ${sql.literal(mostPageBytes)} order by ${order}`;
 
 /**
- * A list that is searched looks at so many rows for a page at most: an index of parts of texts would not do, since
- * row security lets no condition on texts come before its own. A page that looked so far comes with what it found, and
- * its cursor goes on from there.
+ * The most rows that a text search examines for one page. An index on parts of texts would not help, because row-level
+ * security applies its own condition before any condition on texts. A page that reaches this limit has the matches up
+ * to there, and its cursor continues after the last examined row.
  */
 export const mostLookedAt = 1_000;
 
-/** What a page that is searched knows of its rows besides. */
+/** The extra columns of a searched row: does it match, and its ordinal among the examined rows. */
 interface LookedAt {
   readonly fits?: boolean;
   readonly nth?: number;
 }
 
 /**
- * SQL for a page of a select that orders: the first rows `q` that fit, and the last one looked at. Where nothing is
- * searched (`fits` is null), its first rows. `order` is that of the select, by columns of `q`.
+ * Builds SQL for a page of an ordered select: the first matching rows `q` and the last examined row. If `fits` is null,
+ * there is no search and the page has the first rows. `order` repeats the order of the select by columns of `q`.
  */
 export const searched = (rows: Part, fits: Part | null, order: Part, limit: Part): Part =>
   fits === null
@@ -73,7 +76,7 @@ export const searched = (rows: Part, fits: Part | null, order: Part, limit: Part
          from (${rows} limit ${sql.literal(mostLookedAt)}) q) q
        where q.fits or q.nth = ${sql.literal(mostLookedAt)} order by ${order} limit ${limit}`;
 
-/** What follows a page that may have been searched. */
+/** Cuts a page, with its cursor, from the rows of `searched`. */
 export function pageOfSearch<Row extends object, Item>(
   rows: readonly Row[],
   limit: number,
@@ -85,29 +88,30 @@ export function pageOfSearch<Row extends object, Item>(
   return pageOfRows(found, limit, keyOf, toItem, last === undefined ? undefined : keyOf(last));
 }
 
-/** What a page that was cut by bytes knows of its rows besides. */
+/** The extra column of a row from `withinPage`. */
 interface Measured {
   readonly more_follow?: boolean | undefined;
 }
 
 /**
- * Of pages that can be made shorter: the same page with its first `count` items, from which the next one goes on. It is no
- * field of the answer; and no WeakMap, since V8 keeps what such a map is told of until it collects all of the heap.
+ * The hidden property of a page with a function that answers the page cut to its first `count` items and the matching
+ * cursor. A symbol is not serialized with the answer. A WeakMap would make V8 retain its keys until a full garbage
+ * collection.
  */
 const shorter = Symbol('shorter');
 
-/** Says how a page is made shorter, where it would be too long an answer. */
+/** Attaches the function that shortens a page whose answer would be too long. */
 export function shortenable<Page extends object>(page: Page, shorten: (count: number) => Page): Page {
   return Object.defineProperty(page, shorter, { value: shorten });
 }
 
-/** The page with its first `count` items; undefined for what is no page, or none that can be made shorter. */
+/** Answers the page cut to its first `count` items; undefined for an object that is not a shortenable page. */
 export const shortened = (page: object, count: number): object | undefined =>
   (page as { readonly [shorter]?: (count: number) => object })[shorter]?.(count);
 
 /**
- * What follows a page: the items of the page and the cursor of the next, from `limit + 1` rows. `goesOnAfter` is the
- * place that was looked through up to, where there are no more rows because the search ended there. `encode` writes cursors.
+ * Cuts a page and the cursor of the next one from `limit + 1` rows. `goesOnAfter` is the key of the last row that a
+ * search examined before it stopped. `encode` writes cursors.
  */
 export function pageOfRows<Row, Item, RowKey extends Key = Key>(
   rows: readonly Row[],
@@ -125,7 +129,7 @@ export function pageOfRows<Row, Item, RowKey extends Key = Key>(
   };
   const end = goesOnAfter === undefined ? null : encode(goesOnAfter);
   const last = rows.at(-1) as Measured | undefined;
-  // What follows the last item may be the place that was looked through up to: from there it goes on.
+  // Without more rows, a search that stopped early continues after the last examined row.
   const goesOn = rows.length > limit || (goesOnAfter === undefined && last?.more_follow === true);
   return shortenable({ items, nextCursor: goesOn ? cursorAfter(shown.length) : end }, (count) => ({
     items: items.slice(0, count),
@@ -135,7 +139,7 @@ export function pageOfRows<Row, Item, RowKey extends Key = Key>(
 
 export const encodeCursor = (key: Key): string => Buffer.from(JSON.stringify(key)).toString('base64url');
 
-/** Reads a cursor back, checked against the shape of this list's key. Throws BadCursor. */
+/** Decodes a cursor and validates it against the key schema of this list. Throws BadCursor. */
 export function decodeCursor<Key>(cursor: string, shape: z.ZodType<Key>): Key;
 export function decodeCursor<Key>(cursor: string | undefined, shape: z.ZodType<Key>): Key | undefined;
 export function decodeCursor<Key>(cursor: string | undefined, shape: z.ZodType<Key>): Key | undefined {

@@ -1,4 +1,4 @@
-/** pg exports this module and documents it for drivers built on it, but has no types for it. */
+/** Types for a pg module that pg exports and documents for drivers built on it, but does not declare. */
 declare module 'pg/lib/utils' {
   const utils: { prepareValue(value: unknown): unknown };
   export default utils;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { newId } from './id.ts';
 import { toIso } from './pool.ts';
 
-/** As Postgres writes a timestamptz(3) for a session in UTC: no zeros at the end of the fraction. */
+/** Formats a time like Postgres writes a timestamptz(3) in a UTC session: without trailing zeros of the fraction. */
 const asPostgres = (moment: Date): string =>
   moment
     .toISOString()
@@ -18,7 +18,7 @@ describe('toIso', () => {
     ['2026-11-21 09:30:10+00', '2026-11-21T09:30:10.000Z'],
     ['2026-11-21 09:30:00.1+00', '2026-11-21T09:30:00.100Z'],
     ['2026-11-21 09:30:00.012+00', '2026-11-21T09:30:00.012Z'],
-    // clock_timestamp() and now() have microseconds.
+    // The functions clock_timestamp() and now() have microseconds.
     ['2026-11-21 09:30:00.123456+00', '2026-11-21T09:30:00.123Z'],
   ])('reads %s as %s', (text, iso) => {
     expect(toIso(text)).toBe(iso);

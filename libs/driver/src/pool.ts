@@ -1,8 +1,10 @@
-/** Connections to Postgres, set up so that a lost one is an error of one request and never of the process. */
+/** Creates pools of Postgres connections. A lost connection fails one request and never the process. */
 import pg from 'pg';
 import { Client, type ReadTimeout } from './client.ts';
 
-/** `2026-11-21 09:30:00.1+00` → `2026-11-21T09:30:00.100Z`; connections speak UTC, and columns hold milliseconds. */
+/**
+ * Converts `2026-11-21 09:30:00.1+00` into `2026-11-21T09:30:00.100Z`. Sessions use UTC, and columns have milliseconds.
+ */
 export function toIso(text: string): string {
   const fraction = text.length > 22 ? text.slice(20, -3) : '';
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
@@ -11,28 +13,28 @@ export function toIso(text: string): string {
 const { types } = pg;
 types.setTypeParser(types.builtins.TIMESTAMPTZ, toIso);
 types.setTypeParser(types.builtins.DATE, (text) => text);
-// Counters and sequence numbers: far below 2^53.
+// Counters and sequence numbers stay far below 2^53, so a JavaScript number is exact.
 types.setTypeParser(types.builtins.INT8, Number);
 
 export interface PoolConfig {
   readonly url: string;
-  /** Connections at most; 10 unless said. */
+  /** The most connections; 10 by default. */
   readonly max?: number;
-  /** The role to work as, that of the service; null keeps the login's own, for operators and migrations. */
+  /** The database role of the service. With null the session keeps the login role, for operators and migrations. */
   readonly role?: 'muster_app' | 'muster_licenses' | 'muster_license_operators' | 'muster_sign_in' | null;
-  /** Shows in pg_stat_activity. */
+  /** The application name in pg_stat_activity. */
   readonly name?: string;
-  /** Told of connections that broke while they were idle. */
+  /** Receives the errors of connections that broke while idle. */
   readonly onIdleError?: (error: Error) => void;
-  /** How long a new connection may take. A caller of a service waits for it; an operator's command has more time. */
+  /** The time limit for a connection; 1 s by default, because a caller waits. Operator commands may wait longer. */
   readonly connectWithinMillis?: number;
-  /** How long a statement may take; 5 s unless said. */
+  /** The time limit for a statement; 5 s by default. */
   readonly answerWithinMillis?: number;
 }
 
 export type Pool = pg.Pool;
 
-/** No connection to be had. */
+/** The error when no connection to Postgres could be made. */
 export class DatabaseAway extends Error {
   constructor(cause: unknown) {
     super('no connection to Postgres', { cause });
@@ -40,7 +42,7 @@ export class DatabaseAway extends Error {
   }
 }
 
-/** Postgres is there, and all its connections, or all of ours, are taken. */
+/** The error when Postgres is reachable, but all of its connections or all of the pool's are in use. */
 export class DatabaseBusy extends Error {
   constructor(cause: unknown) {
     super('no connection to Postgres was free', { cause });
@@ -48,15 +50,18 @@ export class DatabaseBusy extends Error {
   }
 }
 
-/** The connections of each pool that were made and are not lost. */
+/** The open connections of each pool. */
 const connected = new WeakMap<Pool, Set<pg.PoolClient>>();
 
-/** What pg says of who waited too long, for a connection of others or for a new one. */
+/** pg's messages when the wait for a free or a new connection times out. */
 const waitedTooLong =
   /^timeout exceeded when trying to connect$|^Connection terminated due to connection timeout$/;
 const tooManyConnections = '53300';
 
-/** Why there is no connection. Who waited for one in vain while others had theirs came at a busy time, no more. */
+/**
+ * Classifies why there is no connection. "Too many connections" counts as busy. A timeout counts as busy if the pool
+ * has open connections, and otherwise as away.
+ */
 export function connectionFault(pool: Pool, error: unknown): DatabaseAway | DatabaseBusy {
   if (!(error instanceof Error)) return new DatabaseAway(error);
   const isFull = 'code' in error && error.code === tooManyConnections;
@@ -64,7 +69,7 @@ export function connectionFault(pool: Pool, error: unknown): DatabaseAway | Data
   return isFull || isLate ? new DatabaseBusy(error) : new DatabaseAway(error);
 }
 
-/** A connection of the pool; throws DatabaseAway or DatabaseBusy. */
+/** Checks a connection out of the pool. Throws DatabaseAway or DatabaseBusy. */
 export async function checkOut(pool: Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect();
@@ -73,10 +78,10 @@ export async function checkOut(pool: Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Of commands, and of what is done once at a start. */
+/** The connection timeout of commands and of one-time work at startup. */
 export const commandConnectMillis = 5_000;
 
-/** Opens no connection yet. Timeouts are those of RELIABILITY: statement < client's own < what a caller waits. */
+/** Creates a pool without opening a connection. Timeouts nest: statement < client's read timeout < the caller's wait. */
 export function createPool(config: PoolConfig): Pool {
   const answerWithinMillis = config.answerWithinMillis ?? 5_000;
   const readTimeout: ReadTimeout = { readTimeoutMillis: answerWithinMillis * 1.2 };
@@ -94,13 +99,13 @@ export function createPool(config: PoolConfig): Pool {
     keepAlive: true,
     options: [
       '-c TimeZone=UTC -c plan_cache_mode=force_generic_plan',
-      // A plan stays as it was made, perhaps while a table was empty: then a scan of all of it looks cheapest.
+      // A generic plan may be made while a table is empty, when a sequential scan looks cheapest, and it is kept.
       ...(config.role ? [`-c role=${config.role} -c enable_seqscan=off`] : []),
     ].join(' '),
   });
   const onIdleError = config.onIdleError ?? (() => undefined);
   pool.on('error', onIdleError);
-  // A checked-out client that loses its socket emits too, and without a listener that would end the process.
+  // A checked-out client that loses its socket emits 'error'. Without a listener the process would exit.
   const made = new Set<pg.PoolClient>();
   connected.set(pool, made);
   pool.on('connect', (client) => {

@@ -7,7 +7,7 @@ import { checkOut, createPool, DatabaseAway, DatabaseBusy, type Pool } from './p
 import { sendRead } from './shared-reads.ts';
 
 const sql = (text: string, ...parameters: unknown[]): Statement => ({ sql: text, parameters });
-/** Answers which server process read it, and what it was given. */
+/** Selects the PID of the server process and the given number. */
 const echo = (said: number) => sql('select pg_backend_pid() as server, $1::int as said', said);
 const sleep = (seconds: number) => sql('select pg_sleep($1)', seconds);
 
@@ -36,13 +36,13 @@ const many = 200;
 const echoes = (pool: Pool): Promise<Record<string, unknown>[]> =>
   Promise.all(Array.from({ length: many }, (_, index) => row(pool, echo(index))));
 
-/** What becomes of each, in the order given: its row, or its error. */
+/** Answers, in the given order, the row or the error of each read. */
 const outcomes = async (answers: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(answers)).map((each) =>
     each.status === 'fulfilled' ? each.value : (each.reason as unknown),
   );
 
-/** Both connections are known to be slow: who comes now waits, and all go to the one that is free first. */
+/** Makes a pool whose two connections are both slow. Further reads wait for the connection that becomes free first. */
 async function busyPool(): Promise<{ pool: Pool; idle: () => Promise<unknown> }> {
   const pool = poolOf(2);
   await echoes(pool);
@@ -63,13 +63,13 @@ describe('reads that share connections', () => {
   it('of one turn of the event loop are written to each connection at once', async () => {
     const pool = poolOf(2);
     const clients = await Promise.all([checkOut(pool), checkOut(pool)]);
-    // A connection that does not know the statement gets one read first.
+    // A connection that has not prepared the statement would get a single read first.
     for (const client of clients) await sendBurst(client, [echo(0)]);
     const writes = clients.map((client) =>
       jest.spyOn((client as typeof client & { connection: { stream: Socket } }).connection.stream, 'write'),
     );
     for (const client of clients) client.release();
-    // On a busy machine a connection may be slow, and reads wait for the other one: not in every round.
+    // On a busy machine one connection may be slow in a round, so that all reads wait for the other.
     await until(async () => {
       for (const write of writes) write.mockClear();
       const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((said) => row(pool, echo(said))));
@@ -119,7 +119,7 @@ describe('reads that share connections', () => {
     const slow = outcomes([row(pool, sql('select pg_sleep(4), $1::text as slow', 'slow'))]).finally(() => {
       isOver = true;
     });
-    // By the end of another it is known to be slow.
+    // When this read ends, the connection of `slow` has passed the limit for slow reads.
     await row(pool, sleep(0.02));
     await echoes(pool);
     expect(isOver).toBe(false);
@@ -132,7 +132,7 @@ describe('reads that share connections', () => {
   it('fail with their connection where they were written to it, and else have another', async () => {
     const end = sql('select pg_terminate_backend(pg_backend_pid())');
     const fresh = sql('select 3 as said');
-    // On a busy machine the first read may be slow before the others are written behind it: not in every round.
+    // On a busy machine the first read may pass the limit before the others are pipelined behind it. Then repeat.
     await until(async () => {
       const { pool, idle } = await busyPool();
       const [ended, next, behind, unwritten, last] = await outcomes(

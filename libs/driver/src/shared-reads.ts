@@ -1,11 +1,12 @@
 /**
- * Reads of many callers over few connections. A read is a burst that is a transaction by itself and waits for no lock. So
- * bursts are written one behind the other before the first is answered, and answered in that order ("Pipelining" in the
- * description of Postgres' protocol). Two connections that are always busy cost Postgres and Node less than ten that wait
- * for the other side by turns (docs/decisions/performance.md). None is written behind one that takes long.
+ * Multiplexes the reads of many callers over few connections. A read is a burst that is its own transaction and waits
+ * for no lock. So a connection sends further bursts before the first is answered, and Postgres answers them in order
+ * ("Pipelining" in the description of its protocol). Two connections that are always busy cost Postgres and Node less
+ * than ten that alternate between sending and waiting (docs/decisions/performance.md). A connection with a slow burst
+ * gets no more.
  *
- * A short write may be sent so too: one that waits for no other lock than such writes hold. It may wait, and those behind
- * it with it, so they are fewer.
+ * A short write may be sent this way, too, if it waits only for locks that other short writes hold. A waiting write
+ * delays the writes behind it, so fewer of them share a connection.
  */
 import pg, { type PoolClient } from 'pg';
 import {
@@ -18,31 +19,31 @@ import {
 } from './burst.ts';
 import { checkOut, type Pool } from './pool.ts';
 
-/** So many reads have a connection each; more of them share. */
+/** Up to this many concurrent reads get their own connection. Further reads are pipelined on them. */
 const fewConnections = 2;
-/** Bursts on one connection, the one that is being answered among them. */
+/** The most bursts on one connection, including the one that is being answered. */
 const mostReads = 16;
 const mostWrites = 4;
-/** A connection whose burst has taken this long gets no more of them until it is answered. */
+/** A connection whose current burst takes this long gets no more until that burst is answered. */
 const slowMillis = 2;
 
 interface Read {
   readonly burst: Burst;
-  /** Answers it with an error that is none of its burst's. */
+  /** Rejects the read with an error that does not come from its burst. */
   readonly refuse: (error: unknown) => void;
 }
 
-/** A connection, for as long as it has something to answer. */
+/** A checked-out connection that reads share while it has unanswered bursts. */
 class SharedConnection implements Carrier {
   private readonly client: PoolClient;
   private readonly wire: Wire;
   private readonly onChange: (connection: SharedConnection) => void;
-  /** In the order of their answers. */
+  /** The unanswered reads, in the order of their answers. */
   private reads: Read[] = [];
-  /** How many of them are written, or about to be with `unsent`: the first ones. */
+  /** The number of reads, from the first, that are written to the socket or queued in `unsent`. */
   private written = 0;
   private unsent: Buffer[] = [];
-  /** When the first of them had its turn, by the process's clock. */
+  /** The `performance.now()` at which the first read became the current one. */
   private since = 0;
   private fault: Error | null = null;
   private readonly onEnd = (): void => {
@@ -76,7 +77,7 @@ class SharedConnection implements Carrier {
     }
   }
 
-  /** Returns the connection to its pool; answers the reads that it did not write. */
+  /** Returns the connection to its pool. Answers the reads that were not written. */
   release(): Read[] {
     this.client.off('end', this.onEnd);
     this.client.release(this.fault ?? undefined);
@@ -87,11 +88,11 @@ class SharedConnection implements Carrier {
     this.since = performance.now();
     if (this.written === 0) this.write(burst);
     burst.carrier = this;
-    // From now on pg gives it the answers.
+    // From now on pg passes the server messages to this burst.
     this.client.query(burst);
   }
 
-  /** The first of them is. What Postgres refuses ends a burst; anything else, the connection. */
+  /** Finishes the first read. An error of Postgres fails only its burst; any other error breaks the connection. */
   answered(fault: Error | null): void {
     if (fault === null || fault instanceof pg.DatabaseError) this.finish();
     else this.break(fault);
@@ -106,7 +107,7 @@ class SharedConnection implements Carrier {
     this.onChange(this);
   }
 
-  /** What the process asks for in one turn of its loop goes out in one system call. */
+  /** Queues the burst. All bursts of one event-loop turn are written with one system call. */
   private write(burst: Burst): void {
     this.written += 1;
     if (this.unsent.length === 0) {
@@ -127,19 +128,19 @@ class SharedConnection implements Carrier {
     if (this.isBroken) return;
     this.fault = fault;
     this.unsent = [];
-    // pg tells the first.
+    // pg itself fails the first read.
     const [, ...ahead] = this.reads.splice(0, this.written);
     for (const { burst } of ahead) burst.callback(fault);
     this.onChange(this);
   }
 }
 
-/** The reads of one pool, or its short writes. */
+/** The dispatcher of the reads, or of the short writes, of one pool. */
 class SharedReads {
   private readonly pool: Pool;
-  /** On one connection. */
+  /** The most bursts on one connection. */
   private readonly most: number;
-  /** Connections that reads need not leave to other work. */
+  /** The number of connections that reads may keep while other work waits. */
   private readonly kept: number;
   private readonly connections = new Set<SharedConnection>();
   private waiting: Read[] = [];
@@ -177,7 +178,7 @@ class SharedReads {
     let index = 0;
     let best: SharedConnection | null = null;
     for (const connection of this.connections) {
-      // As long as there are reads, what they have would never become free.
+      // While other work waits, connections beyond `kept` get no more reads. Otherwise they might never be free.
       if (index >= this.kept && this.othersWait()) break;
       index += 1;
       if (connection.length === 0) return connection;
@@ -187,12 +188,12 @@ class SharedReads {
     return this.connections.size < fewConnections ? null : best;
   }
 
-  /** Whether other work waits for a connection of the pool. */
+  /** Answers true if other work waits for a connection of the pool. */
   private othersWait(): boolean {
     return this.pool.waitingCount > (this.isOpening ? 1 : 0);
   }
 
-  /** One at a time: by the time that it is there, another may have become free. */
+  /** Opens one connection at a time, because a shared one may become free before the new one is ready. */
   private async open(): Promise<void> {
     if (this.isOpening) return;
     this.isOpening = true;
@@ -208,7 +209,10 @@ class SharedReads {
     for (const connection of this.connections) this.releaseIdle(connection);
   }
 
-  /** One for all connections: made in `open`, it would keep alive what waited there, for as long as its connection. */
+  /**
+   * Handles a change of a connection. All connections share this closure. One created in `open` would keep the waiting
+   * reads of that call in memory as long as its connection.
+   */
   private readonly changed = (connection: SharedConnection): void => {
     if (connection.isBroken) {
       this.connections.delete(connection);
@@ -218,7 +222,7 @@ class SharedReads {
     this.releaseIdle(connection);
   };
 
-  /** Other work of the pool has it meanwhile. */
+  /** Returns an idle connection to the pool for other work. */
   private releaseIdle(connection: SharedConnection): void {
     if (connection.length === 0 && this.connections.delete(connection)) connection.release();
   }
@@ -240,13 +244,13 @@ function sharedIn(pool: Pool): Shared {
   return shared;
 }
 
-/** Sends a read over the connections of the pool that reads share. Throws as `sendBurst` and `checkOut` do. */
+/** Sends a read over the shared connections of the pool. Throws the errors of `sendBurst` and `checkOut`. */
 export const sendRead = (pool: Pool, statements: readonly Statement[]): Promise<StatementResult[]> =>
   sharedIn(pool).reads.send(statements);
 
 /**
- * Sends a short write over the connections of the pool that such writes share; what it does is a transaction by itself.
- * Where a connection is lost, it may have been done all the same, so it must be one that can be repeated.
+ * Sends a short write, which is its own transaction, over the shared connections of the pool. The write must be
+ * idempotent, because it may have been committed when its connection is lost.
  */
 export const sendShortWrite = (pool: Pool, statements: readonly Statement[]): Promise<StatementResult[]> =>
   sharedIn(pool).writes.send(statements);

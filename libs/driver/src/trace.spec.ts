@@ -19,7 +19,7 @@ describe('what a trace is told of a statement', () => {
     ['insert into leases (id) values ($1) on conflict (id) do update set state = $2', 'insert into leases'],
   ])('is of %s: %s', (sql, summary) => {
     expect(summaryOf(sql)).toBe(summary);
-    // The second time from memory.
+    // The second call answers from the cache.
     expect(summaryOf(sql)).toBe(summary);
   });
 });

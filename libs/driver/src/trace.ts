@@ -1,18 +1,18 @@
-/** What traces are told of statements: which they are, never what they carry. */
+/** Trace spans of statements. They have summaries of the SQL and never its parameters. */
 import { inSpan, traceParent } from '@muster/tracing';
 import { LRUCache } from 'lru-cache';
 import { type Statement } from './burst.ts';
 import { bind, sql } from './sql.ts';
 
-/** What a statement changes, or else reads first; a CTE's own reads among it. */
+/** Patterns for the verb and table of a summary. The first table that is written counts, otherwise the first one read. */
 const changes = /\b(insert into|update|delete from)\s+"?(?!of\b|set\b|skip\b)([a-z_.]+)/i;
 const reads = /\bfrom\s+"?([a-z_.]+)/i;
 const calls = /^\s*select\s+([a-z_.]+)\(/i;
 
-/** By statements, of which the code has fewer. */
+/** Summaries by SQL text. The limit is above the number of statements in the code. */
 const summaries = new LRUCache<string, string>({ max: 1_000 });
 
-/** `update stories`, `select app.enter`, `commit`: a few words of the text that is the same for each call. */
+/** Summarizes a statement in a few words, such as `update stories`, `select app.enter` or `commit`. */
 export function summaryOf(sql: string): string {
   let summary = summaries.get(sql);
   if (summary === undefined) {
@@ -29,7 +29,7 @@ export function summaryOf(sql: string): string {
 
 const mostNameLength = 200;
 
-/** A round trip. */
+/** Records a span for one round trip. */
 export const inBurstSpan = <Result>(
   statements: readonly Statement[],
   work: () => Promise<Result>,
@@ -47,11 +47,11 @@ export const inBurstSpan = <Result>(
     };
   }, work);
 
-/** A transaction from the wait for its connection to its end. */
+/** Records a span for a transaction, including the wait for its connection. */
 export const inTransactionSpan = <Result>(work: () => Promise<Result>): Promise<Result> =>
   inSpan(() => ({ name: 'transaction', attributes: { 'db.system.name': 'postgresql' } }), work);
 
-/** Said at the start of a transaction that is part of a trace: each row of the outbox takes its trace from there. */
+/** Answers the statement that stores the trace parent of the transaction. Each outbox row copies it. */
 export function traceStatements(): Statement[] {
   const parent = traceParent();
   return parent === undefined

@@ -1,4 +1,7 @@
-/** One plain transaction for those who need no token to be let in: statements one by one, COMMIT with what was left. */
+/**
+ * A plain transaction without an authorization check. It sends statements one by one and the deferred writes with
+ * COMMIT.
+ */
 import { notFound } from '@muster/registry';
 import { type ClientBase } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
@@ -6,22 +9,22 @@ import { checkOut, type Pool } from './pool.ts';
 import { bind, type Query } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
-/** What a handler asks the database with. Every query names the organization, and row security sees to it. */
+/** The query interface of a handler. Every query names the organization, and row-level security enforces it. */
 export interface Db {
   all<Row>(source: Query<Row>): Promise<Row[]>;
-  /** The first row, or undefined. */
+  /** Answers the first row, or undefined. */
   find<Row>(source: Query<Row>): Promise<Row | undefined>;
-  /** The same; 404 where there is none. */
+  /** Answers the first row. Throws the 404 refusal if there is none. */
   get<Row>(source: Query<Row>): Promise<Row>;
-  /** The only row; a fault where there is none. */
+  /** Answers the only row. Throws a fault if there is none. */
   one<Row>(source: Query<Row>): Promise<Row>;
-  /** A write whose outcome the work does not wait for: it goes out with COMMIT, in the order given. */
+  /** Defers a write to COMMIT. Use it for writes whose result the handler does not need. Order is kept. */
   later(source: Query<unknown>): void;
-  /** Sends what was left for later in portions, and waits until the database has done it. For writes of any size. */
+  /** Sends the deferred writes now, one by one, and waits for them. Use it for writes of any size. */
   writeNow(): Promise<void>;
 }
 
-/** The transaction's COMMIT was sent and no answer came: it may have happened. */
+/** The error when COMMIT was sent but not answered. The transaction may have been committed. */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the connection was lost while committing', { cause });
@@ -29,12 +32,12 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-/** The server ended the session: it was told to, crashed, or lost the connection. */
+/** SQLSTATE classes of an ended session: an administrator ended it, the server crashed, or the connection was lost. */
 const sessionEnded = /^(57P|08)/;
 
 /**
- * Whether COMMIT may have happened though not all answers came: the connection is gone without a word, the server ended
- * the session at COMMIT or between doing it and saying so, or what follows COMMIT failed.
+ * Answers true if COMMIT may have taken effect although an error came. There are three cases: the connection was lost
+ * without an error message, the server ended the session at COMMIT, or a statement after COMMIT failed.
  */
 export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
   error instanceof BurstError &&
@@ -44,27 +47,28 @@ export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
 
-/** A transaction as the work in it asks for statements. */
+/** The query interface of a plain transaction. */
 export interface PlainDb extends Db {
-  /** Sends what was left for later with the next statements, before them, so that they see it. */
+  /** Sends the deferred writes ahead of later statements, which then see them. Does not wait for them. */
   flush(): void;
-  /** Forgets what was left for later and is not sent yet. */
+  /** Discards the deferred writes that are not sent yet. */
   discard(): void;
 }
 
-/** The same transaction, for statements that name this organization. */
+/** Answers the query interface of the same transaction for statements that name this organization. */
 export type Within = (orgId: string) => PlainDb;
 
 interface Opening {
-  /** The statements that say who it is. */
+  /** The statements that set the identity of the transaction. */
   readonly prologue: readonly Statement[];
-  /** The organization that the statements name; null where each says it by itself. */
+  /** The default organization of the statements; null if each statement names its own. */
   readonly orgId: string | null;
 }
 
 /**
- * Runs `work` after the statements that open it; throws what it throws, with nothing kept. Work that goes on
- * after its transaction ended (its time was up) gets an error for each statement, not another caller's transaction.
+ * Runs `work` in a transaction that starts with the prologue. If `work` throws, rolls back and throws the error again.
+ * Work that continues after the end of its transaction, such as after a timeout, gets an error for each statement.
+ * Its statements never run in another caller's transaction.
  */
 export const inTransaction = <Result>(
   pool: Pool,
@@ -74,13 +78,13 @@ export const inTransaction = <Result>(
   inTransactionSpan(() => transact(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work));
 
 /**
- * False if the server did not answer: the connection is lost or silent. It is closed then, and Postgres rolls back; a
- * rollback would wait for another timeout.
+ * Answers false if the server did not answer because the connection is lost or silent. The caller then closes it, and
+ * Postgres rolls back. An explicit ROLLBACK would wait for another timeout.
  */
 const isAnswered = (error: unknown): boolean =>
   !(error instanceof OutcomeUnknown || (error instanceof BurstError && error.sqlState === undefined));
 
-/** Answers false if the connection cannot be used again. */
+/** Rolls back. Answers false if the connection cannot be reused. */
 const rollback = (client: ClientBase): Promise<boolean> =>
   sendBurst(client, [plain('rollback')]).then(
     () => true,
@@ -94,7 +98,7 @@ async function transact<Result>(
 ): Promise<Result> {
   const client = await checkOut(pool);
   const postponed: Statement[] = [];
-  // Rides with the first statement; and with the next where that could not be sent: none runs without it.
+  // BEGIN and the prologue go out with the first statement, and again with the next one if that could not be sent.
   let opening: readonly Statement[] = [plain('begin'), ...prologue];
   const send = async (statements: readonly Statement[]): Promise<StatementResult[]> => {
     const results = await sendBurst(client, [...opening, ...statements]);
@@ -102,7 +106,7 @@ async function transact<Result>(
     return results;
   };
   let over = false;
-  // Asked for at once they go out one after the other: a client takes one burst at a time.
+  // Concurrent calls are sent one after the other, because a client runs one burst at a time.
   let sent: Promise<unknown> = Promise.resolve();
   const sendNext = (statement: Statement): Promise<StatementResult[]> => {
     const sending = sent.then(() => send([statement]));
@@ -110,7 +114,7 @@ async function transact<Result>(
     return sending;
   };
   const flush = (): void => {
-    // It fails with its transaction, and who waits for another statement of that hears it.
+    // A failure aborts the transaction, so the next awaited statement or COMMIT reports it.
     for (const statement of postponed.splice(0)) sendNext(statement).catch(() => undefined);
   };
   const dbOf = (named: string | null): PlainDb => {
