@@ -1,6 +1,7 @@
 /**
- * What the guide says of a standby that takes over without having heard of the last seconds (docs/guides/running-it.md): what was
- * given out in them is not given out again, and whoever saw it is told.
+ * Tests the guide's promise about a standby that takes over without the last seconds of writes
+ * (docs/guides/running-it.md). Muster never issues again a number or secret that it issued in those seconds.
+ * It warns callers who saw one.
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -35,7 +36,7 @@ let standby: Postgres;
 let after: Pool;
 let api: ThrowAwayApi;
 let tokens: Record<TeamMember, string>;
-/** What was known before the loss, and what the standby never heard of. */
+/** State from before the loss, which the standby has, and state that the standby never received. */
 let kept: { lease: Held; cursor: string; fencingToken: number };
 let lost: { lease: Held; first: Held; cursor: string; fencingToken: number };
 

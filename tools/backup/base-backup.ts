@@ -1,7 +1,8 @@
 /**
- * Backups of a PostgreSQL of our own as those of a managed one are made: a copy of its files while it works, and all
- * that it writes from then on. Operators have pg_basebackup and pgBackRest for it; of such programs npm brings none, so
- * this does what they do (PostgreSQL's documentation, "Making a base backup using the low level API").
+ * Makes backups of a PostgreSQL server as managed services make them: a copy of its files while it runs, plus
+ * the archive of its WAL from then on. Operators use pg_basebackup or pgBackRest. No npm package has such a
+ * program, so this module does the same steps (PostgreSQL's documentation, "Making a base backup using the
+ * low level API").
  */
 import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,35 +10,38 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { accountForPostgres } from '@muster/tools';
 
-/** Settings of a server that hands over what it writes to a folder, segment by segment. */
+/** Settings of a server that archives its WAL segments into a folder. */
 export const archivingTo = (archive: string): Record<string, string> => ({
   ...{ wal_level: 'replica', archive_mode: 'on', full_page_writes: 'on' },
   archive_command: `test ! -f '${archive}/%f' && cp '%p' '${archive}/%f'`,
 });
 
-/** Settings of one that takes it from there, up to a point that was named, and works on from then. */
+/** Settings of a server that replays the archive up to a named restore point and then accepts writes. */
 export const restoringFrom = (archive: string, pointName: string): Record<string, string> => ({
   restore_command: `cp '${archive}/%f' '%p'`,
   recovery_target_name: pointName,
   recovery_target_action: 'promote',
 });
 
-/** Settings of one that follows another, which keeps what it has not taken yet, and answers reads meanwhile. */
+/**
+ * Settings of a standby that streams from the primary server at `url` and answers reads. The primary keeps
+ * the WAL that the standby still needs (`followed`).
+ */
 export const following = (url: string): Record<string, string> => ({
   primary_conninfo: url,
   hot_standby: 'on',
 });
 
-/** Settings of the one that is followed. */
+/** Settings of the primary server that a standby follows. */
 export const followed = { wal_level: 'replica', wal_keep_size: '512MB', full_page_writes: 'on' };
 
-/** What a server makes anew, or gets from the archive. */
+/** Files that a server creates again or gets from the archive. */
 const leftOut =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/.|^postmaster\./;
 
 /**
- * Copies a server's files while it works. A server that finds them recovers what belongs to them from the archive, or follows
- * as a standby.
+ * Copies a server's files while it runs. A server that starts on the copy recovers the rest from the archive,
+ * or follows the original as a standby.
  */
 export async function takeBaseBackup(
   url: string,
@@ -69,7 +73,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
     if (entry.isDirectory()) await mkdir(path.join(to, name), { mode: 0o700, recursive: true });
     else
       await copyFile(path.join(from, name), path.join(to, name)).catch((error: unknown) => {
-        // The server goes on meanwhile; what it removed, recovery removes too.
+        // The server keeps running during the copy. Recovery also removes the files that it removed.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       });
   }
@@ -82,7 +86,7 @@ async function giveToPostgres(folder: string): Promise<void> {
   for (const name of ['', ...names]) await chown(path.join(folder, name), account.uid, account.gid);
 }
 
-/** Names this moment, and returns once all up to it is in the archive. */
+/** Creates a restore point of this name, and returns when all WAL up to it is archived. */
 export async function nameThisMoment(url: string, name: string): Promise<void> {
   const session = new pg.Client({ connectionString: url });
   await session.connect();

@@ -1,6 +1,7 @@
 /**
- * What the guide says about a standby (docs/guides/running-it.md): it answers reads as the primary would, never behind what a
- * caller knows, and never to a caller whose rights have ended; and where it takes over, work goes on.
+ * Tests the guide's promises about a standby (docs/guides/running-it.md). It answers reads as the primary
+ * server would, is never behind the position that a caller knows, and never answers a caller whose rights
+ * have ended. After it takes over, work continues.
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,7 +32,10 @@ let api: ThrowAwayApi;
 let owner: Pool;
 let tokens: Record<TeamMember, string>;
 
-/** A caller with what it sent and was told: a client remembers positions by itself. */
+/**
+ * Returns a client that records the positions it sends and receives. The client remembers positions by
+ * itself.
+ */
 const as = (token: string, at = api): Client & { readonly seen: Seen } => {
   const seen: Seen = { told: [], sent: [] };
   const client = connect({
@@ -59,7 +63,10 @@ const startStandby = (port?: number): Promise<Postgres> =>
 
 const caughtUp = (): Promise<void> => untilCaughtUp(owner, atStandby);
 
-/** What is written within it reaches the standby after it. */
+/**
+ * Pauses replay at the standby during `work`, so that the standby receives the writes of `work` only
+ * afterwards.
+ */
 async function heldBack(work: () => Promise<void>): Promise<void> {
   await caughtUp();
   await atStandby.query('select pg_wal_replay_pause()');
@@ -75,7 +82,7 @@ async function heldBack(work: () => Promise<void>): Promise<void> {
   await caughtUp();
 }
 
-/** How many reads had each outcome since the last look. */
+/** The number of reads by outcome since the last call of `reads`. */
 let counted: Record<string, number> = {};
 async function reads(): Promise<Record<string, number>> {
   const text = await (await fetch(`${api.metricsUrl}/metrics`)).text();
@@ -115,7 +122,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 }, minutes);
 
-/** A caller of whose rights the process knows, and whose position the standby has. */
+/** Returns a client whose permissions the process has cached and whose position the standby has reached. */
 async function known(token: string): Promise<ReturnType<typeof as>> {
   const caller = as(token);
   await caller.stories.list({ projectId: 'WEB' });
@@ -124,7 +131,7 @@ async function known(token: string): Promise<ReturnType<typeof as>> {
   return caller;
 }
 
-/** Of a read that brings that position. */
+/** Sends a read with this position and returns its HTTP status. */
 async function statusAt(position: string, token: string): Promise<number> {
   const { status } = await fetch(`${api.url}/api/stories/list`, {
     method: 'POST',
@@ -254,7 +261,7 @@ describe('rights that end', () => {
     const { token } = await as(tokens.ana).tokens.create({ name: 'Other', scopes: ['read'] });
     await heldBack(async () => {
       await as(tokens.ana).tokens.revoke({ tokenId: token.id });
-      // The process learns of the epoch that the standby does not know.
+      // The process learns an epoch that the standby does not know yet.
       await as(reader).stories.list({ projectId: 'WEB' });
       await reads();
       expect(await statusAt('0/0', reader)).toBe(200);
@@ -305,7 +312,7 @@ describe('a standby that takes over', () => {
     api = await startThrowAwayApi({
       databaseUrl: standby.url,
       log: 'warn',
-      // Its own address is what is left of both.
+      // The former standby's address is now the address of the only server.
       environment: { DATABASE_REPLICA_URL: standby.url },
     });
     counted = {};

@@ -1,6 +1,6 @@
 /**
- * What the guide says about backups (docs/guides/running-it.md): all is in Postgres, and a server that comes from the
- * backup, with a Redis that is empty, goes on where the one before it was.
+ * Tests the guide's promises about backups (docs/guides/running-it.md). Postgres holds all data. A server
+ * that is restored from the backup, with an empty Redis, continues where the lost server stopped.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ import { archivingTo, nameThisMoment, restoringFrom, takeBaseBackup } from './ba
 
 const minutes = 60_000;
 
-/** What runs on a database; the worker only where there is a Redis. */
+/** The services that run on one database. The worker runs only if there is a Redis. */
 interface Site {
   readonly api: ThrowAwayApi;
   readonly licenses: ThrowAwayApp;
@@ -70,7 +70,10 @@ async function sellLicense(databaseUrl: string): Promise<string> {
   return licenses[0]?.key ?? '';
 }
 
-/** Their tokens: of Ana, who owns Acme, of Ben and Chloé, who work there, and of Eve, who owns another. */
+/**
+ * Creates the members and returns their tokens. Ana owns Acme, Ben and Chloé work there, and Eve owns another
+ * organization.
+ */
 async function addPeople(databaseUrl: string): Promise<Record<'ana' | 'ben' | 'chloe' | 'eve', string>> {
   const pool = createPool({ url: databaseUrl, role: null, max: 1 });
   try {
@@ -98,7 +101,7 @@ async function addPeople(databaseUrl: string): Promise<Record<'ana' | 'ben' | 'c
   }
 }
 
-/** All that can be read of the organization, as one who may read it sees it. */
+/** Reads everything in the organization that this caller may read. */
 async function whatIsThere(client: Client, executionId: string): Promise<unknown> {
   const [stories, activity, audit, execution] = await Promise.all([
     Array.fromAsync(client.stories.list.all({ projectId: 'WEB' })),
@@ -131,7 +134,7 @@ const running = (): Site => {
 };
 
 beforeAll(async () => {
-  // What a run that was killed leaves goes with what its servers leave.
+  // The next start removes these folders after a killed run, together with what the servers of that run left.
   const account = await accountForPostgres();
   folder = await makeThrowAwayFolder('muster-postgres-', account);
   archive = await makeThrowAwayFolder('muster-postgres-', account);
@@ -149,7 +152,7 @@ beforeAll(async () => {
 
   await takeBaseBackup(before.url, path.join(folder, 'cluster'));
 
-  // What is only in the archive.
+  // The writes from here on are only in the archive.
   await as('ana').stories.create(third, key);
   const second = await as('ben').deliveryExecutions.acquire({ ...work, runId: 'second' });
   lease = { executionId: second.execution.id, leaseToken: second.leaseToken };
@@ -160,7 +163,7 @@ beforeAll(async () => {
   seen = await whatIsThere(as('ana'), lease.executionId);
   await nameThisMoment(before.url, 'before_the_accident');
 
-  // The accident.
+  // Loses the data by accident.
   const owner = createPool({ url: before.url, role: null, max: 1 });
   await owner.query('delete from stories');
   await owner.end();
@@ -228,7 +231,7 @@ describe('restored into an empty server', () => {
     await expect(as('eve').stories.get({ storyId })).rejects.toMatchObject({ body: { status: 404 } });
     const app = createPool({ url: restored?.url ?? '', role: 'muster_app', max: 1 });
     try {
-      // Without an organization there are no rows.
+      // Row-level security hides all rows from a connection that has no organization set.
       expect((await app.query('select from stories')).rows).toEqual([]);
     } finally {
       await app.end();

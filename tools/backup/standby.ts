@@ -1,4 +1,4 @@
-/** A standby, as specs wait for it. */
+/** Helpers for specs that use a standby. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/driver';
 
@@ -9,13 +9,13 @@ async function until(pool: Pool, condition: string, ...parameters: unknown[]): P
   while (!(await isSo())) await pause(10);
 }
 
-/** Until the standby has come as far as the primary is. */
+/** Waits until the standby has replayed everything that the primary server has written so far. */
 export async function untilCaughtUp(primary: Pool, standby: Pool): Promise<void> {
   const { rows } = await primary.query<{ at: string }>('select pg_current_wal_insert_lsn() as at');
   await until(standby, 'pg_last_wal_replay_lsn() >= $1::pg_lsn', rows[0]?.at);
 }
 
-/** Makes a primary of it. */
+/** Promotes the standby to a primary server. */
 export async function promote(standby: Pool): Promise<void> {
   await standby.query('select pg_promote(false)');
   await until(standby, 'not pg_is_in_recovery()');

@@ -1,14 +1,14 @@
-/** The organization that specs of standbys write in, and tokens of its members. */
+/** The organization in which specs of standbys write, and the tokens of its members. */
 import { type Pool } from '@muster/driver';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 
 export type TeamMember = 'ana' | 'ben' | 'chloe';
 
-/** One that no process remembers yet. */
+/** Creates a new token, which no process has cached yet. */
 export const tokenOf = async (pool: Pool, name: TeamMember): Promise<string> =>
   (await createToken(pool, { org: 'acme', member: `${name}@acme.example`, name, scopes: ['admin'] })).token;
 
-/** Founds it, with Ana as its owner; answers a token of each. */
+/** Creates the organization with Ana as its owner, and returns a token for each member. */
 export async function makeTeam(owner: Pool): Promise<Record<TeamMember, string>> {
   await createOrganization(owner, {
     ...{ name: 'Acme', slug: 'acme', plan: 'team', seats: 25 },
