@@ -1,5 +1,6 @@
 // node tools/build/build-action.ts <folder>
-// The action of GitHub as a workflow uses it: what GitHub starts, and the command line beside it, as it is packed.
+// Builds the GitHub Action as workflows use it: the file that GitHub starts, and the packed command line next
+// to it.
 import { execFile } from 'node:child_process';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';

@@ -19,7 +19,7 @@ const manifest = (name: string, type: string, dependencies: Record<string, strin
     nx: { tags: [type], targets: { build: {} } },
   });
 
-/** An app on the database and one domain, beside a domain that it does not use. */
+/** An app that uses the database and one domain, next to a domain that it does not use. */
 const files = {
   'apps/trial-app/package.json': manifest('trial-app', 'type:app', {
     '@muster/migrations': '0.0.0',
@@ -97,7 +97,7 @@ describe('a bundled app', () => {
 });
 
 describe('a rebuild', () => {
-  // Each leaves what it made, which the next begins with.
+  // Each test leaves its files in place, and the next test begins with them.
   beforeAll(() => build());
 
   it('is spared when specs change, or what they are made with', async () => {

@@ -1,5 +1,6 @@
 // node tools/build/build-app.ts <projectRoot> [outputFolder] [module whose `plugins` take part]
-// Bundles an app into a folder that runs wherever Node is: no node_modules, nothing of the repository.
+// Bundles an app into a folder that runs wherever Node is installed, without node_modules or other files of
+// the repository.
 import { execFile } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +14,7 @@ const [projectRoot, outputFolder, pluginsFrom] = process.argv.slice(2);
 if (projectRoot === undefined) throw new Error('usage: build-app.ts <projectRoot> [outputFolder]');
 const outdir = path.resolve(workspaceRoot, outputFolder ?? path.join('dist', projectRoot));
 
-// The server, and the operators' command line of an app that has one. Each is one file that stands alone.
+// The server, and the operators' command line if the app has one. Each becomes a self-contained file.
 const entryPoints = ['main.ts', 'cli.ts']
   .map((name) => path.join(workspaceRoot, projectRoot, 'src', name))
   .filter((file) => existsSync(file));
@@ -21,8 +22,8 @@ if (!entryPoints[0]?.endsWith('main.ts')) {
   throw new Error(`${projectRoot} has no src/main.ts`);
 }
 
-// Bundled CommonJS packages call require and read __dirname, which an ES module has not. By var, since bundled ES modules that
-// name their own folder do so alike, and mean the same one.
+// Bundled CommonJS packages call `require` and read `__dirname`, which ES modules do not have. The names are
+// declared with `var`, because bundled ES modules may declare the same names with the same values.
 const commonJsNames = `
 import { createRequire as createRequireForBundle } from 'node:module';
 import { fileURLToPath as fileUrlToPathForBundle } from 'node:url';
@@ -33,8 +34,8 @@ var __dirname = import.meta.dirname;`;
 const { plugins } =
   pluginsFrom === undefined ? { plugins: [] } : ((await import(pluginsFrom)) as { plugins: Plugin[] });
 
-// A program that is started from the bundle of before meanwhile finds all of it: this one is made beside it, and then
-// takes its place.
+// Builds into a temporary folder, which then replaces the old bundle. A program that starts from the old
+// bundle during the build finds all its files.
 const making = `${outdir}.${process.pid}`;
 process.once('exit', () => rmSync(making, { recursive: true, force: true }));
 await mkdir(making, { recursive: true });
@@ -49,7 +50,7 @@ interface AppManifest {
 const manifest = JSON.parse(
   await readFile(path.join(workspaceRoot, projectRoot, 'package.json'), 'utf8'),
 ) as AppManifest;
-// Images bring their own Node; what is installed takes that of the machine.
+// Images contain their own Node. An installed package uses the Node of the machine.
 const target = `node${/\d+/.exec(manifest.engines?.node ?? '')?.[0] ?? '24'}`;
 
 const { metafile } = await build({
@@ -57,7 +58,8 @@ const { metafile } = await build({
   entryPoints,
   outdir: making,
   bundle: true,
-  // A command starts and ends: what others of its commands need is in files of their own, which it does not read.
+  // A command runs briefly and needs few modules. Modules that only other commands need are in separate
+  // files, which it does not load.
   splitting: manifest.bin !== undefined,
   platform: 'node',
   format: 'esm',
@@ -66,14 +68,14 @@ const { metafile } = await build({
   sourcesContent: false,
   metafile: true,
   plugins,
-  // Its main file asks for its parts by a require that no bundler sees.
+  // The package's main file loads its parts by a `require` that bundlers cannot see.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   legalComments: 'linked',
   logLevel: 'warning',
   banner: { js: commonJsNames.trim() },
 });
 const { bin } = manifest;
-/** An app with a command is a package that others install. */
+/** An app with a command becomes a package that can be installed. */
 const installed = bin && {
   ...{ name: manifest.name, version: manifest.version },
   ...{ description: manifest.description, license: 'Apache-2.0' },
@@ -84,7 +86,7 @@ await writeFile(
   path.join(making, 'package.json'),
   `${JSON.stringify(installed ?? { private: true, type: 'module' }, null, 2)}\n`,
 );
-// An app with a schema of its own, or that bundles the migrator, migrates it from the SQL files beside it.
+// An app that has its own schema, or that bundles the migrator, needs the SQL files next to its bundle.
 const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');
 const bundlesMigrations = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/migrations/'));
 if (existsSync(ownMigrations)) {
@@ -96,7 +98,7 @@ if (existsSync(ownMigrations)) {
   }
 }
 
-// The views of the MCP gateway are read from disk.
+// The MCP gateway reads its views from disk.
 const ownViews = path.join(workspaceRoot, projectRoot, 'src/ui');
 if (existsSync(ownViews)) await cp(ownViews, path.join(making, 'ui'), { recursive: true });
 
@@ -116,7 +118,7 @@ for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
 await rm(outdir, { recursive: true, force: true });
 await rename(making, outdir);
 
-// An app that serves pages which it makes itself ships them made.
+// An app that generates its pages ships the generated files.
 const pagesBuilder = path.join(workspaceRoot, projectRoot, 'src/build.ts');
 if (existsSync(pagesBuilder)) {
   await promisify(execFile)(process.execPath, [pagesBuilder, path.join(outdir, 'site')]);

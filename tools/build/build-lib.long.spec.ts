@@ -1,4 +1,5 @@
-// What installers get: a package that any Node takes since 18, with types that any project can read.
+// Tests the package that people install: any Node since version 18 can load it, and any project can read its
+// types.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -9,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
-/** A project of somebody else's, outside of this repository. */
+/** A foreign project outside this repository. */
 let project: string;
 let installed: string;
 

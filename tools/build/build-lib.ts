@@ -1,5 +1,5 @@
 // node tools/build/build-lib.ts <projectRoot> [outputFolder]
-// Builds a library for others to install: JavaScript and types in a package of its own, nothing of the repository.
+// Builds a library as an installable package: JavaScript and types, without other files of the repository.
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,7 @@ const outdir = path.resolve(workspaceRoot, outputFolder ?? path.join('dist', pro
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
 
-// One file for any Node since 18, and for browsers where the library uses nothing of Node.
+// One file that runs on any Node since version 18, and in browsers if the library uses no Node modules.
 const { metafile } = await build({
   absWorkingDir: workspaceRoot,
   entryPoints: [path.join(root, 'src/index.ts')],
@@ -27,7 +27,7 @@ const { metafile } = await build({
   external: ['node:*'],
   format: 'esm',
   target: 'es2022',
-  // An import of types alone is none.
+  // The bundler drops imports that are only used as types.
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
   keepNames: true,
   metafile: true,
@@ -41,7 +41,7 @@ let usesContract = false;
 const emitted = declarations();
 const everything = [...emitted.values()].join('');
 for (const [file, text] of emitted) {
-  // What no other type is made of is nobody's business.
+  // Skips files that no exported type needs.
   if (file !== 'index.d.ts' && !everything.includes(`'./${file.replace('.d.ts', '.ts')}'`)) continue;
   const standing = text
     .replaceAll(/(?<=from ['"]\.\/[a-z-]+)\.ts(?=['"])/g, '.js')
@@ -57,7 +57,10 @@ if (usesContract) {
   await writeFile(path.join(outdir, 'contract.d.ts'), code);
 }
 
-/** The types of each source file, checked as tsconfig.build.json says: with what the oldest Node has, and no more. */
+/**
+ * Returns the type declarations of each source file. They are checked by tsconfig.build.json, which allows
+ * only what the oldest supported Node has.
+ */
 function declarations(): Map<string, string> {
   const configFile = path.join(root, 'tsconfig.build.json');
   const { config } = ts.readConfigFile(configFile, (file) => ts.sys.readFile(file)) as { config: unknown };

@@ -1,4 +1,4 @@
-// What editors show of the client's types: the contract's words, at each parameter.
+// Tests that editors show the contract's description at each parameter of the client's types.
 import { expect, it } from '@jest/globals';
 import { parametersOf } from '@muster/reference';
 import { Id, operations } from '@muster/registry';
@@ -27,7 +27,7 @@ it('says what each parameter of each operation means', async () => {
   for (const operation of operations.values()) {
     for (const { name } of parametersOf(operation)) {
       const said = words.get(`schemas.${operation.name} params.${name.replaceAll('[]', '')}`) ?? '';
-      // Each id is one: that says nothing of this one.
+      // Every ID has this generic description, which says nothing about the parameter.
       if (!/\w/.test(said.replace(idMeaning, ''))) missing.push(`${operation.name}: ${name}`);
     }
   }

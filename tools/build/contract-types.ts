@@ -1,4 +1,4 @@
-/** The contract as types alone, for programs that have no zod: what clients use of `@muster/registry`, in one file. */
+/** Generates one file with the types of `@muster/registry` that clients use, for programs without zod. */
 import { type Json, paramsIn, schemaIn } from '@muster/reference';
 import { ErrorBody, isOperation, type Operation, operations, reasons, registry } from '@muster/registry';
 import openapiTypes, { astToString } from 'openapi-typescript';
@@ -9,7 +9,7 @@ const paramsOf = ({ name }: Operation): string => `${name} params`;
 const resultOf = ({ name }: Operation): string => `${name} result`;
 const typeAt = (schema: string): string => `components['schemas'][${JSON.stringify(schema)}]`;
 
-/** What is no schema in the registry, under the names that it has there. */
+/** Types that are not schemas in the registry, under the names that they have there. */
 const around = `
 export type ErrorBody = ${typeAt('Error')};
 export type ErrorCode = ErrorBody['code'];
@@ -39,7 +39,10 @@ const namespaceText = (namespace: object): string =>
     )
     .join('\n');
 
-/** What may be left out may be undefined as well, as in the contract: for compilers that tell these apart. */
+/**
+ * Adds `undefined` to the type of an optional property, as the contract allows. Compilers with
+ * exactOptionalPropertyTypes distinguish the two.
+ */
 function orUndefined(property: ts.PropertySignature): ts.PropertySignature {
   const { modifiers, name, questionToken, type } = property;
   if (questionToken === undefined || type === undefined) return property;
@@ -48,7 +51,10 @@ function orUndefined(property: ts.PropertySignature): ts.PropertySignature {
   return ts.factory.updatePropertySignature(property, modifiers, name, questionToken, either);
 }
 
-/** A module of declarations: the records under their own names, and the registry by what goes in and comes out. */
+/**
+ * Returns a module of declarations: the records under their own names, and the registry with parameters and
+ * results.
+ */
 export async function contractTypes(): Promise<string> {
   const records: Json = {};
   const calls: Json = {};
@@ -61,7 +67,8 @@ export async function contractTypes(): Promise<string> {
     ...{ openapi: '3.1.0', info: { title: 'Muster', version: '1' }, paths: {} },
     components: { schemas: { ...records, ...calls } },
   });
-  // What has a default may be left out of a call; answers have it anyway, and their schemas say so.
+  // A call may omit a field that has a default value. Results always have the field, and their schemas say
+  // so.
   const types = await openapiTypes(document, { defaultNonNullable: false, transformProperty: orUndefined });
   const schemas = types.filter((node) => ts.isInterfaceDeclaration(node) && node.name.text === 'components');
   const names = Object.keys(records).filter((name) => name !== 'Error');

@@ -1,5 +1,5 @@
 // node tools/build/pack.ts <folder> [project…]
-// Tarballs of all that others install, or of some of it, as npm publishes them.
+// Packs the installable packages, or only the named ones, into tarballs as npm publishes them.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,8 @@ try {
     await run(process.execPath, [path.join(import.meta.dirname, builder), project, place], {
       cwd: workspaceRoot,
     });
-    // A library copies its own; of an app, images have no use for them.
+    // A library's build copies its own license and README. An app's build does not, because images do not
+    // need them.
     if (builder === 'build-app.ts') {
       await cp(path.join(workspaceRoot, 'LICENSE'), path.join(place, 'LICENSE'));
       await cp(path.join(workspaceRoot, project, 'PACKAGE.md'), path.join(place, 'README.md'));

@@ -1,4 +1,7 @@
-/** The steps of the release workflow, run as GitHub runs them: their own text, by bash, in folders of their own. */
+/**
+ * Runs the original script of each step of the release workflow by bash, in temporary folders, as GitHub
+ * does.
+ */
 import { execFile } from 'node:child_process';
 import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { repositoryRoot } from '@muster/tools';
 
-/** Bundles are built, beside other specs. */
+/** The timeout of a test that builds bundles while other specs run. */
 const buildMillis = 300_000;
 
 interface Step {
@@ -45,7 +48,7 @@ function run(
   });
 }
 
-/** As GitHub starts a step that names no shell. */
+/** Runs a script as GitHub runs a step that names no shell. */
 const bash = (script: string, cwd: string, env?: Record<string, string>): Promise<Said> =>
   run('bash', ['-e', '-c', script], cwd, env);
 
@@ -126,7 +129,10 @@ describe('packages', () => {
   let registry: string;
   let tried: string;
 
-  /** A program in npm's place that knows what is published already, notes what is published, and has npm try each once. */
+  /**
+   * A fake `npm` that knows which package is already published and records what is published. For each
+   * package it also runs the real npm once.
+   */
   const npm = (published: string): string => `#!/bin/bash
     case "$1 $2" in
       'view ${published}') echo 1.2.0 ;;

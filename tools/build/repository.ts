@@ -1,6 +1,6 @@
 /**
- * Where a package comes from, as npm writes it: a registry compares it with what signs the package. In a workflow of GitHub
- * it is the repository of the workflow; elsewhere it is not known.
+ * The repository of a package in npm's format. The npm registry compares it with the repository that signed
+ * the package. Known only inside a GitHub workflow, undefined elsewhere.
  */
 export function repositoryOf(directory: string): object | undefined {
   const repository = process.env['GITHUB_REPOSITORY'];
