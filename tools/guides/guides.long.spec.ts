@@ -1,4 +1,7 @@
-/** What the guides tell people to paste does what they say: every block marked `run` is run, in order, page by page, and prints what is `shown`. */
+/**
+ * Tests that the commands in the guides work. Runs every block marked `run`, in order and page by page, and
+ * compares the output with the block marked `shown`.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -56,7 +59,7 @@ beforeAll(async () => {
   scratch = await mkdtemp(path.join(tmpdir(), 'muster-guides-'));
   [postgres, redis] = await Promise.all([startPostgres({ durable: false }), startRedis({ durable: false })]);
   await migrate(postgres.url);
-  // Receivers of webhooks are on this machine.
+  // Receivers of webhooks run on this machine.
   const webhooksTo = { WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
   api = await startThrowAwayApi({ databaseUrl: postgres.url, log: 'warn', environment: webhooksTo });
   [gateway, licenses, worker] = await Promise.all([
@@ -76,11 +79,11 @@ beforeAll(async () => {
   environment = {
     ...process.env,
     PATH: `${await makeNpm()}${path.delimiter}${process.env['PATH'] ?? ''}`,
-    // Where mktemp makes folders.
+    // The folder in which `mktemp` creates folders.
     TMPDIR: scratch,
     ...{ BASE_URL: api.url, MCP_URL: `${gateway.url}/api/mcp?mode=core` },
     ...(await makeTokens()),
-    // The operators' command lines work on it.
+    // The operators' command lines use this database.
     ...{ LICENSE_URL: licenses.url, DATABASE_URL: postgres.url },
   };
 }, 120_000);
@@ -94,8 +97,8 @@ afterAll(async () => {
 });
 
 /**
- * A program in npm's place: the pages' command lines go the way of people once each, through npm and the sources, and from
- * then on by their bundles, in a third of the time. Answers the folder that it is in.
+ * Creates a wrapper of `npm` and returns its folder. Each command line runs once as a reader would run it,
+ * through npm and the sources. Later calls start its bundle, which takes a third of the time.
  */
 async function makeNpm(): Promise<string> {
   const folder = path.join(scratch, 'programs');
@@ -119,7 +122,10 @@ ${shortcuts.join('\n')}
   return folder;
 }
 
-/** As in the demo that the guides begin with: a member, an agent of hers, an admin, and the project WEB. */
+/**
+ * Creates the records of the demo with which the guides begin: a member, an agent of that member, an admin,
+ * and the project WEB.
+ */
 async function makeTokens(): Promise<Readonly<Record<'TOKEN' | 'AGENT_TOKEN' | 'ADMIN_TOKEN', string>>> {
   const pool = createPool({ url: postgres.url, role: null, max: 1 });
   try {
@@ -145,7 +151,10 @@ async function makeTokens(): Promise<Readonly<Record<'TOKEN' | 'AGENT_TOKEN' | '
   }
 }
 
-/** What a page shows finds its packages as a project that installed them does. */
+/**
+ * Writes the page's program below the repository, so that it finds its packages like a project that installed
+ * them.
+ */
 async function withProgram(
   code: string,
   name: string,
@@ -166,7 +175,7 @@ async function withProgram(
 const runTypeScript = (code: string, name: string): Promise<void> =>
   withProgram(code, `${name}.ts`, (file) => run(process.execPath, [file], { env: environment }));
 
-/** What a page says that its blocks print, where it does. */
+/** Returns the output that a page states for its blocks, or an empty string. */
 const shownIn = (markdown: string): string =>
   [...markdown.matchAll(/^```text shown\n(.*?)^```$/gms)].map(([, text = '']) => text).join('');
 
@@ -174,7 +183,7 @@ describe.each(pages)('%s', (page) => {
   it('does what it says', async () => {
     const markdown = await readFile(path.join(guides, page), 'utf8');
     const blocks = blocksOf(markdown);
-    // One shell for a page: a block goes on with what those before it have set.
+    // One shell runs all blocks of a page, so a block can use variables that earlier blocks set.
     const script = blocks.filter(({ language }) => language === 'bash').map(({ code }) => code);
     if (script.length > 0) {
       const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')], {
@@ -191,7 +200,10 @@ describe.each(pages)('%s', (page) => {
   }, 300_000);
 });
 
-/** Whether a program listens there: the second try of a webhook comes seconds after the first. */
+/**
+ * Returns true if a program listens on the port. Without this check the first delivery could fail, and the
+ * second attempt of a webhook comes only seconds later.
+ */
 const isHeard = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connectTo(port, '127.0.0.1', () => {

@@ -1,4 +1,4 @@
-// What the pages tell scanners to look for is what tokens look like.
+// Tests that the pattern which the pages give to secret scanners matches the tokens that Muster creates.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -6,7 +6,7 @@ import { isWellFormedToken, newTokenSecret } from '@muster/runtime';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** The one line of a page that is the pattern. */
+/** Returns the single line of the page that is the pattern. */
 function patternIn(page: string): string {
   const lines = readFileSync(path.join(root, page), 'utf8').match(/^must_\S+$/gm) ?? [];
   expect(lines).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('the pattern of secrets', () => {
     'must_live_',
     `must_prod_${'a'.repeat(38)}`,
     `must_live_${'a'.repeat(37)}`,
-    // What lists show of one.
+    // The masked form of a token that lists show.
     `${newTokenSecret().slice(0, 14)}…${newTokenSecret().slice(-4)}`,
   ])('does not find %s', (text) => {
     expect(text).not.toMatch(finds);
