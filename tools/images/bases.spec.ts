@@ -1,4 +1,7 @@
-/** What the images stand on can be made where no registry is, and the compose file has all that it asks for. */
+/**
+ * Tests that the base images can be built without a registry, and that the compose file has all its
+ * variables.
+ */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { readCompose } from '../deploy/compose.ts';

@@ -1,6 +1,6 @@
 /**
- * The images that ours and the compose file stand on. Where no registry has them they are made: of Debian, and of the Node and
- * the Postgres that npm brings.
+ * Provides the base images of our images and of the compose file. Images that no registry offers are built
+ * from Debian and from the Node and the Postgres that npm packages contain.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,11 +11,11 @@ import { readCompose, readText } from '../deploy/compose.ts';
 import { stages } from '../deploy/dockerfile.ts';
 import { type Engine, imagesFolder } from './engine.ts';
 
-/** Of the official images that are made of it. */
+/** The Debian release on which the official images are based. */
 const debianRelease = 'trixie';
 const recipes = path.join(import.meta.dirname, 'bases');
 
-/** How an image is called, and which recipe stands in for it. */
+/** The recipes of stand-ins by the name of the official image. */
 const standIns: readonly (readonly [name: RegExp, recipe: string])[] = [
   [/^node:.*-slim$/, 'node'],
   [/^gcr\.io\/distroless\/cc-/, 'cc'],
@@ -24,13 +24,13 @@ const standIns: readonly (readonly [name: RegExp, recipe: string])[] = [
   [/^caddy:/, 'caddy'],
 ];
 
-/** The recipe that is made where no registry has the image; undefined where there is none. */
+/** Returns the recipe to build if no registry has the image, or undefined if there is no recipe. */
 export const standInFor = (image: string): string | undefined =>
   standIns.find(([pattern]) => pattern.test(image))?.[1];
 
 export const recipeOf = (name: string): string => path.join(recipes, `${name}.Containerfile`);
 
-/** As the engine writes it. */
+/** Returns the full name of an image as the engine writes it. */
 const fullName = (image: string): string =>
   image.split('/')[0]?.includes('.')
     ? image
@@ -38,7 +38,7 @@ const fullName = (image: string): string =>
       ? `docker.io/${image}`
       : `docker.io/library/${image}`;
 
-/** Names of the images that neither the Dockerfile nor the compose file makes. */
+/** Returns the names of the images that neither the Dockerfile nor the compose file builds. */
 export async function baseImages(variables: Readonly<Record<string, string>>): Promise<string[]> {
   const version = (await readText('.node-version')).trim();
   const own = new Set(stages.map(({ name }) => name));
@@ -58,7 +58,10 @@ const exists = (engine: Engine, image: string): Promise<boolean> =>
     () => false,
   );
 
-/** What npm is told on this machine, and whom it trusts here, for where an image is built. */
+/**
+ * Returns build arguments that pass this machine's npm settings and trusted certificate authorities to an
+ * image build.
+ */
 export async function npmSettings(engine: Engine): Promise<string[]> {
   const own = path.join(homedir(), '.npmrc');
   const lines = existsSync(own) ? [await readFile(own, 'utf8')] : [];
@@ -75,8 +78,8 @@ export async function npmSettings(engine: Engine): Promise<string[]> {
 }
 
 /**
- * In Docker's format, since the other has no health checks. A build in a namespace of its own takes rights that root here may
- * lack: a change of root is enough.
+ * Builds in Docker's format, because the OCI format has no health checks. Isolation by namespaces takes
+ * rights that root may lack in a container, so chroot is used.
  */
 export const buildArguments = [
   'build',
@@ -110,7 +113,7 @@ const npmFolder = (): string => {
   return path.dirname(path.dirname(npm));
 };
 
-/** An image of a recipe beside this file. */
+/** Builds an image from a recipe in `bases/`. */
 export async function makeOf(engine: Engine, recipe: string, image: string): Promise<void> {
   await makeDebian(engine);
   const modules = path.join(repositoryRoot, 'node_modules');
@@ -124,7 +127,7 @@ export async function makeOf(engine: Engine, recipe: string, image: string): Pro
   );
 }
 
-/** Sees to it that a base image is there, and answers how it came. */
+/** Provides a base image and returns how it was obtained. */
 export async function provideBase(engine: Engine, image: string): Promise<string> {
   const name = fullName(image);
   if (await exists(engine, name)) return 'is there';

@@ -1,4 +1,6 @@
-/** podman and buildah, on a store of their own: images of this machine are neither used nor replaced. */
+/**
+ * Runs podman and buildah on a separate store, so that images of this machine are neither used nor replaced.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,14 +9,14 @@ import { createPrograms } from './programs.ts';
 
 export const imagesFolder = path.join(dataFolder, 'images');
 
-/** Programs, each in the package of its name. */
+/** Programs, each with a Debian package of the same name. */
 const packages = [
   ...['podman', 'buildah', 'mmdebstrap', 'runc', 'catatonit'],
-  // The networks, and the firewall's program that they call.
+  // Programs for the networks, and the firewall program that they call.
   ...['netavark', 'aardvark-dns', 'iptables'],
 ];
 
-/** Some of them are no commands, and lie where podman looks for them. */
+/** Some of the programs are not commands and lie in the folders that podman searches. */
 const isThere = (name: string): boolean =>
   findProgram([name]) !== undefined ||
   ['/usr/lib/podman', '/usr/libexec/podman', '/usr/bin'].some((folder) =>
@@ -32,18 +34,18 @@ async function installMissing(say: (line: string) => void): Promise<void> {
 }
 
 export interface Engine {
-  /** What it prints on standard output. Throws its last lines where it fails. */
+  /** Returns standard output. Throws an error with the last lines of output if the program fails. */
   run(program: string, ...args: readonly string[]): Promise<string>;
-  /** The address of its Docker API. */
+  /** The address of podman's Docker API. */
   readonly socket: string;
-  /** Whether podman asks containers by itself if they are well: systemd has to run for that. */
+  /** True if podman runs health checks by itself, which needs systemd. */
   readonly hasTimers: boolean;
   readonly version: string;
-  /** Ends what runs in it, and removes all but its images, unless containers are kept. */
+  /** Stops and removes everything except images. Keeps running containers if `isKept` is true. */
   stop(isKept: boolean): Promise<void>;
 }
 
-/** What is in the store besides images: containers, their networks and volumes, and builds that were not finished. */
+/** Commands that remove containers, their networks and volumes, and unfinished builds. */
 const leftovers = [
   ['podman', 'rm', '--all', '--force', '--time', '5'],
   ['podman', 'network', 'prune', '--force'],
@@ -51,17 +53,20 @@ const leftovers = [
   ['buildah', 'rm', '--all'],
 ];
 
-/** In the order in which they were made. */
+/** Lists the mount points below a folder in the order in which they were mounted. */
 export async function mountsBelow(folder: string): Promise<string[]> {
   const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
   const places = lines.map((line) => line.split(' ')[4] ?? '');
   return places.filter((place) => place.startsWith(`${folder}/`));
 }
 
-/** More than a program here needs, and no more than any machine allows: an engine without the right to raise limits lowers them. */
+/**
+ * More than any program here needs, and less than the hard limit of any machine. Without these values an
+ * engine that may not raise limits would lower them.
+ */
 const limits = '"nofile=16384:16384", "nproc=16384:16384"';
 
-/** Brings up podman's service, which Compose talks to. */
+/** Starts podman's service, with which Compose talks. */
 export async function startEngine(say: (line: string) => void): Promise<Engine> {
   if (process.platform !== 'linux') throw new Error('containers are run by podman on Linux');
   if (process.getuid?.() !== 0)
@@ -70,7 +75,7 @@ export async function startEngine(say: (line: string) => void): Promise<Engine> 
   const hasTimers = existsSync('/run/systemd/system');
   const place = (name: string): string => path.join(imagesFolder, name);
   await mkdir(imagesFolder, { recursive: true });
-  // One run works on the store at a time.
+  // Only one run uses the store at a time.
   const claimed = claimFile(place('claim.sqlite'));
   if (claimed === undefined) throw new Error('npm run images already runs in this clone');
   await writeFile(
@@ -105,7 +110,7 @@ default_ulimits = [${limits}]
   let isOver = false;
   const execute = async (program: string, ...args: readonly string[]): Promise<string> => {
     const { stdout, stderr } = await programs.run(program, args);
-    // Where a container wrote to standard error, its log does too.
+    // The log of a container contains its standard error, too.
     return (args[0] === 'logs' ? stdout + stderr : stdout).trim();
   };
   const run: Engine['run'] = (program, ...args) =>
@@ -114,7 +119,7 @@ default_ulimits = [${limits}]
     for (const [program = '', ...args] of leftovers) await execute(program, ...args);
     for (const mount of (await mountsBelow(imagesFolder)).toReversed()) await execute('umount', mount);
   };
-  // A run that was killed could not clear up after itself.
+  // Removes the leftovers of a run that was killed.
   await clear();
   const socket = `unix://${place('podman.sock')}`;
   programs.start('podman', ['system', 'service', '--time', '0', socket]);

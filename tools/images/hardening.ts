@@ -1,4 +1,4 @@
-/** What the compose file promises of each container, asked of the engine that runs it. */
+/** Checks the compose file's security settings of each container by asking the engine that runs it. */
 import { z } from 'zod';
 import { check, type Check } from '../tour/check.ts';
 import { type Engine } from './engine.ts';
@@ -12,12 +12,12 @@ const Inspected = z.array(
   }),
 );
 
-/** Rights that a container may keep: the edge's file asks for the one that opens low ports. */
+/** Capabilities that a service may keep. The edge binds low ports. */
 const mayKeep: Readonly<Record<string, readonly string[]>> = { edge: ['CAP_NET_BIND_SERVICE'] };
-/** Debian's Caddy runs as root of its container, as the official image does. */
+/** Debian's Caddy runs as root in its container, as the official image does. */
 const mayBeRoot = ['edge'];
 
-/** In a program of ours: who it is, and whether it can write beside itself. */
+/** A script that runs in one of our containers. It prints its user ID and tries to write outside /tmp. */
 const attempt = `
 const { writeFileSync, existsSync } = require('node:fs');
 const write = (file) => { try { writeFileSync(file, ''); return 'written'; } catch (error) { return error.code; } };

@@ -1,9 +1,10 @@
-// npm run images: every image of the Dockerfile, built and run by a real engine (podman and buildah, which need no daemon of
-// Docker's), all of docker-compose.yml brought up by Docker Compose, looked at for what it promises, the tour in it, and
-// one upgrade under calls. Base images are pulled, or made of Debian where no registry is in reach. On Linux, as root;
-// what is missing comes from Debian or Ubuntu. Images and volumes stay in .data/images, apart from this machine's.
+// npm run images: builds every image of the Dockerfile with podman and buildah, which need no Docker daemon.
+// Docker Compose then starts all of docker-compose.yml. The command checks the compose file's security
+// settings, runs the tour, and does one upgrade under load. Base images are pulled, or built from Debian if
+// no registry can be reached. It needs Linux and root, and installs missing programs from Debian or Ubuntu.
+// Images and volumes stay in .data/images, separate from those of this machine.
 //
-//   --keep   leaves it running, to look at
+//   --keep   leaves everything running for inspection
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { freePort } from '@muster/testing/ports';
@@ -30,7 +31,7 @@ async function timed<T>(name: string, work: () => Promise<T>, lineOf: (value: T)
   return value;
 }
 
-/** In MB, as the engine counts. */
+/** Builds the image and returns its size in MB as the engine reports it. */
 async function build(
   engine: Engine,
   program: string,
@@ -47,7 +48,7 @@ async function build(
   return `${Math.round(Number(bytes) / 1_000_000)} MB`;
 }
 
-/** The same program as another version: what an upgrade replaces the first by. */
+/** Creates the same program under a second version, which replaces the first one in the upgrade. */
 async function nextVersion(engine: Engine, program: string): Promise<void> {
   const image = (version: string): string => `docker.io/muster/${program}:${version}`;
   const container = await engine.run('buildah', 'from', '--pull-never', image('one'));
@@ -83,7 +84,7 @@ async function instanceOf(
   };
 }
 
-/** Each address that the edge has, and what answers there. */
+/** Requests each address of the edge and checks the answer. */
 async function checkEdge({ baseUrl, docsUrl, licenseUrl }: Installation): Promise<Check> {
   const edge = check(
     'the edge leads to every service',
@@ -121,10 +122,13 @@ async function goThrough(engine: Engine, installation: Installation): Promise<re
   return checks;
 }
 
-/** The exit codes of a shell for a program that a signal ended. */
+/** The exit codes that shells use for programs ended by a signal. */
 const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Ended midway, it takes with it what runs, and what is mounted. A terminal and npm both pass a signal on. */
+/**
+ * Cleans up containers and mounts when a signal ends the command. A terminal and npm both forward a signal,
+ * so a second one is ignored.
+ */
 function endOnSignals(engine: Engine): { isUnderWay: boolean } {
   const ending = { isUnderWay: false };
   for (const [signal, code] of Object.entries(codes))
@@ -180,7 +184,7 @@ async function run(): Promise<boolean> {
       if (isKept) show(`It runs at ${installation.baseUrl} until the next npm run images.`);
     }
   } catch (error) {
-    // What was ended fails; the process ends once all of it has.
+    // Programs that the cleanup ended fail here. The process exits when the cleanup is complete.
     if (ending.isUnderWay) await new Promise(() => undefined);
     throw error;
   } finally {

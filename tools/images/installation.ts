@@ -1,4 +1,4 @@
-/** docker-compose.yml, brought up by Docker Compose on podman. */
+/** Runs docker-compose.yml by Docker Compose on podman. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { existsSync } from 'node:fs';
@@ -13,20 +13,23 @@ import { type Engine, imagesFolder } from './engine.ts';
 const project = 'muster-images';
 
 export interface Installation {
-  /** `docker compose` with these words. */
+  /** Runs `docker compose` with these arguments. */
   readonly compose: (version: string, ...args: readonly string[]) => Promise<string>;
-  /** The containers of services that run, by service. */
+  /** Returns the containers that run, by service. */
   readonly containers: () => Promise<ReadonlyMap<string, string>>;
-  /** Where the API is, at the edge. */
+  /** The address of the API at the edge. */
   readonly baseUrl: string;
   readonly docsUrl: string;
   readonly licenseUrl: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Removes containers, networks and volumes, unless they are kept. */
+  /** Removes containers, networks and volumes, unless `isKept` is true. */
   readonly end: (isKept: boolean) => Promise<void>;
 }
 
-/** Compose in its second version, which is what the documentation means; Debian's own where this machine has none. */
+/**
+ * Finds Compose version 2 or later, as the documentation requires. Uses Debian's version if this machine has
+ * none.
+ */
 async function findCompose(engine: Engine): Promise<readonly string[]> {
   for (const words of [['docker', 'compose'], ['docker-compose']]) {
     const [program = '', ...rest] = words;
@@ -44,7 +47,7 @@ async function findCompose(engine: Engine): Promise<readonly string[]> {
   return [program];
 }
 
-/** What .env.example asks for, filled in. */
+/** Returns values for all variables of .env.example. */
 export async function settings(ports: readonly [number, number, number]): Promise<Record<string, string>> {
   const example = await readEnvironmentFile('.env.example');
   const secrets = Object.keys(example).filter((name) =>
@@ -62,7 +65,7 @@ export async function settings(ports: readonly [number, number, number]): Promis
   };
 }
 
-/** Docker asks containers by itself whether they are well; podman leaves that to systemd. */
+/** Runs the health checks of starting containers. Docker does this by itself, podman needs systemd for it. */
 function askWhetherWell(engine: Engine): () => Promise<void> {
   let isOver = engine.hasTimers;
   const asking = (async () => {
@@ -79,7 +82,7 @@ function askWhetherWell(engine: Engine): () => Promise<void> {
   };
 }
 
-/** What the containers said that ended with a fault. */
+/** Returns the last log lines of the containers that exited with an error. */
 async function lastWords(engine: Engine): Promise<string> {
   const format = '{{.ExitCode}} {{.Names}}';
   const ended = await engine.run('podman', 'ps', '--all', '--filter', 'status=exited', '--format', format);
@@ -99,8 +102,8 @@ export async function install(
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   await writeFile(environmentFile, `${lines.join('\n')}\n`, { mode: 0o600 });
   const { services } = await readCompose('docker-compose.yml', variables);
-  // Docker's own log has another name here; and names are asked for again soon, since podman's server of names loses a
-  // question now and then while containers come and go.
+  // Podman has another log driver than Docker. DNS queries are retried early, because podman's DNS server
+  // sometimes loses a query while containers start and stop.
   const differs = { logging: { driver: 'k8s-file' }, dns_opt: ['timeout:1', 'attempts:5'] };
   const overrides = Object.fromEntries(Object.keys(services).map((name) => [name, differs]));
   const override = path.join(imagesFolder, 'podman.json');

@@ -1,4 +1,4 @@
-/** A signal that ends npm run images ends what it started, down to the programs that those started. */
+/** Tests that a signal which ends `npm run images` also ends its child processes and their children. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ describe('programs that are ended', () => {
   it('end with what they started, also where that is deaf', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'muster-programs-'));
     const noted = path.join(folder, 'pid');
-    // The one inside hears no signal, and its parent leaves it behind.
+    // The inner process ignores SIGTERM, and its parent exits before it.
     const inside = `trap "" TERM; echo $$ > ${noted}.new; mv ${noted}.new ${noted}; while :; do sleep 1; done`;
     const failure = programs.run('sh', ['-c', `sh -c '${inside}' & exec sleep 1000`]).then(
       () => 'it ended well',

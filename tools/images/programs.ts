@@ -1,16 +1,19 @@
-/** Programs that run for this command, each in a group of its own: whatever one of them started ends with it. */
+/** Runs programs, each in its own process group, so that a program's child processes end with it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What a program gets to end by itself, before it is killed. */
+/** The time that a program has to exit before it is killed. */
 const defaultGraceMillis = 15_000;
 
 export interface Programs {
-  /** Both its outputs. Throws its last lines where it fails. */
+  /**
+   * Returns standard output and standard error. Throws an error with the last lines of output if the program
+   * fails.
+   */
   run(program: string, args: readonly string[]): Promise<{ stdout: string; stderr: string }>;
-  /** One that goes on until all are ended. */
+  /** Starts a program that runs until `endAll`. */
   start(program: string, args: readonly string[]): void;
-  /** Ends all that run now. */
+  /** Ends all programs that run now. */
   endAll(): Promise<void>;
 }
 
@@ -18,7 +21,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Its last process ended meanwhile.
+    // The last process of the group has already exited.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
@@ -64,7 +67,7 @@ export function createPrograms(
       for (const [{ pid }] of all) if (pid !== undefined) signalGroup(pid, 'SIGTERM');
       const ended = Promise.all(all.map(([, end]) => end));
       await Promise.race([ended, wait(graceMillis, undefined, { ref: false })]);
-      // One that has ended may have left behind what it started.
+      // A program that has exited may have left child processes in its group.
       for (const [{ pid }] of all) if (pid !== undefined) signalGroup(pid, 'SIGKILL');
       await ended;
     },

@@ -1,4 +1,7 @@
-/** An upgrade of everything, one container after the other, while callers read and write through the edge. */
+/**
+ * Tests an upgrade of all services, one container after the other, while callers read and write through the
+ * edge.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect } from '@muster/client';
 import { z } from 'zod';
@@ -15,8 +18,9 @@ const Labels = z.array(
 export const versionLabel = 'org.opencontainers.image.version';
 
 /**
- * Reads by plain HTTP, which is not repeated. The edge lets a call wait; what it may hear is 200, or 503 by the API itself.
- * Without a body: Caddy sends one a second time since 2.11.2, and Debian's is older.
+ * Reads by plain HTTP without retries. The edge lets a call wait, so the only valid statuses are 200, and 503
+ * from the API. The request has no body, because Caddy repeats requests with a body only since 2.11.2 and
+ * Debian's version is older.
  */
 async function readAllTheWhile(url: string, signal: AbortSignal) {
   const statuses = new Map<string, number>();
@@ -34,7 +38,7 @@ async function readAllTheWhile(url: string, signal: AbortSignal) {
   return statuses;
 }
 
-/** As docs/guides/running-it.md has it. */
+/** The steps in docs/guides/running-it.md. */
 const upgrade = [
   ['up', 'migrate', 'migrate-licenses'],
   ['up', '--detach', '--wait'],

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The first start makes the database, and runs what lies in /docker-entrypoint-initdb.d, as the official image does.
+# Creates the database on the first start and runs the files in /docker-entrypoint-initdb.d, as the official
+# image does.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mkdir -p "$PGDATA" && chmod 700 "$PGDATA"
