@@ -1,4 +1,7 @@
-/** Where the product writes statements: each sql`…` with the row type that its author gave it, as TypeScript reads it. */
+/**
+ * Finds each sql`…` template of the product, with the row type that its author declared, as TypeScript
+ * resolves it.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,12 +9,12 @@ import ts from 'typescript';
 import { repositoryRoot } from '@muster/tools';
 
 export interface CallSite {
-  /** Such as libs/board/src/data/stories.ts:104. */
+  /** The file and line, such as libs/board/src/data/stories.ts:104. */
   readonly place: string;
   readonly file: string;
-  /** What its template says between its values. */
+  /** The text of the template, with `${}` in place of each value. */
   readonly words: string;
-  /** What a row is; undefined where nobody reads any. */
+  /** The declared row type; undefined if the statement declares none, because its caller reads no rows. */
   readonly row: ts.Type | undefined;
 }
 
@@ -19,17 +22,20 @@ export interface Sources {
   readonly checker: ts.TypeChecker;
   readonly files: readonly string[];
   readonly sites: readonly CallSite[];
-  /** What a file exports, by name. */
+  /** Returns the exports of a file, with their types, by name. */
   readonly exportsOf: (file: string) => ReadonlyMap<string, ts.Type>;
 }
 
-/** Between two pieces of a template there is a value, whatever it is. */
+/** Joins the text pieces of a template with `${}`, which stands for any value. */
 export const wordsOf = (pieces: readonly string[]): string => pieces.join('${}');
 
 const isProduct = (file: string): boolean =>
   !/\.spec\.ts$|\/arrange-|^libs\/(testing|client|license-client)\//.test(file);
 
-/** Files of the product that write statements, except those of the license service, which has a schema of its own. */
+/**
+ * Lists the product's files that write statements. It leaves out the license service, which has its own
+ * schema.
+ */
 export function filesWithStatements(): string[] {
   const listed = execFileSync('git', ['ls-files', ':(glob)libs/*/src/**/*.ts', ':(glob)apps/*/src/**/*.ts'], {
     cwd: repositoryRoot,

@@ -1,7 +1,7 @@
 /**
- * Every text that the product's statements can have, as far as calls by chance find them: each exported function of the
- * files that write statements is called with values of its parameters' types, by rows of the types that its statements
- * are declared to have. Nothing is sent anywhere.
+ * Collects the texts that the product's statements can have, as far as random calls reach them. It calls each
+ * exported function of the files that write statements, with random values of its parameter types. The fake
+ * database answers with rows of the declared row types and sends nothing to a server.
  */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,31 +14,36 @@ import { Values } from './values.ts';
 
 export interface Collected {
   readonly text: string;
-  /** The file whose functions sent it first. */
+  /** The file whose functions sent this text first. */
   readonly file: string;
-  /** Where it is written: more than one where several read the same. */
+  /** The places in the source with this text. There is more than one if several templates are identical. */
   readonly sites: readonly CallSite[];
 }
 
 export interface Collection {
   readonly statements: readonly Collected[];
-  /** Written, and found by no call. */
+  /** Templates in the source that no call reached. */
   readonly missed: readonly CallSite[];
 }
 
 const callsEach = 30;
-/** Where statements are missed, which few values reach. */
+/**
+ * The number of calls per function in later rounds, because only a few values reach the remaining statements.
+ */
 const callsAgain = 120;
-/** The files of which statements are missed have another turn. */
+/** The number of rounds. Each later round calls only the files whose statements have not all been reached. */
 const rounds = 3;
 
-/** What begins so is a statement; what functions answer besides are parts of some. */
+/** Matches a whole statement. Any other text is a fragment of one. */
 const statement = /^\s*(select|insert|update|delete|with)\b/i;
 
 export async function collectStatements(sources: Sources): Promise<Collection> {
   const byWords = Map.groupBy(sources.sites, ({ words }) => words);
   const sitesOf = (strings: readonly string[]) => byWords.get(wordsOf(strings)) ?? [];
-  /** Each function has values of its own seed, so that an edit elsewhere does not change what its calls reach. */
+  /**
+   * Gives each function its own random seed, so that an edit elsewhere does not change which statements its
+   * calls reach.
+   */
   const valuesFor = (seed: string): Values => {
     const dice = new Dice(crc32(seed));
     const rowsOf = (site: CallSite | undefined): unknown[] => {
@@ -53,7 +58,8 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
   };
   const knownSites = new Map<string, CallSite | undefined>();
   const siteOf = (text: string): CallSite | undefined => {
-    // It was bound before it was sent, or was no statement of the tag, as BEGIN: each text is looked for once.
+    // The text was bound before it was sent, or it is a statement without the tag, such as BEGIN. Either way
+    // one lookup is enough.
     if (!knownSites.has(text)) {
       knownSites.set(text, undefined);
       for (const bound of boundStatements()) knownSites.set(bound.text, sitesOf(bound.nested[0] ?? [])[0]);
@@ -83,7 +89,7 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
     statements: [...texts].map(([text, sites]) => {
       const file = firstSentBy.get(text) ?? '';
       const own = sites.filter((site) => site.file === file);
-      // Where there are no words but values, any of many could be meant.
+      // A template that consists only of values matches many texts, so it does not identify a site.
       return { text, file, sites: own.length > 0 ? own : sites.filter(({ words }) => /\w/.test(words)) };
     }),
     missed,
@@ -111,7 +117,7 @@ async function callAll(
   }
 }
 
-/** Calls, and binds what comes back; what a function thinks of values by chance is not asked. */
+/** Calls the function and binds the statements in its result. An error for a random value is ignored. */
 async function settled(call: () => unknown): Promise<void> {
   try {
     let timer: NodeJS.Timeout | undefined;
@@ -119,7 +125,7 @@ async function settled(call: () => unknown): Promise<void> {
     bindAll(await Promise.race([call(), patience]));
     clearTimeout(timer);
   } catch {
-    // A refusal, mostly.
+    // The function usually rejects a random value.
   }
 }
 

@@ -1,12 +1,12 @@
-/** A row as it is declared beside a row as Postgres describes it. */
+/** Compares a declared row type with the columns that Postgres describes. */
 import ts from 'typescript';
 import { type Column } from './describe.ts';
 
-/** What a column's type is in the schema, as far as its values are read. */
+/** The type of a column in the schema, as far as reading its values depends on it. */
 export interface Stored {
-  /** Such as text, _uuid or int4. */
+  /** The Postgres type name, such as text, _uuid or int4. */
   readonly type: string;
-  /** The table's column can be null. */
+  /** Is true if the table's column can be null. */
   readonly isNullable: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Difference {
   readonly says: string;
 }
 
-/** What differs; nothing where the declared row is what Postgres sends. */
+/** Lists the differences. The list is empty if the declared row type matches what Postgres sends. */
 export function differences(
   checker: ts.TypeChecker,
   row: ts.Type,

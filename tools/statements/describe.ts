@@ -1,11 +1,14 @@
-/** What Postgres says of a statement without running it: that it fits the schema, and its columns. */
+/**
+ * Asks Postgres to describe a statement without running it. The answer shows whether it fits the schema, and
+ * its columns.
+ */
 import { type ClientBase, type Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
 
 export interface Column {
   readonly name: string;
   readonly typeId: number;
-  /** The table's own column that it is; 0 where it is computed. */
+  /** The OID of the table that the column belongs to; 0 for a computed column. */
   readonly tableId: number;
   readonly number: number;
 }
@@ -52,7 +55,7 @@ class Describing implements Submittable {
   }
 }
 
-/** The statement's columns; an error where it does not fit the schema. */
+/** Returns the statement's columns, or an error if the statement does not fit the schema. */
 export const describeStatement = (client: ClientBase, text: string): Promise<Column[] | Error> =>
   new Promise((resolve) => {
     client.query(new Describing(text, resolve));

@@ -1,6 +1,6 @@
-/** What the specs of statements do not hold against anybody, and why. */
+/** The exceptions that the specs of statements allow, each with its reason. */
 
-/** Statements that calls by chance do not come to: how many of a file, and why. */
+/** Statements that random calls do not reach: their number per file, and the reason. */
 export const unreached: Readonly<Record<string, readonly [number, string]>> = {
   'apps/delivery-worker/src/figures.ts': [1, 'a figure is looked up when it is scraped'],
   'apps/delivery-worker/src/purge.ts': [3, 'it names a table that has a rule, and any text is none'],
@@ -40,7 +40,7 @@ export const unreached: Readonly<Record<string, readonly [number, string]>> = {
   'libs/runtime/src/execute.ts': [2, 'they are asked of a call in its transaction'],
 };
 
-/** Columns that can be null in their table, and are not in these rows. */
+/** Columns that can be null in their table but never are in these rows. */
 export const neverNull: Readonly<Record<string, readonly [readonly string[], string]>> = {
   'libs/board/src/data/live-leases.ts': [['holder', 'expiresAt'], 'a lease that is held has both'],
   'libs/delivery/src/data/expiries.ts': [['holder', 'member_id'], 'a lease that is held has both'],
@@ -59,8 +59,8 @@ export const neverNull: Readonly<Record<string, readonly [readonly string[], str
 };
 
 /**
- * Statements that are not about one organization: how many of a file, and why. Where each organization lies on a server of
- * its own, these are asked of all servers.
+ * Statements that are not limited to one organization: their number per file, and the reason. If
+ * organizations are spread over several servers, these statements run on every server.
  */
 export const overOrganizations: Readonly<Record<string, readonly [number, string]>> = {
   'apps/delivery-worker/src/abandoned-runs.ts': [1, 'in which organizations a run was silent for too long'],
@@ -84,7 +84,10 @@ export const overOrganizations: Readonly<Record<string, readonly [number, string
   'libs/organizations/src/operators/organizations.ts': [1, 'operators list organizations'],
 };
 
-/** Those that write: how many of a file. It is to become empty, since one statement reaches one server. */
+/**
+ * The statements of the list above that write: their number per file. The list must become empty, because one
+ * statement reaches only one server.
+ */
 export const writingOverOrganizations: Readonly<Record<string, number>> = {
   'apps/delivery-worker/src/relay.ts': 2,
 };

@@ -1,6 +1,7 @@
 /**
- * Who writes which table, by the statements of the code: one project owns each. What the database's own functions and
- * triggers write, counts and what goes with a member, stands in libs/migrations/functions.
+ * The project that owns each table: only its statements write the table. The database's own functions and
+ * triggers also write, for example counts and the rows that are deleted with a member. They are in
+ * libs/migrations/functions.
  */
 export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/placement': ['peers', 'unsent'],
@@ -58,7 +59,7 @@ const asksForJobs = 'a row asks for a job, in the transaction that the job follo
 const copies = 'accounts, sessions and passkeys are copied to every server';
 const runsJobs = 'it dispatches jobs and marks them done';
 
-/** Other files that write a table, and why they may. */
+/** Other files that write a table, and the reason why they may. */
 export const otherWriters: Readonly<Record<string, readonly (readonly [file: string, reason: string])[]>> = {
   devices: [['apps/delivery-worker/src/deliver.ts', 'a push service says that a device is gone']],
   lock_counters: [['libs/board/src/data/projects.ts', 'a project comes with its counters']],

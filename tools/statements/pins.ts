@@ -1,7 +1,10 @@
-/** Whether a statement names the organization for each table that it reads or writes, read with PostgreSQL's own parser. */
+/**
+ * Checks that a statement names the organization for each table that it reads or writes. It uses PostgreSQL's
+ * own parser.
+ */
 import { parse } from 'libpg-query';
 
-/** The organization's column of a table of organizations; undefined for any other table. */
+/** Returns the name of a tenant table's organization column; undefined for any other table. */
 export type OrganizationColumn = (table: string) => string | undefined;
 
 interface Node {
@@ -22,16 +25,19 @@ const textOf = (node: unknown, field: string): string => {
   return typeof text === 'string' ? text : '';
 };
 
-/** What makes a query level of its own. */
+/** The parse nodes that begin a query level of their own. */
 const levels = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'] as const;
 
-/** What two sides of an equation are called: the same where they are the same column of the level, or a value from outside. */
+/**
+ * The name that stands for any value from outside the level. Two sides of an equation have equal names if
+ * they are the same column of the level or both come from outside.
+ */
 const outside = 'the parameter';
 
 interface Level {
   readonly kind: string;
   readonly node: Node;
-  /** Names of common table expressions that it sees. */
+  /** Names of the common table expressions that this level can see. */
   readonly named: ReadonlySet<string>;
 }
 
@@ -41,9 +47,10 @@ interface Reference {
 }
 
 /**
- * The tables of organizations that a statement names without saying, in the same query level, that their organization is a
- * parameter, a constant, or app.org_id(): each with its name and alias. An equation with another table of the level that is
- * so will do; one with a table of an outer level, or with a common table expression, will not.
+ * Lists the tenant tables of a statement that the same query level does not tie to one organization, each
+ * with its alias. A table is tied if its organization equals a parameter, a constant or app.org_id(),
+ * directly or through another table of the level. An equation with a table of an outer level or with a common
+ * table expression does not count.
  */
 export async function unpinnedIn(text: string, columnOf: OrganizationColumn): Promise<string[]> {
   const unpinned: string[] = [];
@@ -59,7 +66,8 @@ function* levelsIn(node: unknown, named: ReadonlySet<string>): Generator<Level> 
   if (!isNode(node)) return;
   for (const [kind, inner] of Object.entries(node)) {
     if (!isNode(inner)) continue;
-    // The halves of a union stand there without their kind, as the sides of a join do.
+    // The parser gives the halves of a union without their node kind, just as it does for the sides of a
+    // join.
     const isHalf = (kind === 'larg' || kind === 'rarg') && 'op' in inner;
     const isLevel = isHalf || (levels as readonly string[]).includes(kind);
     const sees = isLevel ? new Set([...named, ...namesOf(inner)]) : named;
@@ -90,7 +98,8 @@ function unpinnedOf({ kind, node, named }: Level, columnOf: OrganizationColumn):
     references.push({ table, alias: textOf(range['alias'], 'aliasname') || table });
   };
   for (const field of ['fromClause', 'usingClause']) for (const item of listOf(node, field)) visit(item);
-  // What is inserted is held by the policy of the table; what it is read from is a level of its own.
+  // The row security policy of the table checks inserted rows. The query that an INSERT reads from is a level
+  // of its own.
   const target = node['relation'];
   if (kind !== 'InsertStmt' && isNode(target)) add(target);
 
@@ -106,14 +115,14 @@ function unpinnedOf({ kind, node, named }: Level, columnOf: OrganizationColumn):
     .map(({ table, alias }) => (table === alias ? table : `${table} ${alias}`));
 }
 
-/** Nothing is read of what is joined so. */
+/** Answers true for the join condition FALSE: such a join reads no rows of its table. */
 const isFalse = (qual: unknown): boolean => {
   const constant = childOf(qual, 'A_Const');
   const value = childOf(constant, 'boolval');
   return value !== undefined && value['boolval'] !== true;
 };
 
-/** Equations that all have to hold. */
+/** Yields the equations that all have to hold. */
 function* equationsIn(qual: unknown): Generator<readonly [unknown, unknown]> {
   const and = childOf(qual, 'BoolExpr');
   if (and !== undefined && and['boolop'] === 'AND_EXPR')
@@ -138,14 +147,14 @@ function sideOf(node: unknown, references: readonly Reference[]): string | undef
     textOf(childOf(part, 'String'), 'sval'),
   );
   if (column.length === 0) return undefined;
-  // Without an alias it is of the only table that there is.
+  // A column without an alias belongs to the only table of the level.
   if (column.length === 1)
     return references.length === 1 ? `${references[0]?.alias ?? ''}.${column[0] ?? ''}` : undefined;
   const [alias = '', name = ''] = column.slice(-2);
   return references.some((reference) => reference.alias === alias) ? `${alias}.${name}` : undefined;
 }
 
-/** Which names stand for the same value. */
+/** Groups of names that have the same value. */
 class Links {
   readonly #parents = new Map<string, string>();
 

@@ -1,7 +1,10 @@
-/** A pool whose connections answer each statement with rows that were made up. It reads of the wire which statements were sent. */
+/**
+ * A connection pool that answers each statement with made-up rows. It parses the wire protocol to learn which
+ * statements were sent.
+ */
 import { type Pool } from '@muster/driver';
 
-/** What a burst is told. */
+/** The methods of the pipelined query that the pool calls. */
 interface Burst {
   submit(connection: { readonly stream: { write(bytes: Buffer): void } }): void;
   handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void;
@@ -10,7 +13,9 @@ interface Burst {
   handleReadyForQuery(): void;
 }
 
-/** Of type json each value is read as what it is. */
+/**
+ * The OID of the type json. The driver parses each value of this type as JSON, so any value keeps its type.
+ */
 const jsonType = 114;
 
 export function poolThatSendsNothing(rowsOf: (text: string) => readonly unknown[]): Pool {
@@ -51,7 +56,7 @@ function answer(burst: Burst, text: string, rows: readonly unknown[]): void {
   burst.handleCommandComplete({ text: text.trim().toUpperCase() });
 }
 
-/** The messages of the extended protocol, with the first two words of each. */
+/** Yields the messages of the extended query protocol, each with its first two strings. */
 function* messagesIn(bytes: Buffer): Generator<{ kind: string; words: string[] }> {
   for (let at = 0; at < bytes.length;) {
     const end = at + 1 + bytes.readInt32BE(at + 1);

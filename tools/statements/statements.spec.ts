@@ -1,4 +1,7 @@
-/** Every statement of the product fits the schema, its rows are what its author says, and each table has one owner. */
+/**
+ * Checks that every statement of the product fits the schema, that its rows match the declared types, and
+ * that each table has one owner.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { migrate } from '@muster/migrations';
@@ -34,10 +37,10 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** It writes the records of any table, as the file that describes them says. */
+/** This file writes the records of any table, as the record's description says. */
 const ofRecords = 'libs/driver/src/record.ts';
 
-/** A list of columns by chance can name one twice, which no caller does. */
+/** A random list of columns can name one column twice. No real caller does that. */
 const byChance = /multiple assignments to same column/;
 
 async function storedColumns(): Promise<(column: Column) => Stored> {
@@ -83,7 +86,7 @@ describe('the statements of the product', () => {
           .filter(({ column, kind }) => kind !== 'null' || neverNull[file]?.[0].includes(column) !== true)
           .map(({ says }) => `${place}: ${says}`),
       );
-      // Several sites may read the same: one of them is meant.
+      // If several sites have an identical template, it is enough that one of them matches.
       if (differing.every((one) => one.length > 0)) for (const one of differing.flat()) wrong.add(one);
     }
     expect([...wrong]).toEqual([]);
@@ -91,7 +94,7 @@ describe('the statements of the product', () => {
 });
 
 describe('the organization', () => {
-  /** Each place in the source of which a statement is not about one, and what it says. */
+  /** Each place in the source whose statement is not limited to one organization, with a message about it. */
   let over: ReadonlyMap<string, { readonly file: string; readonly says: string; readonly writes: boolean }>;
   beforeAll(async () => {
     const { rows } = await client.query<{ name: string }>(
@@ -110,7 +113,7 @@ describe('the organization', () => {
     over = found;
   });
 
-  /** What is found and not listed, or more often; and what is listed and not found. */
+  /** Lists what was found more often than the list allows, and what is listed without having been found. */
   const differencesFrom = (
     listed: ReadonlyMap<string, number>,
     found: readonly { readonly file: string; readonly says: string }[],

@@ -1,4 +1,7 @@
-/** Conditions for which Postgres uses no index where row security holds, read with its own parser. */
+/**
+ * Finds conditions for which Postgres cannot use an index while row security is active. It uses PostgreSQL's
+ * own parser.
+ */
 import { parse } from 'libpg-query';
 import { walk } from './tree.ts';
 
@@ -16,9 +19,9 @@ interface Name {
 }
 
 /**
- * The columns that are compared with a COALESCE of other columns. Postgres takes that for an expression that may show what
- * row security hides, checks the policy first, and so reads all rows of the organization; a CASE that says the same may use
- * the index.
+ * Lists the columns that are compared with a COALESCE of other columns. Postgres considers that expression
+ * leaky, so it checks the policy first and reads all rows of the organization. An equivalent CASE may use the
+ * index.
  */
 export async function comparedWithCoalesce(text: string): Promise<string[]> {
   const found: string[] = [];
@@ -36,7 +39,9 @@ export async function comparedWithCoalesce(text: string): Promise<string[]> {
   return found;
 }
 
-/** Of the statement itself: a query within it is asked before, and is a value then. */
+/**
+ * Answers true if the expression itself has a column. A subquery in it runs first and then counts as a value.
+ */
 function hasColumn(expression: unknown): boolean {
   let has = false;
   walk(expression, (node) => {

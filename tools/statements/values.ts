@@ -1,10 +1,13 @@
-/** Some value of a type, as TypeScript reads it, by chance: functions are called with such values to see what they send. */
+/**
+ * Makes random values of a TypeScript type. The collector calls functions with such values to see which
+ * statements they send.
+ */
 import ts from 'typescript';
 import { type Db, newId, type Pool, type Query, sql } from '@muster/driver';
 import { type SignInDb } from '@muster/placement';
 import { type Dice } from '@muster/tools';
 
-/** What stands for the parts of the house that a function is given. */
+/** The fakes for the database objects that a function takes as parameters. */
 export interface Given {
   readonly db: () => Db;
   readonly pool: () => Pool;
@@ -13,11 +16,14 @@ export interface Given {
 const deepest = 9;
 const { TypeFlags } = ts;
 
-/** Stands in a statement for a part that its function is given; what such a statement says is not held against anybody. */
+/**
+ * Marks the place of a statement fragment that a function takes as a parameter. The specs do not check
+ * statements that contain this mark.
+ */
 export const madeUpMark = '/* made up */';
 const madeUp = sql.part`/* made up */ null`;
 
-/** As where there is another server, which is this one. */
+/** Acts like a sign-in database with a second server, which is this one. */
 const signInDb = (db: Db): SignInDb =>
   Object.assign(Object.create(db) as Db, {
     hasNodes: true,
@@ -26,7 +32,6 @@ const signInDb = (db: Db): SignInDb =>
     organizationOf: async () => newId(),
   });
 
-/** Makes values of types. */
 export class Values {
   readonly #checker: ts.TypeChecker;
   readonly #dice: Dice;
@@ -38,7 +43,7 @@ export class Values {
     this.#given = given;
   }
 
-  /** The arguments of one call. */
+  /** Makes the arguments of one call. */
   argumentsOf(signature: ts.Signature): unknown[] {
     return signature
       .getParameters()
@@ -47,7 +52,7 @@ export class Values {
       );
   }
 
-  /** A value of the type; its name says what a text is to look like. */
+  /** Makes a value of the type. The name decides the form of a string. */
   of(type: ts.Type, name = '', mayBeAbsent = false, depth = 0): unknown {
     if (mayBeAbsent && this.#dice.chance(0.5)) return undefined;
     if (type.isUnion()) return this.#ofUnion(type, name, depth);

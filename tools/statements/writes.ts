@@ -1,4 +1,4 @@
-/** Which tables a statement writes, read with PostgreSQL's own parser. */
+/** Finds the tables that a statement writes. It uses PostgreSQL's own parser. */
 import { parse } from 'libpg-query';
 import { walk } from './tree.ts';
 
