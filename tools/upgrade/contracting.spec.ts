@@ -19,7 +19,10 @@ const files = (
   )
 ).flat();
 
-/** Of before anything was released: nothing older runs beside them. From the first release on the list only shrinks. */
+/**
+ * The findings in migrations from before the first release, beside which no older code runs. From the first
+ * release on this list may only shrink.
+ */
 const fromTheStart: Readonly<Record<string, readonly string[]>> = {
   '0002_products': [
     'constrains plans (product, name)',
@@ -43,7 +46,7 @@ describe('a migration, or a function file', () => {
       expect(unmarked).toEqual(fromTheStart[name] ?? []);
       for (const { contractOf } of findings) {
         if (contractOf === undefined) continue;
-        // Of a migration that came before it, in the same schema.
+        // The named migration must be an earlier one of the same schema.
         const migrations = folder === 'libs/migrations/functions' ? 'libs/migrations/migrations' : folder;
         if (folder === migrations) expect(contractOf < name).toBe(true);
         expect(files).toContainEqual(expect.objectContaining({ folder: migrations, name: contractOf }));

@@ -1,35 +1,34 @@
 /**
- * What the release before would stumble over while it still runs on the new schema: statements that take away, rename or
- * demand, and those that hold up whoever works on a large table. The first wait for a later release (docs/guides/upgrading.md), and then say so in the comment above them:
- *
- *     -- contract of 0022_story_size: the release before reads sizes alone.
- *
- * It reads with PostgreSQL's own parser. What a function does inside it cannot see; that the code of the release before
- * runs on the new schema is tried as well (try-release.ts).
+ * Finds statements that break the previous release while it still runs on the new schema, or that block its
+ * writers. The first kind removes, renames or requires something. The second kind locks a large table for
+ * long. The first kind waits for a later release (docs/guides/upgrading.md) and then has a comment above it:
+ * -- contract of 0022_story_size: the release before reads sizes alone.
+ * The check uses PostgreSQL's own parser, so it cannot look inside a function. try-release.ts therefore also
+ * runs the code of the previous release on the new schema.
  */
 import { statementsAlone } from '@muster/migrations';
 import { parse, type ColumnDef, type Constraint, type Node, type RawStmt } from 'libpg-query';
 
 export interface Finding {
-  /** Such as "drops the column stories.points". */
+  /** A description such as "drops the column stories.points". */
   readonly what: string;
-  /** The older migration that the comment above names as the one which made it needless. */
+  /** The older migration that made this object unnecessary, as the comment above the statement names it. */
   readonly contractOf: string | undefined;
 }
 
-/** What a migration makes itself: nothing that runs yet depends on it. */
+/** The objects that a migration creates itself, on which no running code depends yet. */
 interface Made {
   readonly tables: Set<string>;
   readonly columns: Set<string>;
   readonly functions: Set<string>;
-  /** Made or replaced: its text says all of their rights. */
+  /** Functions that are created or replaced. Their definition in this file states all of their rights. */
   readonly statedFunctions: Set<string>;
   readonly policiesAndTriggers: Set<string>;
 }
 
 const mark = /^-- contract of (\d{4}_\w+): \S/m;
 
-/** What in a migration the release before would stumble over. */
+/** Finds the statements of a migration that the previous release cannot live with. */
 export async function contractingIn(sql: string): Promise<Finding[]> {
   const { stmts = [] } = await parse(sql);
   const made = madeBy(stmts);
@@ -46,8 +45,9 @@ export async function contractingIn(sql: string): Promise<Finding[]> {
 const outside = /^-- outside a transaction: \S/;
 
 /**
- * What is wrong with a migration that says that it runs outside a transaction: it may be stopped anywhere, and is run
- * again from its start. So each index is dropped before it is built, and nothing else is done.
+ * Lists the faults of a migration that is marked to run outside a transaction. Such a migration may stop
+ * anywhere and then starts again from the beginning. It may therefore only build indexes, and must drop each
+ * of them first.
  */
 export async function wrongAlone(sql: string): Promise<string[]> {
   const { stmts = [] } = await parse(sql);
@@ -77,7 +77,7 @@ export async function wrongAlone(sql: string): Promise<string[]> {
   return wrong;
 }
 
-/** The last parts of a name, with a dot in between: `public.stories` is `stories`. */
+/** Returns the last `count` parts of a name, joined by dots: `public.stories` becomes `stories`. */
 const lastOf = (names: readonly (Node | undefined)[] = [], count = 1): string =>
   names
     .flatMap((node) => (node !== undefined && 'String' in node ? [node.String.sval ?? ''] : []))
@@ -147,7 +147,7 @@ function findingsIn(stmt: Node, made: Made): string[] {
   }
   if ('TruncateStmt' in stmt) return ['truncates'];
   if ('GrantStmt' in stmt && stmt.GrantStmt.is_grant !== true) {
-    // A right that a migration lends to a role and takes back is one to a schema.
+    // A migration grants a role rights to a schema only temporarily and revokes them again.
     const { objects = [], objtype } = stmt.GrantStmt;
     if (objtype === 'OBJECT_SCHEMA') return [];
     return objects
@@ -194,7 +194,10 @@ function findingsInCommand(table: string, { subtype, name = '', def }: AlterTabl
 const kindsOf = ({ constraints = [] }: ColumnDef) =>
   constraints.flatMap((node) => ('Constraint' in node ? [node.Constraint.contype] : []));
 
-/** Generated and stored: computed for each row that is there, while nobody reads the table. */
+/**
+ * Answers true for a stored generated column. Postgres computes it for every existing row while the table is
+ * locked against reads.
+ */
 const isStored = (column: ColumnDef): boolean => kindsOf(column).includes('CONSTR_GENERATED');
 
 function isDemanded(column: ColumnDef): boolean {
@@ -208,7 +211,10 @@ function isDemanded(column: ColumnDef): boolean {
   return !isFilled && kinds.some((kind) => kind === 'CONSTR_NOTNULL' || kind === 'CONSTR_PRIMARY');
 }
 
-/** Whoever knows nothing of a new column leaves it empty, and no constraint minds that. */
+/**
+ * Answers true if every column is new. Code that does not know a new column leaves it empty, which violates
+ * no constraint.
+ */
 const onlyOfNew = (table: string, columns: readonly string[], { tables, columns: made }: Made): boolean =>
   tables.has(table) || (columns.length > 0 && columns.every((column) => made.has(`${table}.${column}`)));
 
@@ -222,7 +228,7 @@ const isColumnRef = (value: object): value is { readonly ColumnRef: { readonly f
 const isIndexedColumn = (value: object): value is { readonly name: string } =>
   'name' in value && typeof value.name === 'string';
 
-/** The columns that an expression names, wherever in it; of an index also those that it is made of. */
+/** Lists the columns that an expression names at any depth, and the columns of an index. */
 function columnsIn(nodes: readonly unknown[]): string[] {
   const columns = new Set<string>();
   const visit = (value: unknown): void => {
@@ -235,13 +241,15 @@ function columnsIn(nodes: readonly unknown[]): string[] {
   return [...columns];
 }
 
-/** What is dropped and made anew under its name is replaced. */
+/**
+ * Lists the dropped objects. An object that is dropped and created again under its name counts as replaced.
+ */
 function droppedBy(
   { removeType, objects = [] }: { removeType?: string; objects?: Node[] },
   made: Made,
 ): string[] {
   const kind = removeType?.replace('OBJECT_', '').toLowerCase() ?? 'something';
-  // The release before runs without an index, if slower.
+  // The previous release runs without the index, only slower.
   if (kind === 'index') return [];
   const isInTable = kind === 'policy' || kind === 'trigger';
   return objects

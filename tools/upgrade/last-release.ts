@@ -8,7 +8,10 @@ export async function git(repository: string, ...args: string[]): Promise<string
   return stdout.trim();
 }
 
-/** The versions of all releases, newest first: changesets head their notes in this file with them. */
+/**
+ * Lists the versions of all releases, newest first. Changesets write each version as a heading into this
+ * changelog.
+ */
 async function releases(repository: string): Promise<string[]> {
   const file = path.join(repository, 'libs/client/CHANGELOG.md');
   const notes = await readFile(file, 'utf8').catch((error: unknown) => {
@@ -19,9 +22,9 @@ async function releases(repository: string): Promise<string[]> {
 }
 
 /**
- * The tag of the last release before what is checked out; undefined where there was none. The commit that is to be
- * released has its own version in the notes already, and its tag comes after it. A shallow clone gets the tag from where
- * it was cloned.
+ * Returns the tag of the last release before the checked-out commit; undefined if there was none. The commit
+ * that is about to be released already has its version in the changelog, and gets its tag only later. A
+ * shallow clone fetches the tag from its origin.
  */
 export async function lastRelease(repository: string): Promise<string | undefined> {
   const [newest, before] = await releases(repository);

@@ -1,4 +1,7 @@
-/** Whether the code of a release runs on the schema of now: its own check of every operation, on the newest migrations and functions. */
+/**
+ * Checks that the code of a release runs on the current schema. It runs the release's own test of every
+ * operation on the newest migrations and functions.
+ */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,25 +20,26 @@ const schemas = [
 ];
 
 export interface Trial {
-  /** Tests that passed; one test asks every operation. */
+  /** The number of tests that passed. One test calls every operation. */
   readonly passed: number;
   readonly failed: number;
-  /** Operations that the release cannot perform on the schema of now, by name. */
+  /** The names of the operations that the release cannot perform on the current schema. */
   readonly broken: readonly string[];
-  /** The operations that were tried, as far as a failure counts them. */
+  /** The number of operations that were tried; undefined if no failure message contains it. */
   readonly tried: number | undefined;
-  /** What Jest said. */
+  /** The output of Jest. */
   readonly said: string;
 }
 
 /**
- * Every operation with its example, as `tag` has it, on the migrations that lie in the repository now. It runs with the
- * packages of now; where those of then are needed, the release cannot be tried this way, and fails.
+ * Calls every operation of the release `tag` with its example, on the migrations that are in the repository
+ * now. It uses the currently installed packages. A release that needs its older packages cannot be tried this
+ * way, and fails.
  */
 export async function tryRelease(repository: string, tag: string): Promise<Trial> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-release-')));
   try {
-    // Postgres may run under an account of its own, and its program is found through this folder.
+    // Postgres may run under its own account, and that account finds the server program through this folder.
     await chmod(folder, 0o755);
     await git(repository, 'archive', '--output', path.join(folder, 'release.tar'), tag);
     await run('tar', ['-xf', 'release.tar'], { cwd: folder });
@@ -90,7 +94,7 @@ const Results = z.object({
     .default([]),
 });
 
-/** The cases that `checkEach` names: a count, and a name on each of the lines below it. */
+/** Reads the failed cases from a message of `checkEach`: a count, followed by one name per line. */
 function brokenIn(message: string): Pick<Trial, 'broken' | 'tried'> {
   const [, tried, names] = /\d+ of (\d+) cases break the law:\n((?: {2}\S+\n)+)/.exec(message) ?? [];
   return { tried: tried === undefined ? undefined : Number(tried), broken: names?.trim().split(/\s+/) ?? [] };

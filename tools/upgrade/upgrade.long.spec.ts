@@ -1,5 +1,5 @@
-// The way of an upgrade: the migrations first, while the release before still runs. Tried on the last release, and on a
-// repository of its own that breaks the rule.
+// Tests an upgrade, in which the migrations run first while the previous release is still active. It tries
+// the last release, and a repository of its own that breaks the rule.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,8 @@ it(
   async () => {
     const tag = await lastRelease(repositoryRoot);
     if (tag === undefined) {
-      // A tag alone is not enough: the notes of releases say what is tried here. A copy without history has no tags.
+      // Several tags without release notes are an error, because the notes decide which release is tried. A
+      // copy without history has no tags.
       const tags = (await git(repositoryRoot, 'tag', '--list', 'v*').catch(() => ''))
         .split('\n')
         .filter(Boolean);
@@ -52,7 +53,8 @@ describe('a repository with a release', () => {
   beforeAll(async () => {
     repository = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-upgrade-')));
     const isMade = /(^|\/)(node_modules|dist|\.git|\.nx|\.data)(\/|$)/;
-    // What is checked of a release, and nothing that this would then have to be tried again for.
+    // Leaves out everything that the check of a release does not need, so that changes there do not make Nx
+    // repeat this test.
     const isElsewhere = /^(docs|apps\/(?!coordination-api|license-service))(\/|\b)/;
     await cp(repositoryRoot, repository, {
       recursive: true,
