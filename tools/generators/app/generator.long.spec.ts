@@ -1,4 +1,5 @@
-// On a copy of the workspace, by the command that people use; what it makes starts, and passes what every app has to.
+// Runs the generator on a copy of the workspace, with the command that people use. The generated app must
+// start and pass the specs for every app.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readFile } from 'node:fs/promises';
@@ -14,7 +15,7 @@ import app from './generator.ts';
 const minutes = 60_000;
 let workspace: TrialWorkspace;
 
-/** What an app is named in or held against. */
+/** The files in which an app must be listed, or that the specs compare with it. */
 const whole = [
   ...['CODEOWNERS', 'Dockerfile', '.dockerignore', '.env.example', '.node-version', 'docker-compose.yml'],
   ...['apps', 'libs', 'docs/guides', 'tools/deploy'],
@@ -62,7 +63,7 @@ it('starts on its own port, and is ready', async () => {
 
 it.each([
   ['apps/report-sender', []],
-  // Its image, its compose service, its manifests.
+  // These specs check its image, its compose service and its manifests.
   ['tools/deploy', ['tools/deploy/(compose|dockerfile|kubernetes).spec', '-t', 'report-sender|every app']],
 ])(
   'passes the specs of %s',
@@ -87,7 +88,8 @@ it.each([
   ['report-sender', 'platform', 'apps/report-sender is there already'],
   ['another', 'nobody', 'CODEOWNERS knows no team nobody'],
 ])('makes no %s of %s twice or for nobody', async (name, owner, why) => {
-  // As Nx does it, without the seconds in which it starts: what is refused is not written.
+  // Calls the generator as Nx does, without the seconds that Nx needs to start. A rejected call writes
+  // nothing.
   const made = app(new FsTree(workspace.root, false), { name, owner, description: 'Reports by mail' });
   await expect(made).rejects.toThrow(why);
 });

@@ -1,7 +1,8 @@
 /**
- * `npx nx g ./tools/generators:app report-sender`: a service that answers /livez, /readyz and /metrics and stands on
- * nothing yet, with all that an app has beside its code. Its port is the next free one; image, compose service and
- * manifests are those of docs, the app that needs least. The specs of tools/deploy and tools/boundaries hold for it.
+ * `npx nx g ./tools/generators:app report-sender`: generates a service that answers /livez, /readyz and
+ * /metrics and has no dependencies yet. It also generates everything that an app has outside its code. The
+ * port is the next free one. The image, compose service and manifests are copies of those of docs, the app
+ * with the fewest needs. The specs of tools/deploy and tools/boundaries apply to the new app.
  */
 import { formatFiles, type Tree } from '@nx/devkit';
 import { metricsPortOf, portOfApp, portsOfApps } from '@muster/tools';
@@ -10,11 +11,11 @@ import { sourcesOf } from './sources.ts';
 export interface AppOptions {
   readonly name: string;
   readonly description: string;
-  /** A team of CODEOWNERS. */
+  /** The name of a team in CODEOWNERS. */
   readonly owner: string;
 }
 
-/** The app whose deployment a new one begins with, and the port that stands there. */
+/** The app whose deployment files a new app copies. */
 const model = 'docs';
 const modelPort = portOfApp(model, {});
 const dependencies = ['@muster/http', 'pino'];
@@ -39,7 +40,7 @@ export default async function app(tree: Tree, options: AppOptions): Promise<void
   await formatFiles(tree);
 }
 
-/** Of what a new app depends on: those of the app that is its model. */
+/** Returns the versions of the new app's dependencies, taken from the model app. */
 function versionsOf(tree: Tree): Readonly<Record<string, string>> {
   const manifest = JSON.parse(read(tree, `apps/${model}/package.json`)) as {
     dependencies: Record<string, string>;
@@ -47,7 +48,10 @@ function versionsOf(tree: Tree): Readonly<Record<string, string>> {
   return Object.fromEntries(dependencies.map((name) => [name, manifest.dependencies[name] ?? '']));
 }
 
-/** As npm writes it, in its order: `npm ci` installs nothing where a workspace is missing. */
+/**
+ * Adds the app to the lockfile in the format and order of npm, because `npm ci` refuses a lockfile without an
+ * entry for each workspace.
+ */
 function nameInLockfile(tree: Tree, name: string, versions: Readonly<Record<string, string>>): void {
   const lock = JSON.parse(read(tree, 'package-lock.json')) as { packages: Record<string, object> };
   const added: [string, object][] = [
@@ -149,7 +153,7 @@ function addManifests(tree: Tree, name: string, port: number): void {
   );
 }
 
-/** Puts a text before the first place where another stands. */
+/** Inserts a text before the first occurrence of another. */
 function insert(tree: Tree, file: string, before: string, text: string): void {
   const whole = read(tree, file);
   const at = whole.indexOf(before);

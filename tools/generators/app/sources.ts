@@ -1,4 +1,4 @@
-/** The files of a new app. */
+/** Returns the source files of a new app, by path. */
 export function sourcesOf(
   name: string,
   port: number,

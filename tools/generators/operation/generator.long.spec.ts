@@ -1,4 +1,5 @@
-// On a copy of the workspace, by the command that people use; what it makes has to pass what every operation has to.
+// Runs the generator on a copy of the workspace, with the command that people use. The generated operation
+// must pass the specs for every operation.
 import { chmod, cp, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest as jestObject } from '@jest/globals';
@@ -12,7 +13,7 @@ let workspace: TrialWorkspace;
 
 beforeAll(async () => {
   workspace = await createTrialWorkspace({ realProjects: true, files: {} });
-  // Postgres may run under an account of its own, and its program is found through this folder.
+  // Postgres may run under its own account, and that account finds the server program through this folder.
   await chmod(workspace.root, 0o755);
   for (const lib of await readdir(path.join(repositoryRoot, 'libs'))) {
     await cp(path.join(repositoryRoot, 'libs', lib), path.join(workspace.root, 'libs', lib), {
@@ -31,7 +32,9 @@ const generate = (name: string, effect: 'read' | 'write'): Promise<Outcome> =>
     ...[`--summary=${words.summary}`, `--description=${words.description}`],
   ]);
 
-/** As Nx does it, without the seconds in which it starts: what is refused is not written. */
+/**
+ * Calls the generator as Nx does, without the seconds that Nx needs to start. A rejected call writes nothing.
+ */
 const generateHere = async (name: string, effect: 'read' | 'write'): Promise<string> => {
   const tree = new FsTree(workspace.root, false);
   const sayWhatIsNext = await operation(tree, { ...words, name, effect });
@@ -58,9 +61,9 @@ const jest = (lib: string, ...args: string[]): Promise<Outcome> =>
 
 const places = [
   ['epics.rename', 'write', 'libs/board', 'libs/board/src/operations/epics/rename'],
-  // A word of the language, in a lib that knows no board.
+  // The verb is a reserved word of JavaScript, and the library does not know boards.
   ['policy.export', 'read', 'libs/organizations', 'libs/organizations/src/operations/policy/export'],
-  // In a namespace inside of one.
+  // The namespace is nested in another one.
   ['prompts.org.rename', 'write', 'libs/board', 'libs/board/src/operations/prompts/org/rename'],
 ] as const;
 
@@ -71,7 +74,10 @@ interface SpecResults {
 
 const tried = new Map<string, Promise<readonly SpecResults[]>>();
 
-/** What those that were made in a lib came to: of one run, since it begins with a Postgres. */
+/**
+ * Runs the generated specs of a library and returns their results. All specs of one library run together,
+ * because each run starts a Postgres.
+ */
 function madeSpecsOf(lib: string): Promise<readonly SpecResults[]> {
   const own = places.filter(([, , itsLib]) => itsLib === lib);
   const specs = own.map(([, , , file]) => `${path.relative(lib, file)}.spec.ts`);
@@ -93,7 +99,7 @@ describe('generated operations', () => {
     if (exitCode !== 0) throw new Error(`nx said: ${stdout}${stderr}`);
     said.push(stdout);
     for (const [other, itsEffect] of others) said.push(await generateHere(other, itsEffect));
-    // The part of `npm run generate` that needs no database.
+    // Runs the part of `npm run generate` that needs no database.
     const write = `import { writeFileSync } from 'node:fs';
       import { kindsText } from './tools/generate/kinds.ts';
       writeFileSync('libs/client/src/kinds.generated.ts', await kindsText());`;
@@ -103,7 +109,7 @@ describe('generated operations', () => {
   it(
     'compile, and are formatted',
     async () => {
-      // With all that they import.
+      // The compiler also checks all files that these import.
       const handlers = places.map(([name, , lib]) =>
         path.join(lib, 'src/operations', name.split('.')[0] ?? '', 'handlers.ts'),
       );
@@ -132,7 +138,7 @@ describe('generated operations', () => {
   it(
     'keep the laws of every contract',
     async () => {
-      // The surface changes with the next `npm run generate`.
+      // The test leaves out the pinned surface, because the next `npm run generate` changes it.
       const butTheSurface = ['-t', '^(?!.*is the pinned one)'];
       const { exitCode, stderr } = await jest('libs/registry', 'registry.spec', ...butTheSurface);
       expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: .* [1-9]\d+ passed/)]);

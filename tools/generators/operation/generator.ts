@@ -1,7 +1,8 @@
 /**
- * `npx nx g ./tools/generators:operation epics.rename`: the first, second and fourth step of
- * docs/adding-an-operation.md. What it makes compiles and keeps the laws of every operation: an operation on a project
- * that answers when it was called. What it is to take, do and refuse is written over that.
+ * `npx nx g ./tools/generators:operation epics.rename`: does the first, second and fourth step of
+ * docs/adding-an-operation.md. The generated operation compiles and passes the checks of every operation: it
+ * works on a project and answers the time of the call. The author then replaces its parameters, its work and
+ * its refusals.
  */
 import { formatFiles, type Tree } from '@nx/devkit';
 import ts from 'typescript';
@@ -15,19 +16,19 @@ export interface OperationOptions {
 
 interface Place {
   readonly namespace: string;
-  /** The namespace inside of it: `members` of `projects.members.add`. */
+  /** The nested namespace, such as `members` in `projects.members.add`. */
   readonly inner: string | undefined;
   readonly verb: string;
-  /** What the handler's constant is called: a word of the language cannot be. */
+  /** The name of the handler's constant. It differs from the verb if the verb is a reserved word. */
   readonly constant: string;
   readonly contractFile: string;
-  /** Where the namespace's handlers are. */
+  /** The folder of the namespace's handlers. */
   readonly folder: string;
-  /** Where the operation is: in there, or in the folder of the inner namespace. */
+  /** The folder of the operation: `folder`, or the folder of the nested namespace in it. */
   readonly home: string;
 }
 
-/** What it makes, and what of it is the caller's to go on with. */
+/** Generates the operation. The returned function prints the steps that remain for the author. */
 export default async function operation(tree: Tree, options: Partial<OperationOptions>): Promise<() => void> {
   const complete = completed(options);
   const place = placeOf(tree, complete.name);
@@ -47,7 +48,7 @@ Next, as docs/adding-an-operation.md has it:
   };
 }
 
-/** Where no terminal asks for what is missing, all of it is named at once. */
+/** Throws an error that lists all missing options, because without a terminal Nx does not ask for them. */
 function completed({ name, effect, summary, description }: Partial<OperationOptions>): OperationOptions {
   if (name !== undefined && effect !== undefined && summary !== undefined && description !== undefined)
     return { name, effect, summary, description };
@@ -132,7 +133,7 @@ export const ${constant} = handle(registry.${path}, async ({ access }) => {
     tree.write(own, withImport(text, constant, `./${verb}.ts`));
     return;
   }
-  // Other namespaces of the same handlers may have a verb of this name.
+  // Other namespaces of these handlers may have a verb with this name.
   const alias = `${verb}Of${inner.charAt(0).toUpperCase()}${inner.slice(1)}`;
   const file = `${folder}/handlers.ts`;
   const text = withProperty(read(tree, file), [namespace, inner], `${verb}: ${alias}`);
@@ -193,7 +194,10 @@ function read(tree: Tree, file: string): string {
 const parse = (text: string): ts.SourceFile =>
   ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, true);
 
-/** The text with one more property, the last, in the object that an exported constant is, or in one inside of it. */
+/**
+ * Returns the text with a property added at the end of an exported constant's object, or of an object nested
+ * in it.
+ */
 function withProperty(
   text: string,
   [constant, inner]: readonly [constant: string, inner: string | undefined],
@@ -219,7 +223,9 @@ const valueOf = (object: ts.Expression | undefined, name: string): ts.Expression
     : object.properties.filter(ts.isPropertyAssignment).find((property) => property.name.getText() === name)
         ?.initializer;
 
-/** The text with one more import, beside those from the same module, else after those that it has. */
+/**
+ * Returns the text with an import added: to an existing import of that module, or else after the last import.
+ */
 function withImport(text: string, name: string, from: string): string {
   const imports = parse(text).statements.filter(ts.isImportDeclaration);
   const same = imports.find(
