@@ -1,4 +1,7 @@
-/** Every command that the README names works as it says, on an instance that `npm start` brought up beside all others. */
+/**
+ * Checks that every command in the README's table works as described. The commands run on an instance of `npm
+ * start`, separate from all others.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
@@ -8,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { freePort } from '@muster/testing/ports';
 import { type DevFile, portsOfApps, repositoryRoot } from '@muster/tools';
 
-/** On a machine that does much else; each of them ends by itself where it hangs. */
+/** The limit is generous, because the machine may be busy. A command that hangs ends by itself. */
 jest.setTimeout(600_000);
 
 const run = path.join(repositoryRoot, 'tools/dev/run.mjs');
@@ -44,7 +47,7 @@ beforeAll(async () => {
   const site = path.join(folder, 'no-site');
   const ports: Record<string, string> = {};
   for (const { variable } of Object.values(portsOfApps)) ports[variable] = String(await freePort());
-  // Nx and Jest tell what they start that they are there.
+  // Nx and Jest mark their child processes with environment variables. The commands must not see them.
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(NX_|JEST_|NODE_|npm_)|^(DATABASE|REDIS)_URL$/.test(name),
   );
@@ -66,7 +69,7 @@ beforeAll(async () => {
 afterAll(async () => {
   instance.child.kill('SIGTERM');
   const { code } = await instance.ended;
-  // Where root runs this, the cluster lies elsewhere.
+  // If root runs this, the Postgres cluster is elsewhere, behind a link.
   await rm(await realpath(path.join(folder, 'data/postgres')), { recursive: true, force: true });
   await rm(folder, { recursive: true });
   expect(code).toBe(0);
@@ -99,7 +102,10 @@ const named = [...readme.matchAll(/^\| `([^`]+)`/gm)].map(([, command]) => comma
 
 type Attempt = readonly [attempt: () => Promise<Ended>, says: RegExp];
 
-/** Each command of the README's table as it is tried here, short where it is long, and what it has to say. */
+/**
+ * Each command of the README's table: the call that tests it, shortened if it would take long, and a pattern
+ * for its output.
+ */
 const tried: Readonly<Record<string, Attempt>> = {
   'npm run tour': [() => npmRun('tour'), /\(the instance that runs here\)[^]*\b(\d+) of \1 checks hold/],
   'npm run tour -- --mcp': [() => npmRun('tour', '--mcp'), /\b(\d+) of \1 checks hold/],
@@ -145,8 +151,8 @@ describe('--help', () => {
 });
 
 /**
- * `npm run generate` writes into the tree, and a spec next to it compares the result with the tree. A job of CI builds and
- * runs the images, as root.
+ * `npm run generate` writes into the tree, and a spec next to it compares the result with the tree. A job of
+ * CI builds and runs the images, as root.
  */
 const elsewhere = ['npm run generate', 'npm run images'];
 
@@ -158,10 +164,10 @@ describe('every command', () => {
   const goesWell = async (_command: string, [attempt, says]: Attempt): Promise<void> => {
     const { code, said } = await attempt();
     expect(said).toMatch(says);
-    // What it said stands in the failure.
+    // The comparison includes the output, so that a failure shows it.
     expect([code, said]).toEqual([0, said]);
   };
-  // Each works in an organization of its own.
+  // Each tour works in an organization of its own.
   const isTour = ([command]: [string, Attempt]): boolean => command.startsWith('npm run tour');
   it.concurrent.each(Object.entries(tried).filter(isTour))('%s', goesWell);
   it.each(Object.entries(tried).filter((one) => !isTour(one)))('%s', goesWell);
