@@ -1,4 +1,7 @@
-/** Plugins by which a bundle is made without some guards. What is taken out comes from whoever starts the build. */
+/**
+ * An esbuild plugin that builds a bundle without some guards. The caller of the build names the guards in
+ * PROVE_WITHOUT.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Plugin } from 'esbuild';

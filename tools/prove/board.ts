@@ -1,10 +1,13 @@
-/** A board to race on: three stories, the first two of them in a group, and a question on each. */
+/**
+ * A board on which calls race: three stories with a question each. The first two stories are in a delivery
+ * group.
+ */
 import { newId } from '@muster/driver';
 import { type Team } from './team.ts';
 
 export const stories = ['s1', 's2', 's3'] as const;
 export type StoryName = (typeof stories)[number];
-/** What can be worked on. */
+/** The units that can be worked on. */
 export const targets = [...stories, 'group'] as const;
 export type TargetName = (typeof targets)[number];
 
@@ -24,14 +27,17 @@ export interface BoardPolicy {
   readonly completeStoryOnMerge: boolean;
 }
 
-/** In the group; the third is alone. */
+/** The stories in the delivery group. The third story is in no group. */
 export const grouped: readonly StoryName[] = ['s1', 's2'];
 
 let made = 0;
 
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'];
 
-/** Made by the owner of the tables in one statement each, since hundreds are needed. */
+/**
+ * Inserts a board as the owner of the tables, with one statement per table. Hundreds of boards are needed,
+ * and calls would be slower.
+ */
 export async function makeBoard(team: Team, policy: BoardPolicy): Promise<Board> {
   const { owner } = team.database;
   const projectId = newId();
@@ -81,8 +87,8 @@ export async function makeBoard(team: Team, policy: BoardPolicy): Promise<Board>
 }
 
 /**
- * Fills the tables and counts them, so that statements are planned as for an organization that is at work: one plan may
- * find what another one loses while it waits for a lock.
+ * Fills the tables and analyzes them, so that Postgres plans statements as for a busy organization. A row
+ * that one plan finds after it waited for a lock, another plan may miss.
  */
 export async function crowd(team: Team): Promise<void> {
   const { owner } = team.database;

@@ -1,4 +1,7 @@
-/** Servers to be killed and started again at the same address, as often as wanted. All properties share them. */
+/**
+ * Servers that tests kill and start again at the same address, any number of times. All properties share
+ * them.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,7 +40,7 @@ export class Breakable<S extends Server> {
     await this.#server.exited;
   }
 
-  /** Where it is up nothing happens. */
+  /** Does nothing if the server is running. */
   async startAgain(): Promise<void> {
     if (!this.#server.isAlive()) this.#server = await this.#startAt(this.#server.port);
   }
@@ -52,24 +55,29 @@ export class Breakable<S extends Server> {
   }
 }
 
-/** A PostgreSQL that keeps what was committed when it is killed, and a Redis that keeps nothing. */
+/** A PostgreSQL that keeps committed data when it is killed, and a Redis that loses all data. */
 export interface Breakables {
   readonly postgres: Breakable<Postgres>;
   readonly redis: Breakable<Redis>;
-  /** As an operator's slip of the hand would. */
+  /** Deletes all data in Redis, as an operator might by mistake. */
   flushRedis(): Promise<void>;
-  /** A migrated database of its own there; gone with the scope. */
+  /** Creates a migrated database on the shared Postgres. It is dropped when the scope ends. */
   database(scope: Scope): Promise<Database>;
 }
 
-/** Up, both of them, also where whoever had them before broke off in an outage. */
+/**
+ * Returns both servers after making sure that they run. A previous property may have failed during an outage.
+ */
 export async function findBreakables(scope: Scope): Promise<Breakables> {
   const breakables = await scope.share('breakables', bringUp);
   await Promise.all([breakables.postgres.startAgain(), breakables.redis.startAgain()]);
   return breakables;
 }
 
-/** A commit reaches the files before it is acknowledged; that they reach the disk matters to no process that is killed. */
+/**
+ * A commit is in the operating system's file cache before it is acknowledged. That is enough for a killed
+ * process; only a crash of the machine would need the disk.
+ */
 const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'on' };
 
 async function bringUp(home: Scope): Promise<Breakables> {

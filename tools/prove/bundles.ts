@@ -1,4 +1,4 @@
-/** Services as they ship: they start in a third of the time that their sources take. */
+/** Services as they ship. A bundle starts in a third of the time that the sources take. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,12 @@ import { type Scope } from './services.ts';
 
 const run = promisify(execFile);
 
-/** What is bundled: services, and the command line. */
+/** The apps that are bundled: the services and the command line. */
 type AppName = Service | 'cli';
 
 /**
- * The main file of an app's bundle, by `npx nx test` the one that Nx made. Without some of the guards in its code it is
- * another bundle, so that no switch for them is in the product.
+ * Returns the main file of an app's bundle. Under `npx nx test` that is the bundle that Nx built. An app
+ * without some of its guards gets its own bundle, so that the product needs no switch for them.
  */
 export async function findBundle(
   scope: Scope,
@@ -42,18 +42,18 @@ async function bundle(scope: Scope, app: AppName, without: string): Promise<stri
   return path.join(folder, 'main.js');
 }
 
-/** As the Dockerfile has it. */
+/** The options that the Dockerfile sets. */
 const nodeOptions = ['--max-semi-space-size=16'];
 
 export interface AppSetUp {
   readonly environment: Readonly<Record<string, string>>;
-  /** Guards that its code is without. */
+  /** The guards that are removed from its code. */
   readonly removals?: readonly Removal[] | undefined;
-  /** A free one unless told. */
+  /** The port; a free one by default. */
   readonly port?: number | undefined;
 }
 
-/** A service as its image starts it, until the scope ends. */
+/** Starts a service as its image does. It stops when the scope ends. */
 export async function startApp(
   scope: Scope,
   name: Service,

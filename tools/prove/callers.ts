@@ -1,4 +1,4 @@
-/** Calls as they went: what was answered and how soon, or that no answer came. Nothing is tried again. */
+/** Sends calls without retries and records each answer and its duration, or the missing answer. */
 import { pathOf } from '@muster/registry';
 import { Agent } from 'undici';
 import { type ThrowAwayApp } from '@muster/tools';
@@ -7,16 +7,16 @@ import { type Removal } from './guards.ts';
 import { foundOrganization, type Organization, type OrganizationSetUp } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
 
-/** An answer, or 0 and what went wrong where none came. */
+/** An answer. If none came, `status` is 0 and `text` holds the error. */
 export interface Heard {
   readonly status: number;
   readonly millis: number;
   readonly text: string;
-  /** Empty where the text is no record. */
+  /** The parsed body; empty if it is no JSON object. */
   readonly body: Record<string, unknown>;
-  /** Of a 503 and a 429. */
+  /** The Retry-After header of a 503 or a 429. */
   readonly retryAfter: string | null;
-  /** The server ends the connection with it. */
+  /** Is true if the server closes the connection after this answer. */
   readonly closes: boolean;
 }
 
@@ -25,19 +25,19 @@ export type Call = (operation: string, params: object) => Promise<Heard>;
 export interface Callers {
   call(url: string, token: string, operation: string, params: object): Promise<Heard>;
   get(url: string, path: string): Promise<Heard>;
-  /** Sends this text. */
+  /** Posts a body that is already serialized. */
   post(url: string, token: string, body: string): Promise<Heard>;
-  /** The same by way of the gateway: its answer is JSON-RPC. */
+  /** Makes the call through the MCP gateway. The answer is JSON-RPC. */
   tool(gatewayUrl: string, token: string, name: string, params: object): Promise<Heard>;
 }
 
-/** Longer than any answer that still comes. */
+/** The timeout of a call. Any answer that comes at all is faster. */
 const patienceMillis = 60_000;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** Connections of their own, as many as there are calls at once. */
+/** Opens a client with its own connections, one for each concurrent call. */
 export function openCallers(scope: Scope): Callers {
   const agent = new Agent({ headersTimeout: patienceMillis, bodyTimeout: patienceMillis });
   scope.onStop(() => agent.destroy());
@@ -83,40 +83,40 @@ export function openCallers(scope: Scope): Callers {
   };
 }
 
-/** The value of one of the service's metrics. */
+/** Reads the value of one of the service's metrics. */
 export async function metricOf({ metricsUrl }: ThrowAwayApp, name: string): Promise<number> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-/** Why an answer is what it is, where it says so. */
+/** Returns the reason in an error's details, if there is one. */
 export function reasonOf({ body }: Heard): string | undefined {
   const { details } = body;
   return isRecord(details) && typeof details['reason'] === 'string' ? details['reason'] : undefined;
 }
 
-/** The id of the record that an answer has by this name; throws where there is none. */
+/** Returns the id of the record that the answer has under this name. Throws if there is none. */
 export function idIn(heard: Heard, name: string): string {
   const record = heard.body[name];
   if (isRecord(record) && typeof record['id'] === 'string') return record['id'];
   throw new Error(`there is no ${name}: ${inWords(heard)}`);
 }
 
-/** In a few words, for whoever reads a violation. */
+/** Describes an answer briefly, for a violation's text. */
 export const inWords = (heard: Heard): string =>
   `${heard.status}: ${JSON.stringify(heard.body).slice(0, 300)}`;
 
-/** 503 as the contract has it: come again, after so long. */
+/** Answers true for a 503 as the contract defines it, with a Retry-After of at least one second. */
 export const asksToComeAgain = ({ status, body, retryAfter }: Heard): boolean =>
   status === 503 && body['code'] === 'unavailable' && Number(retryAfter) >= 1;
 
-/** Of so many values the one that this part of them does not exceed. */
+/** Returns the quantile `part` (0 to 1) of the values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-/** The quantile of the calls' durations, in milliseconds. */
+/** Returns the quantile of the calls' durations, in milliseconds. */
 export const millisOf = (heard: readonly Heard[], part: number): number =>
   quantile(
     heard.map(({ millis }) => millis),
@@ -125,21 +125,21 @@ export const millisOf = (heard: readonly Heard[], part: number): number =>
 
 export const isServed = ({ status }: Heard): boolean => status === 200;
 
-/** A violation where any call was answered as it must not be. */
+/** Returns a violation if any of the answers is not acceptable. */
 export function oddAmong(heard: readonly Heard[], who: string, isFine = isServed): string[] {
   const odd = heard.filter((one) => !isFine(one));
   const [first] = odd;
   return first === undefined ? [] : [`${odd.length} of ${heard.length} ${who} got such as ${inWords(first)}`];
 }
 
-/** An API, people who call it, and how they do. */
+/** An API with an organization on it, and clients for its members. */
 export interface ApiSite extends Organization {
   readonly database: Database;
   readonly api: ThrowAwayApp;
   readonly callers: Callers;
-  /** One more copy of the API. */
+  /** Starts another instance of the API. */
   readonly start: () => Promise<ThrowAwayApp>;
-  /** A member's calls to the first copy. */
+  /** Returns a function that calls the first instance with a member's token. */
   readonly as: (token: string) => Call;
 }
 
@@ -147,7 +147,7 @@ export interface ApiSetUp extends OrganizationSetUp {
   readonly people: number;
   readonly removals?: readonly Removal[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** One of its own unless told. */
+  /** The database to use; a new one by default. */
   readonly database?: Database;
 }
 
@@ -170,7 +170,7 @@ export async function openApi(
   };
 }
 
-/** Work on a story, as its holder knows it. */
+/** The work on a story, with the data that its lease holder has. */
 export interface Work {
   readonly projectId: string;
   readonly storyId: string;
@@ -178,7 +178,7 @@ export interface Work {
   readonly leaseToken: unknown;
 }
 
-/** A project, a story in it and a lease of the story. */
+/** Creates a project and a story, and acquires a lease on the story. */
 export async function beginWork(call: Call, key = 'PRV'): Promise<Work> {
   const projectId = idIn(await call('projects.create', { key, name: 'What is proven' }), 'project');
   const story = await call('stories.create', { projectId, title: 'A story', status: 'ready' });

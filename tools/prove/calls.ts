@@ -1,4 +1,4 @@
-/** Calls about the work on a board, as an operation and its parameters. */
+/** Builds the calls about the work on a board. Each call is an operation with its parameters. */
 import { type Board, type StoryName, type TargetName, typeOf } from './board.ts';
 import { type Person } from './organization.ts';
 import { type Name } from './team.ts';
@@ -11,7 +11,7 @@ export interface Call {
   readonly params: Params;
 }
 
-/** A lease that was granted, as its holder knows it. */
+/** A granted lease, with the data that its holder has. */
 export interface Grant {
   readonly person: Name;
   readonly executionId: string;
@@ -29,7 +29,7 @@ export function callsOn({ team, ids, questions, projectId }: Board) {
       ...{ targetType: typeOf(target), targetId: ids[target] },
       ...more,
     })),
-    /** An operation of a holder. */
+    /** Builds an operation that only the lease holder may call. */
     hold: (operation: string, { person, executionId, leaseToken }: Grant, more: Params = {}): Call => ({
       ...{ person, operation: `deliveryExecutions.${operation}` },
       params: { executionId, leaseToken, ...more },
@@ -52,14 +52,14 @@ export function callsOn({ team, ids, questions, projectId }: Board) {
     answer: call('comments.resolve', (story: StoryName, resolved: boolean) => ({
       ...{ commentId: questions[story], resolved },
     })),
-    /** For the work of an execution, or for none. */
+    /** Builds the request for a lock, with or without an execution. */
     lock: call('locks.acquire', (path: string, more: Params = {}) => ({
       ...{ projectId, resources: [path], ...more },
     })),
     removeMember: call('members.removeMember', ({ memberId }: Person) => ({ memberId })),
     retire: call('agents.retire', ({ agentId }: Person) => ({ agentId })),
     questionOf: (story: StoryName): string => questions[story],
-    /** The member or agent to offer the work to, as handoff takes it. */
+    /** Builds the parameters of a handoff that name the member or agent who is offered the work. */
     addressee: (person: Name): Params => {
       const { agentId, memberId } = team.people[person];
       return agentId === null ? { toMemberId: memberId } : { toAgentId: agentId };

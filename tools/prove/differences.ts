@@ -1,4 +1,4 @@
-/** Violations among the received events, in any order. */
+/** Lists the violations among the received events, in any order. */
 export function strayIn<Event>(seen: readonly Event[], all: readonly Event[]): string[] {
   const [got, known] = [new Set(seen), new Set(all)];
   return inWords(all.length, {
@@ -8,7 +8,7 @@ export function strayIn<Event>(seen: readonly Event[], all: readonly Event[]): s
   });
 }
 
-/** Differences between the received events and the stream, in the stream's order. */
+/** Lists the differences between the received events and the stream, in the stream's order. */
 export function differencesIn<Event>(seen: readonly Event[], all: readonly Event[]): string[] {
   const placeOf = new Map(all.map((one, place) => [one, place]));
   const places = seen.map((one) => placeOf.get(one)).filter((place) => place !== undefined);

@@ -1,4 +1,4 @@
-// The line on which connections break, between a client and a server that says back what it hears.
+// Tests the relay that breaks connections, between a client and an echo server.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -45,7 +45,7 @@ const answer = async (client: Socket, text: string): Promise<string> => {
   return chunk.toString();
 };
 
-/** Breaks one connection in this way: with other dice until they fall so. */
+/** Breaks one connection with this fault. It searches for a seed whose dice choose the fault. */
 function breakAs(fault: (typeof faults)[number]): void {
   const seed = Array.from({ length: 1_000 }, (_, index) => index).find((candidate) => {
     const dice = new Dice(candidate);

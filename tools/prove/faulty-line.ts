@@ -1,6 +1,7 @@
 /**
- * A TCP line to a server on which connections break: one is cut, stalls for a while, or carries calls but no answers
- * until it is cut, so that what was asked for happens and no caller hears of it.
+ * A TCP relay that breaks connections to a server. A connection is cut, or stalls for a while, or carries
+ * calls but no answers until it is cut. In the last case the server does the work, but no caller learns of
+ * it.
  */
 import { type Socket } from 'node:net';
 import { type Dice } from '@muster/tools';
@@ -10,30 +11,31 @@ export const faults = ['cut', 'stalled', 'muted'] as const;
 export type Fault = (typeof faults)[number];
 
 export interface FaultyLine extends Relay {
-  /** How many connections broke, and how. */
+  /** The number of broken connections, by fault. */
   readonly broken: Readonly<Record<Fault, number>>;
-  /** Breaks one connection, one that waits for an answer where there is any; false where none is open. */
+  /** Breaks one connection, if possible one that waits for an answer. Answers false if none is open. */
   breakOne(dice: Dice): boolean;
   /**
-   * Returns when a connection is about to carry this text to the server. It never does: from there on it carries nothing,
-   * and the process that waits for an answer may be killed. Throws where it does not come to that.
+   * Resolves when a connection is about to carry this text to the server. The text is never sent, and the
+   * connection carries nothing afterwards. The waiting process may then be killed. Rejects if no connection
+   * sends the text before the timeout.
    */
   holdBefore(text: string, patienceMillis: number): Promise<void>;
 }
 
-/** How long a connection stalls, in milliseconds. */
+/** The shortest and the longest time that a connection stalls, in milliseconds. */
 const leastStall = 100;
 const mostStall = 2_500;
 
 interface Connection {
   readonly client: Socket;
   readonly upstream: Socket;
-  /** Something was asked and nothing came back yet. */
+  /** Is true while a request was sent and no answer has come yet. */
   waits: boolean;
   isBroken: boolean;
 }
 
-/** Carries everything between the two, up to a text that is held. */
+/** Forwards everything between the two sockets, until a held text appears. */
 function carry(one: Connection, holds: Holds): void {
   const { client, upstream } = one;
   client.on('data', (chunk) => {
@@ -53,9 +55,11 @@ function carry(one: Connection, holds: Holds): void {
   });
 }
 
-/** Texts before which a connection is to stop. */
+/** The texts before which a connection stops. */
 interface Holds {
-  /** Takes out the first hold whose text a chunk has; answers how to say that it is reached. */
+  /**
+   * Removes the first hold whose text is in the chunk. Returns the function that reports this to its waiter.
+   */
   readonly takeOut: (chunk: Buffer) => (() => void) | undefined;
   readonly add: FaultyLine['holdBefore'];
 }

@@ -1,17 +1,17 @@
 /**
- * The guards that controls take out, found in the product's source by a mark: in code a line `// guard: name`, which
- * means the line after it; in SQL a comment `guard: name` before what is meant, and a comment `end` behind it. What is
- * meant can be written otherwise as long as its mark stays. A mark that is missing, or that stands there twice, is a
- * fault: then something else would be tried, or nothing.
+ * Finds the guards that controls remove, by marks in the product's source. In code a line `// guard: name`
+ * marks the line after it. In SQL a comment `guard: name` begins the guard and a comment `end` ends it. The
+ * guarded text may change as long as its mark stays. A missing or a repeated mark is an error, because the
+ * control would then test something else or nothing.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '@muster/tools';
 
-/** What takes the guard's place; it may say the guard again in part. */
+/** The replacement of a guard's text. A function gets the guarded text, so that it can keep a part. */
 export type Instead = string | ((guarded: string) => string);
 
-/** A guard to be taken out, and what takes its place. */
+/** A guard to remove, and its replacement. */
 export interface Removal {
   readonly guard: string;
   readonly put: Instead;
@@ -22,15 +22,15 @@ type Kind = 'code' | 'sql';
 interface Marked {
   readonly name: string;
   readonly text: string;
-  /** Where what it means begins. */
+  /** The index in the source at which the guarded text begins. */
   readonly at: number;
 }
 
-/** The line after the mark. */
+/** Matches a mark and the line after it. */
 const lineMark = /^[ \t]*\/\/ guard: (.+)\n(.*)$/gm;
 const sqlMark = /\/\*(?:guard: ([^*]+)|end)\*\//g;
 
-/** In SQL one may stand within another. */
+/** Lists the marked guards of a source. In SQL, guards may be nested. */
 function markedIn(source: string, kind: Kind): Marked[] {
   if (kind === 'code')
     return [...source.matchAll(lineMark)].map(({ 0: all, 1: name = '', 2: text = '', index }) => ({
@@ -46,13 +46,13 @@ function markedIn(source: string, kind: Kind): Marked[] {
 
 export interface Guard {
   readonly kind: Kind;
-  /** From the repository's root. */
+  /** The path from the repository's root. */
   readonly file: string;
 }
 
 let found: Map<string, Guard[]> | undefined;
 
-/** Every guard that is marked in the product's source, by its name. */
+/** Returns every guard that is marked in the product's source, by name. */
 export function guardsInSource(): ReadonlyMap<string, readonly Guard[]> {
   if (found !== undefined) return found;
   const all = new Map<string, Guard[]>();
@@ -68,7 +68,7 @@ export function guardsInSource(): ReadonlyMap<string, readonly Guard[]> {
   return (found = all);
 }
 
-/** Throws unless it is marked once. */
+/** Returns the guard of this name. Throws unless it is marked exactly once. */
 export function findGuard(name: string): Guard {
   const [guard, another] = guardsInSource().get(name) ?? [];
   if (guard === undefined) throw new Error(`no guard is marked: ${name}`);
@@ -76,24 +76,27 @@ export function findGuard(name: string): Guard {
   return guard;
 }
 
-/** Guards that are marked in code or in SQL. */
+/** Returns the removals of guards in code, or those of guards in SQL. */
 export const removalsIn = (kind: Kind, removals: readonly Removal[]): Removal[] =>
   removals.filter(({ guard }) => findGuard(guard).kind === kind);
 
-/** The names that controls take out. */
+/** The names of the guards that controls remove. */
 export const takenOut = new Set<string>();
 
-/** Without the guard of this name, or with something else in its place. */
+/** Removes the guard of this name, or replaces it by `put`. */
 export function without(guard: string, put: Instead = ''): Removal {
   findGuard(guard);
   takenOut.add(guard);
   return { guard, put };
 }
 
-/** Where nothing is let through, or nothing found, any more. */
+/** Replaces a guard by a condition that is never true, so that no row passes or is found. */
 export const never = (guarded: string): string => `${guarded} and false`;
 
-/** The text with the guard taken out; undefined where it has none of this name. Throws where it has it twice. */
+/**
+ * Returns the text with the guard replaced; undefined if the text has no such guard. Throws if the guard
+ * occurs twice or the replacement changes nothing.
+ */
 export function takeOut(text: string, { guard, put }: Removal, kind: Kind): string | undefined {
   const [place, another] = markedIn(text, kind).filter(({ name }) => name === guard);
   if (place === undefined) return undefined;
@@ -103,7 +106,7 @@ export function takeOut(text: string, { guard, put }: Removal, kind: Kind): stri
   return text.slice(0, place.at) + instead + text.slice(place.at + place.text.length);
 }
 
-/** What is guarded with one piece of it written otherwise. Throws where that is not there once. */
+/** Replaces one piece of the guarded text. Throws unless the piece occurs exactly once. */
 export const swapped =
   (piece: string, other: string) =>
   (guarded: string): string => {

@@ -1,13 +1,13 @@
-/** Something that goes wrong again and again, at moments that dice decide, until it is told to end. */
+/** Causes faults repeatedly, at random moments, until it is stopped. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Dice } from '@muster/tools';
 
 export interface Havoc {
-  /** Waits for what it is at; throws what that threw. */
+  /** Stops, and waits for the current fault to finish. Rejects with the error of a fault that failed. */
   readonly end: () => Promise<void>;
 }
 
-/** The pause before each, in milliseconds. */
+/** The bounds of the pause before each fault, in milliseconds. */
 export interface Pauses {
   readonly least: number;
   readonly most: number;
@@ -22,7 +22,7 @@ export function wreak(dice: Dice, { least, most }: Pauses, act: () => Promise<vo
       await act();
     }
   })();
-  // Its failure is met at the end.
+  // A failure is reported by `end`.
   running.catch(() => undefined);
   return {
     end: () => {
@@ -32,7 +32,7 @@ export function wreak(dice: Dice, { least, most }: Pauses, act: () => Promise<vo
   };
 }
 
-/** Ends them once something is done. */
+/** Runs `act` and stops the faults afterwards. */
 export async function whileWreaking(havocs: readonly Havoc[], act: () => Promise<unknown>): Promise<void> {
   try {
     await act();
@@ -41,7 +41,7 @@ export async function whileWreaking(havocs: readonly Havoc[], act: () => Promise
   }
 }
 
-/** Does each of `works` again and again while something happens. */
+/** Repeats each of `works` while `act` runs. */
 export async function during(
   works: readonly (() => Promise<unknown>)[],
   act: () => Promise<void>,
@@ -52,7 +52,7 @@ export async function during(
       while (!isOver) await work();
     }),
   );
-  // Its failure is met where it is waited for.
+  // A failure is reported where this promise is awaited.
   working.catch(() => undefined);
   try {
     await act();

@@ -1,4 +1,4 @@
-/** coordination-api and mcp-gateway on a database of their own. */
+/** Starts coordination-api and mcp-gateway on a new database. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type ThrowAwayApp } from '@muster/tools';
@@ -12,7 +12,7 @@ export interface House {
   readonly gateway: ThrowAwayApp;
 }
 
-/** Guards that the code of each is without. */
+/** The guards that are removed from the code of each service. */
 export interface Altered {
   readonly api?: readonly Removal[];
   readonly gateway?: readonly Removal[];
@@ -33,7 +33,7 @@ export async function startHouse(services: Scope, altered: Altered = {}): Promis
 
 const run = promisify(execFile);
 
-/** What of the process is in memory, in MiB. */
+/** Returns the resident memory of the process, in MiB. */
 export async function residentMebibytes({ pid }: ThrowAwayApp): Promise<number> {
   const { stdout } = await run('ps', ['-o', 'rss=', '-p', pid.toString()]);
   return Number(stdout) / 1_024;

@@ -1,4 +1,7 @@
-/** A license service to race at and to break: behind a line on which connections break, and a tap that takes guards out. */
+/**
+ * A license service for races and faults. A relay between it and Postgres breaks connections, and a tap
+ * removes guards from its SQL.
+ */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Pool } from '@muster/driver';
@@ -12,7 +15,7 @@ import { type Report } from './property.ts';
 import { countOf, type Scope } from './services.ts';
 import { comesToBe, tapInto } from './site.ts';
 
-/** Nobody is slowed down: they are to meet. */
+/** Rate limits are effectively off, because the calls must run at the same time. */
 const noLimit = '1000000/0.001';
 const limits = {
   ...{ LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit },
@@ -40,23 +43,28 @@ export interface Sold {
 export interface LicenseSite {
   readonly owner: Pool;
   readonly service: Breakable<ThrowAwayApp>;
-  /** One call, sent again until it is answered. */
+  /** Posts one call, and retries it until it is answered. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
-  /** Of the operators' API. */
+  /** Calls the operators' API. */
   operate(path: string, body: unknown): Promise<Answered>;
   activate(licenseKey: string, machineId: string): Promise<Answered>;
   makePlan(plan: Plan): Promise<void>;
   issue(plan: string, count: number): Promise<Sold[]>;
-  /** Does all of `works` at once so that they meet, whatever the machine does: see `together`. */
+  /**
+   * Runs all of `works` concurrently and makes them collide, at any speed of the machine. See the function
+   * `together`.
+   */
   together<Result>(
     held: string,
     values: readonly unknown[],
     works: readonly (() => Promise<Result>)[],
     meeting?: number,
   ): Promise<Result[]>;
-  /** Kills the service, and breaks its connections to Postgres, again and again while something is done. */
+  /** Kills the service and breaks its connections to Postgres repeatedly while `act` runs. */
   whileBreaking(dice: Dice, act: () => Promise<void>): Promise<void>;
-  /** Also what was answered that never should be, and what broke. */
+  /**
+   * Makes the report. It adds unexpected answers to the violations, and the numbers of faults to the figures.
+   */
   report(violations: readonly string[], figures: Report['figures']): Report;
 }
 
@@ -148,8 +156,8 @@ export async function openLicenseSite(scope: Scope, removals: readonly Removal[]
 }
 
 /**
- * Does all of `works` at once while `held`, a statement, keeps them waiting in Postgres: until each of the first `meeting`
- * waits there or is answered.
+ * Runs all of `works` while the statement `held` keeps a lock. It releases the lock as soon as each of the
+ * first `meeting` works waits in Postgres or has been answered.
  */
 async function together<Result>(
   owner: Pool,
@@ -162,7 +170,8 @@ async function together<Result>(
   try {
     await holder.query('begin');
     await holder.query(held, [...values]);
-    // One after the other comes to wait: the first that waits is the first that goes on.
+    // The works begin to wait one after the other, because Postgres grants a lock in the order of the
+    // requests.
     const outcomes: Promise<Result>[] = [];
     let met = true;
     const doAllWait = async () => (await waiting(owner)) + answered >= outcomes.length;
@@ -184,13 +193,13 @@ async function together<Result>(
   }
 }
 
-/** How many wait in Postgres for somebody else of this database. */
+/** Counts the backends of this database that wait for a lock. */
 const waiting = (owner: Pool): Promise<number> =>
   countOf(owner, `pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
 
 /**
- * Takes a guard out of what is kept in the database: a view or a function, with one piece written otherwise. Throws where that
- * is not there once.
+ * Removes a guard from a view or a function in the database by replacing one piece of its definition. Throws
+ * unless the piece occurs exactly once.
  */
 export async function redefine(
   owner: Pool,

@@ -1,9 +1,9 @@
-/** Organizations with people and their tokens. */
+/** Creates organizations with members and their tokens. */
 import { randomBytes } from 'node:crypto';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { type Database } from './services.ts';
 
-/** A token, and whose it is. */
+/** A token with its member, and its agent if it is an agent's. */
 export interface Person {
   readonly token: string;
   readonly email: string;
@@ -17,17 +17,17 @@ type TokenSetUp = Omit<Parameters<typeof createToken>[1], 'org' | 'member' | 'na
 export interface Organization {
   readonly orgId: string;
   readonly slug: string;
-  /** The first owns the organization, and so leads every project. */
+  /** The first member owns the organization, and therefore leads every project. */
   readonly people: readonly [Person, ...Person[]];
   readonly join: (role?: 'member' | 'viewer') => Promise<Person>;
-  /** One more token of a member, or of an agent of theirs. */
+  /** Creates another token for a member, or for one of the member's agents. */
   readonly enter: (email: string, setUp: TokenSetUp) => Promise<Person>;
 }
 
 export interface OrganizationSetUp {
-  /** Scope of the people's tokens. */
+  /** The scopes of the members' tokens. */
   readonly scopes?: TokenSetUp['scopes'];
-  /** Those of the people, by their index, who may only look. */
+  /** The indexes of the people who are viewers. */
   readonly viewers?: readonly number[];
 }
 

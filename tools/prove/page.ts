@@ -1,11 +1,11 @@
-/** docs/proof.md: what is proven, and what the last long run of each property came to. */
+/** Writes docs/proof.md: the properties, and the results of the last long run of each. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { formatted, repositoryRoot } from '@muster/tools';
 import { properties } from './properties.ts';
 import { figuresInWords, type Property, type Report } from './property.ts';
 
-/** A property that was tried. */
+/** The result of one property's run. */
 export interface Proof {
   readonly property: Property;
   readonly seed: number;
@@ -14,7 +14,7 @@ export interface Proof {
   readonly figures: Report['figures'];
   readonly millis: number;
   readonly controls: number;
-  /** The controls that failed, as they have to. */
+  /** The number of controls that failed, as they must. */
   readonly red: number;
 }
 
@@ -28,7 +28,7 @@ const row = ({ property, figures, red, controls, millis, on, seed }: Proof): str
   return `| ${cells.join(' | ')} |`;
 };
 
-/** The rows that a page has, by their properties. */
+/** Reads the rows of a page, by property. */
 const rowsOf = (page: string): ReadonlyMap<string, string> =>
   new Map(
     [...page.matchAll(/^\| *([a-z ]+?) *(?:\|[^|\n]*){3}\| *\d{4}-\d\d-\d\d *\| *\d+ *\|$/gm)].map(
@@ -41,7 +41,7 @@ const guards = ({ name, promise, controls }: Property): string =>
     .map((control) => `- ${control.name}`)
     .join('\n')}`;
 
-/** The page with this proof in it, and of other properties the rows that it had. */
+/** Returns the page with this result. The rows of other properties stay as they are. */
 export function pageWith(proof: Proof, page: string): string {
   const rows = new Map([...rowsOf(page), [proof.property.name, row(proof)]]);
   const tried = properties.filter(({ name }) => rows.has(name));

@@ -1,4 +1,4 @@
-/** All that is proven: one line each. */
+/** All properties, in the order in which they run. */
 import { authority } from './properties/authority.ts';
 import { deletion } from './properties/deletion.ts';
 import { dependencies } from './properties/dependencies.ts';

@@ -1,8 +1,8 @@
 /**
- * Every operation with every kind of token, over HTTP. Who may is worked out here from what the contract states of each
- * operation, apart from the code that refuses. The member behind the tokens owns the organization, so that no role is
- * too small; a viewer stands beside for the roles. Records need not be there: whoever may is answered what becomes of the
- * example, and that is not a 401 or 403.
+ * Calls every operation with every kind of token, over HTTP. The expected answer is derived here from the
+ * contract of each operation, separately from the code that refuses calls. The member behind the tokens owns
+ * the organization, so that no role is too low. One member and one viewer test the roles. The records of the
+ * examples need not exist: an allowed call may fail, but never with a 401 or 403.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { grantPlatform } from '@muster/organizations';
@@ -27,7 +27,7 @@ import {
 import { type Removal, without } from '../guards.ts';
 import { property, type Report, type Setting } from '../property.ts';
 
-/** A kind of token, and of the member it belongs to. */
+/** A kind of token, with the role of the member that it belongs to. */
 interface Kind {
   readonly name: string;
   readonly role: Extract<OrgRole, 'owner' | 'member' | 'viewer'>;
@@ -59,18 +59,21 @@ export const kinds: readonly Kind[] = [
   ...ofScopes("a viewer's", { role: 'viewer' }, ['admin']),
 ];
 
-/** What it reaches is up to its parameters; as an admin's, beyond the projects of a bound token. */
+/**
+ * The rights that the call needs depend on its parameters. A call that only an admin may make reaches beyond
+ * the projects of a bound token.
+ */
 const sendsByParams = new Set(['broadcasts.send']);
-/** The owner is refused it; whoever else does it is gone. */
+/** The owner is refused, and any other caller leaves the organization. */
 const endsItsCaller = new Set(['members.leave']);
 
 const isForLeads = ({ access }: Operation): boolean => groundsOf(access).includes('projectLead');
 
 const smallest: readonly Scope[] = ['read', 'write', 'admin'];
 
-/** Why a token of that kind may not, by the contract; null where it may. */
+/** Derives from the contract the reason for which this kind of token is refused; null if it is allowed. */
 export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): string | null {
-  // First: no scope would help.
+  // This check comes first, because no scope would help an agent.
   if (kind.isAgents && operation.byMemberOnly) return 'agents_may_not';
   if (kind.isAgents && operation.readsInbox && !kind.readsInbox) return 'agents_may_not';
   const { access, effect } = operation;
@@ -84,7 +87,7 @@ export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): st
   if (access.kind === 'org') {
     const roles: readonly OrgRole[] = ['viewer', 'member', 'admin', 'owner'];
     if (roles.indexOf(kind.role) < roles.indexOf(access.role)) return 'role';
-    // A member contributes to WEB, and leads nothing.
+    // The member contributes to the project WEB, and leads nothing.
     if (kind.role === 'member' && isForLeads(operation)) return 'role';
   }
   if (access.kind === 'project') {
@@ -92,18 +95,18 @@ export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): st
     const held = { viewer: 'viewer', member: 'contributor', owner: 'lead' } as const;
     if (roles.indexOf(held[kind.role]) < roles.indexOf(access.role)) return 'role';
   }
-  // As one who may only because the role is an admin's.
+  // The caller is allowed only because of the admin role, so the token needs the admin scope.
   if (isAsAdmin && kind.role === 'owner' && kind.scope !== 'admin') return 'scope';
   return null;
 }
 
-/** What an example is called with so that nothing but the role of an admin lets one do it. */
+/** The records with which an example is called so that only an admin's role allows the call. */
 interface Stage {
   readonly teamId: string;
   readonly leadId: string;
   readonly strangerId: string;
   readonly slug: string;
-  /** A webhook of the organization, and a delivery of it. */
+  /** A webhook of the organization, and one of its deliveries. */
   readonly webhookId: string;
   readonly deliveryId: string;
 }
@@ -130,7 +133,7 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
   'webhooks.deliveries.redeliver': ofDelivery,
 };
 
-/** A team that only its first member leads, and an agent of the catalog that is hers. */
+/** Creates a team that only `leadId` leads, and a catalog agent that the same member published. */
 async function setStage(
   owner: Call,
   other: Call,
@@ -149,7 +152,7 @@ async function setStage(
   return { teamId, ...who, slug, webhookId, deliveryId };
 }
 
-/** A token of that kind. */
+/** Creates a token of that kind. */
 async function tokenOf({ database, slug, people, enter }: ApiSite, kind: Kind): Promise<string> {
   const [owner, , viewer = owner, member = owner] = people;
   const { email } = { owner, viewer, member }[kind.role];
@@ -163,10 +166,10 @@ async function tokenOf({ database, slug, people, enter }: ApiSite, kind: Kind): 
   return token;
 }
 
-/** Reasons that go by the token and its member, and not by the record. */
+/** The reasons that depend on the token and its member only, not on the record. */
 const byToken = new Set(['scope', 'role', 'agents_may_not', 'bound_token']);
 
-/** What is wrong with an answer, where something is. */
+/** Describes a wrong answer; undefined if the answer is right. */
 function violationIn(
   operation: Operation,
   kind: Kind,
@@ -174,13 +177,13 @@ function violationIn(
   heard: Heard,
 ): string | undefined {
   const reason = reasonOf(heard);
-  // Whose a record is, is not the token's to say.
+  // A refusal that depends on the record's owner says nothing about the token.
   const isForbidden = heard.status === 401 || (heard.status === 403 && byToken.has(reason ?? ''));
   const isRight =
     wanted === null
       ? !isForbidden && heard.status > 0 && heard.status < 500
       : heard.status === 403 && reason === wanted;
-  // Where the record is not there, nobody has a role in its project.
+  // If the record does not exist, no role in its project can be checked, so the answer is a 404.
   const isInProject = operation.access.kind === 'project' || isForLeads(operation);
   const isNowhere = wanted === 'role' && isInProject && heard.status === 404;
   if (isRight || isNowhere) return undefined;
@@ -192,16 +195,19 @@ const mostAgain = 5;
 
 interface Extent {
   readonly kinds: readonly Kind[];
-  /** Whether that kind of token is tried at this operation; each unless told. */
+  /** Decides if this kind of token is tried with the operation; by default all kinds are. */
   readonly isTried?: (operation: Operation, kind: Kind) => boolean;
-  /** Whether the first violation is enough. */
+  /** Decides if the run may stop; by default it never does. */
   readonly isEnded?: (violations: readonly string[]) => boolean;
 }
 
 const paramsOf = (operation: Operation, kind: Kind) =>
   kind.role === 'owner' ? asAdmin[operation.name] : undefined;
 
-/** Of the kinds that the contract answers alike one for each operation, by turns: so each kind is tried, and each answer. */
+/**
+ * Selects one kind per operation among those for which the contract has equal answers. The choice rotates
+ * over the operations, so that the short run still tries every kind and every answer.
+ */
 function byTurns(): Extent {
   const tried = new Map<Operation, ReadonlySet<Kind>>();
   for (const [index, operation] of [...operations.values()].entries()) {
@@ -213,7 +219,7 @@ function byTurns(): Extent {
   return { kinds, isTried: (operation, kind) => tried.get(operation)?.has(kind) === true };
 }
 
-/** Each of them once, some at a time. */
+/** Handles each item once, several at a time. */
 async function inTurns<Item>(items: readonly Item[], doOne: (item: Item) => Promise<void>): Promise<void> {
   const rest = [...items];
   const turn = async (): Promise<void> => {
@@ -235,7 +241,8 @@ async function run(
     async (operation, params) => {
       const call = site.as(token);
       let heard = await call(operation, params);
-      // Six calls at a time wait for each other, on a busy machine for longer than the API lets them: that says of no right.
+      // Concurrent calls wait for each other, on a busy machine longer than the API allows. The resulting 503
+      // says nothing about rights, so the call is retried.
       for (let again = 0; asksToComeAgain(heard) && again < mostAgain; again += 1) {
         await pause(Number(heard.retryAfter) * 1_000);
         heard = await call(operation, params);
@@ -271,7 +278,7 @@ async function run(
   return { violations, figures: { 'kinds of token': tried.length, operations: all.length, ...answers } };
 }
 
-/** A kind of token that shows what is missing, until it is seen. */
+/** The extent of a control: one kind of token, until the first violation. */
 const until = (kindName: string): Extent => ({
   kinds: kinds.filter(({ name }) => name === kindName),
   isEnded: ({ length }) => length > 0,

@@ -1,6 +1,7 @@
 /**
- * A project that is large is deleted, and whoever removes its rows is killed again and again. What was removed stays
- * removed, in the end nothing is left in any table, and calls in another organization take no longer for it.
+ * Deletes a large project while the process that removes its rows is killed repeatedly. Removed rows must
+ * stay removed, and in the end no table may have a row left. Calls in another organization must not become
+ * slower.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,20 +16,25 @@ interface Extent {
   readonly stories: number;
   readonly commentsPerStory: number;
   readonly kills: number;
-  /** Calls in another organization before each removal that is killed, and as many meanwhile; a short run is too small. */
+  /**
+   * The number of calls in another organization before each removal, and again during it. A short run is too
+   * small to measure.
+   */
   readonly calls: number;
-  /** By one statement. */
+  /** Makes one statement delete everything. */
   readonly isAtOnce?: boolean;
 }
 
 const remover = path.join(import.meta.dirname, 'deletion/remover.ts');
-/** What stays with an organization, and how many rows of it at most: the epoch of its rights, and the words it used. */
+/**
+ * The rows that may stay with an organization, at most: its rights epoch and the words of its search index.
+ */
 const tablesOfOrganizations: Readonly<Record<string, number>> = { rights_epochs: 1, search_words: 2 };
-/** Stories that are made by one statement. */
+/** The number of stories that one statement inserts. */
 const atOnce = 500;
-/** Of removals beside which calls were made, for their median to say something. */
+/** The number of removals with concurrent calls below which their median means nothing. */
 const leastRounds = 3;
-/** What no clock of a busy machine tells apart. */
+/** Differences below this are noise on a busy machine. */
 const leastMillis = 20;
 
 async function run({ services, note }: Setting, extent: Extent): Promise<Report> {
@@ -54,7 +60,7 @@ async function run({ services, note }: Setting, extent: Extent): Promise<Report>
     await timed(meanwhile);
     if (!isAtOnce) await removal.said(3);
     removal.kill();
-    // Where it came to its end the calls were not all made beside it.
+    // If the removal finished before the kill, some of the calls ran without it and do not count.
     if (await removal.wasKilled) busy.push(...meanwhile);
     if (total(await rowsOf(owner, deleted)) >= left)
       violations.push('a kill took back what was removed before it');
@@ -85,12 +91,12 @@ async function run({ services, note }: Setting, extent: Extent): Promise<Report>
   };
 }
 
-/** A remover at work. */
+/** A running removal process. */
 interface Removal {
-  /** Resolves when it has said so many portions, or has ended. */
+  /** Resolves when the process has reported this many portions, or has ended. */
   said(portions: number): Promise<void>;
   kill(): void;
-  /** When it has ended: whether it was killed. */
+  /** Resolves when the process ends, to true if it was killed. */
   readonly wasKilled: Promise<boolean>;
 }
 
@@ -114,7 +120,7 @@ function remove(parameters: readonly string[]): Removal {
 const total = (rows: ReadonlyMap<string, number>): number =>
   [...rows.values()].reduce((sum, count) => sum + count, 0);
 
-/** How many rows each table has of an organization. */
+/** Counts the rows of an organization in each table. */
 async function rowsOf(owner: Pool, [orgId]: readonly string[]): Promise<Map<string, number>> {
   const { rows: tables } = await owner.query<{ name: string }>(
     `select relname as name from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
@@ -127,7 +133,7 @@ async function rowsOf(owner: Pool, [orgId]: readonly string[]): Promise<Map<stri
   return new Map(rows.map(({ name, n }) => [name, n]));
 }
 
-/** How long 19 of 20 calls take that read and write, one after the other. */
+/** Measures the 95th percentile of the durations of alternating reads and writes, one after the other. */
 async function p95Of(api: Client, projectId: string, calls: number): Promise<number> {
   const millis: number[] = [];
   for (let call = 0; call < calls; call += 1) {
@@ -140,7 +146,7 @@ async function p95Of(api: Client, projectId: string, calls: number): Promise<num
   return quantile(millis, 0.95);
 }
 
-/** An organization of its own, with nothing in it but a large project that is deleted. */
+/** Creates an organization with one large project that is marked as deleted. */
 async function arrange(owner: Pool, { stories, commentsPerStory }: Extent): Promise<[string, string]> {
   const [orgId, projectId, columnId] = [newId(), newId(), newId()];
   await owner.query(`

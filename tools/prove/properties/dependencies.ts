@@ -1,6 +1,6 @@
 /**
- * People read and write while Postgres and Redis are killed, hang and come back. No client tries anything again here:
- * each answer counts.
+ * Members read and write while Postgres and Redis are killed, hang and come back. Clients do not retry, so
+ * that each answer counts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findBreakables } from '../breakable.ts';
@@ -22,9 +22,9 @@ import { comesToBe } from '../site.ts';
 
 interface Extent {
   readonly postgresKills: number;
-  /** How Redis is away, and for how long. */
+  /** The outages of Redis: the kind and the duration of each. */
   readonly outages: readonly { readonly how: 'killed' | 'hung'; readonly millis: number }[];
-  /** Whether the time matters that things take; a machine may be busy. */
+  /** Decides if durations are checked. A short run may be on a busy machine. */
   readonly isTimed: boolean;
 }
 
@@ -46,19 +46,25 @@ const long: Extent = {
 };
 
 const callersAtOnce = 8;
-/** After Postgres is back. */
+/** The time within which the API must be ready after Postgres is back. */
 const mostReadyMillis = 3_000;
 const patienceMillis = 60_000;
-/** In an outage of Redis, at p99: what Redis may take before it is taken for away, and the write itself. */
+/**
+ * The limit of a write at the 99th percentile during an outage of Redis. It covers the time until Redis
+ * counts as unavailable, and the write itself.
+ */
 const mostWriteMillis = 500;
-/** So few calls in a row that each has to be asked of Redis, and so many in a while, by a token of each, that none is refused. */
+/**
+ * The burst is so low that each call must ask Redis, and the rate is so high that no call is refused. Each
+ * member has a separate token.
+ */
 const limits = { LIMIT_TOKEN: '100/0.001' };
 
 interface Course extends ApiSite {
   readonly setting: Setting;
   readonly extent: Extent;
   readonly violations: string[];
-  /** A read or a write of one after the other of the people. */
+  /** Makes the next call, a read or a write, with the tokens of all members in turn. */
   readonly call: () => Promise<Heard>;
   readonly write: () => Promise<Heard>;
 }
@@ -84,13 +90,13 @@ async function begin(setting: Setting, extent: Extent, removals: readonly Remova
   };
 }
 
-/** People call all the time while something is done; answers what they heard. */
+/** Makes concurrent calls while `act` runs, and returns their answers. */
 async function heardDuring(call: () => Promise<Heard>, act: () => Promise<void>): Promise<Heard[]> {
   const heard: Heard[] = [];
   const work = async (): Promise<void> => {
     const one = await call();
     heard.push(one);
-    // A caller that was asked to retry does not do so at once.
+    // A caller that was asked to retry waits for a moment first.
     if (!isServed(one)) await pause(20);
   };
   await during(
@@ -144,7 +150,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
     writes += heard.length;
     const p99 = millisOf(heard, 0.99);
     slowest = Math.max(slowest, p99);
-    // On a busy machine Postgres may be slow as well.
+    // On a busy machine Postgres may be slow too.
     const isFine = (one: Heard): boolean => isServed(one) || (!extent.isTimed && asksToComeAgain(one));
     violations.push(...oddAmong(heard, `writes while Redis was ${how}`, isFine));
     if (heard.length === 0) violations.push(`Redis ${how}: nothing was written meanwhile`);
@@ -174,7 +180,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   };
 }
 
-/** The first that meets a call at work is enough, and ends it. */
+/** The control needs one kill that hits a call in progress. That kill ends the process and the run. */
 const patientKills = 30;
 
 export const dependencies = property<Extent>({

@@ -1,4 +1,7 @@
-/** Many write at once while others follow the streams: everybody sees each event once, in one order. */
+/**
+ * Many clients write while others follow the streams. Each follower must see every event once, and all of
+ * them in one order.
+ */
 import { Dice } from '@muster/tools';
 import { makeBoard, stories } from '../board.ts';
 import { differencesIn } from '../differences.ts';
@@ -13,7 +16,10 @@ const writers = 24;
 const boards = 2;
 const everyHands = { agentsMayComplete: true, requireMergeProof: false, completeStoryOnMerge: false };
 
-/** A sequence gives its numbers out before the commit, as a bigserial does; some take their time until then. */
+/**
+ * Numbers events by a sequence, which, like a bigserial, assigns numbers before the commit. Some transactions
+ * sleep until they commit, so that numbers become visible out of order.
+ */
 const bySequence = without('numbers follow the order of commits', (update) => {
   const events = /activity = activity \+ (\$\d+)/.exec(update)?.[1];
   if (events === undefined) throw new Error('the number of events is counted otherwise');
@@ -22,7 +28,7 @@ const bySequence = without('numbers follow the order of commits', (update) => {
       lateral pg_sleep(case when given.activity / 2 % 3 = 0 then 0.02 else 0 end)`;
 });
 
-/** Above all numbers that were counted before. */
+/** The sequence starts above all numbers that were assigned before. */
 export const sequenceSql = `create sequence app.prove_numbers start 1000000;
   grant usage on sequence app.prove_numbers to muster_app`;
 
@@ -56,7 +62,7 @@ async function run(
       written = await writeAll(team, desk, works, { seed, least });
     },
   );
-  // All is committed by now.
+  // Everything is committed by now, so the last look must find the rest.
   for (const follower of followers) await follower.look();
   return report(team, followers, written);
 }
@@ -74,7 +80,7 @@ async function beginWorks(team: Team, desk: Desk): Promise<Work[]> {
   return works;
 }
 
-/** Half of what is written comes to an execution by way of its story, half by way of the forge. */
+/** Writes half of the events through the story of an execution and half through the forge. */
 async function writeAll(
   { people }: Team,
   desk: Desk,
@@ -122,7 +128,7 @@ async function report(team: Team, followers: readonly Follower[], writes: number
   return { violations, figures: { writers, events, followers: followers.length, looks } };
 }
 
-/** Each write is an event of the activity and one of an execution. */
+/** Each write adds an event to the activity and one to an execution. */
 const leastWrites = 300;
 
 export const feeds = property<number>({

@@ -1,7 +1,8 @@
 /**
- * The life of a pull request, as GitHub delivers it, to many works at once: each in an order of its own, with any of it
- * delivered again, late, or several at a time, and the work named and handed in at any moment before the merge. All come
- * to one end. Of some a token reports the merge before the forge does: it lands nothing.
+ * Delivers the lives of many pull requests concurrently, as GitHub would. Each life has its own order. Its
+ * events come repeatedly, late or several at a time, and the work is named and submitted at any moment before
+ * the merge. All lives must have the same result. For some lives a token reports the merge before the forge
+ * does, which must not land the work.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +16,7 @@ import { comesToBe, openSite, type Site } from '../site.ts';
 
 interface Extent {
   readonly lives: number;
-  /** Of so many lives one has its merge reported by a token first. */
+  /** One of this many lives has its merge reported by a token first. */
   readonly oneReportedOf: number;
 }
 
@@ -108,11 +109,11 @@ async function deliver({ forge, counts }: Course, { event, payload }: GithubEven
   if (answer.status !== 202) throw new Error(`a delivery was answered ${answer.status}`);
 }
 
-/** The first of all lives is in order; of the others each event comes once or twice, anywhere. */
+/** Shuffles the events of a life and repeats some. The first life stays in order, as the reference. */
 const orderOf = (events: readonly GithubEvent[], dice: Dice, nth: number): GithubEvent[] =>
   nth === 0 ? [...events] : dice.shuffle([...events, ...events.filter(() => dice.between(0, 1) === 1)]);
 
-/** One work and its pull request, from its beginning until all was delivered. Answers what must not be. */
+/** Plays one execution and its pull request until all events are delivered. Returns the violations. */
 async function live(
   course: Course,
   dice: Dice,
@@ -123,7 +124,7 @@ async function live(
   const events = recordedLife(life, shaOf('a', life.number), shaOf('b', life.number));
   const merge = events.at(-1);
   const drawn = orderOf(events, dice, nth);
-  // Where a token says it first, the forge's own word comes last.
+  // If a token reports the merge, the forge's own event comes last.
   const order = isReported ? [...drawn.filter((one) => one !== merge), ...events.slice(-1)] : drawn;
   const mergedAt = order.findIndex((one) => one === merge);
   const handedInAt = dice.between(0, mergedAt);
@@ -145,7 +146,7 @@ async function live(
     }
     if (at === mergedAt && isReported)
       wrong.push(...(await report(course, held.executionId, story.id, life)));
-    // As many as one likes at a time, up to the next thing that happens here.
+    // Delivers several events at the same time, up to the next step of this life.
     const until = [namedAt, handedInAt, mergedAt, order.length].filter((stop) => stop > at);
     const most = Math.min(mostAtOnce, ...until.map((stop) => stop - at));
     const together = at === order.length ? 1 : dice.between(1, most);
@@ -156,7 +157,10 @@ async function live(
   return wrong;
 }
 
-/** A token says that it was merged, and would have the story done by that. */
+/**
+ * Reports the merge with a token and tries to complete the story because of it. Returns a violation if that
+ * succeeds.
+ */
 async function report(
   { api, counts }: Course,
   executionId: string,
@@ -185,7 +189,7 @@ const isSettled = async ({ database, orgId }: Site): Promise<boolean> =>
     orgId,
   ])) === 0;
 
-/** What is known of each work at the end, in the words of the first; which differ. */
+/** Compares the final state of every work with that of the first, and reports those that differ. */
 async function otherEnds({ database, orgId }: Site, lives: number): Promise<string[]> {
   const { rows } = await database.owner.query<{ nth: number; end: string }>(
     `select substr(s.title, 6)::int as nth, jsonb_build_object('state', e.state, 'outcome', e.outcome,

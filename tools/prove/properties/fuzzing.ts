@@ -1,6 +1,6 @@
 /**
- * Made-up requests to every operation: by its path, through the dispatcher and as tools, by tokens of several kinds. What
- * was found once is sent first.
+ * Sends generated requests to every operation: by its path, through the dispatcher and as an MCP tool, with
+ * several kinds of token. Requests that once found a bug are sent first.
  */
 import { operations, pathOf } from '@muster/registry';
 import { faultIn, faultInTool, found, type Known, learn, requestsFor, type Sent } from '@muster/testing/fuzz';
@@ -12,11 +12,14 @@ import { foundOrganization } from '../organization.ts';
 import { property, type Report, type Setting } from '../property.ts';
 
 interface Extent {
-  /** Each in an organization of its own, since some requests end what others would need. */
+  /**
+   * The number of rounds. Each has its own organization, because some requests delete records that others
+   * need.
+   */
   readonly rounds: number;
-  /** To each operation in a round. */
+  /** The number of requests to each operation in a round. */
   readonly requests: number;
-  /** By which what was found once is sent. */
+  /** The surfaces on which the requests that once found a bug are sent. */
   readonly waysOfFound: readonly Way[];
 }
 
@@ -26,7 +29,9 @@ type Way = (typeof ways)[number];
 const atOnce = 4;
 const mostTold = 20;
 
-/** Who asks: the owner most of the time, since the others are refused early. */
+/**
+ * Creates the callers' tokens. The owner's token appears most often, because other callers are refused early.
+ */
 async function foundTeam({ database }: House): Promise<readonly string[]> {
   const { people, enter } = await foundOrganization(database, 2, { viewers: [1] });
   const [{ token: admin, email: ana }, dan] = people;
@@ -46,7 +51,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   const violations: string[] = [];
   const counts = { requests: 0, answered: 0 };
 
-  /** Answers what came of it, where it was good. */
+  /** Sends a request and records its faults. Returns the text of a successful answer, or an empty string. */
   const send = async (way: Way, token: string, sent: Sent): Promise<string> => {
     const { operation, params } = sent;
     const name = operation.replaceAll('.', '_');
@@ -126,7 +131,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   };
 }
 
-// The other ways are those of fuzzing.long.spec.ts of coordination-api.
+// The spec fuzzing.long.spec.ts of coordination-api tests the other surfaces.
 const short: Extent = { rounds: 1, requests: 1, waysOfFound: ['tool'] };
 
 export const fuzzing = property<Extent>({

@@ -1,4 +1,7 @@
-/** Writes with keys, tried until they are acknowledged while servers are killed and clients give up: each happens once. */
+/**
+ * Retries writes with idempotency keys until they are acknowledged, while servers are killed and clients time
+ * out. Each write must happen exactly once.
+ */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
 import { property, type Report, type Setting } from '../property.ts';
@@ -7,7 +10,7 @@ import { newTally, type Tally, write } from './idempotency/writes.ts';
 
 interface Extent {
   readonly writes: number;
-  /** Kills of Postgres and of the API, of each at least. */
+  /** The number of times that Postgres and the API must each be killed, at least. */
   readonly kills: number;
   readonly betweenKills: Pauses;
   readonly keyed: boolean;

@@ -1,4 +1,7 @@
-/** Two calls that meet over a lease at the worst moment, held there on purpose: exactly what may come of it does. */
+/**
+ * Runs two calls that compete for a lease, with one of them held at the worst moment. The outcome must be
+ * exactly the expected one.
+ */
 import { crowd } from '../board.ts';
 import { type Removal } from '../guards.ts';
 import { property, type Report, type Setting } from '../property.ts';
@@ -8,7 +11,7 @@ import { type Interleaving, play, setStage } from './interleavings/stage.ts';
 
 interface Extent {
   readonly scenes: readonly Interleaving[];
-  /** Then each is played a second time, beside a lot of other work. */
+  /** Plays each scene a second time, in a database with many other rows. */
   readonly isCrowded: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Everything that can be done to leases, drawn at random and done to a model as well: both always say the same. */
+/**
+ * Draws random sequences of operations on leases and runs them on Postgres and on a model. Both must always
+ * agree.
+ */
 import fc from 'fast-check';
 import { makeBoard } from '../board.ts';
 import { property, type Report, type Setting } from '../property.ts';
@@ -10,10 +13,10 @@ import { type Model, newModel, type Policy } from './lease-model/model.ts';
 import { mutants } from './lease-model/mutants.ts';
 import { onBoard, type Real } from './lease-model/real.ts';
 
-/** Commands in a row on one board. */
+/** The largest number of consecutive commands on one board. */
 const mostInARow = 80;
 const boardsAtOnce = 5;
-/** A mutant that lives longer is one that nobody notices. */
+/** The number of commands within which a mutant must be found. */
 const mutantBudget = 4_000;
 
 const aPolicy = fc.record<Policy>({
@@ -42,12 +45,12 @@ async function row(course: Course, policy: Policy, drawn: Drawn): Promise<void> 
 }
 
 interface Extent {
-  /** Commands that were done. */
+  /** The number of commands to run, at least. */
   readonly least: number;
   readonly shrinks: boolean;
 }
 
-/** Goes on until so many commands were done, or one went wrong. */
+/** Runs until enough commands are done or one shows a difference. */
 async function run(
   { seed, services, note }: Setting,
   { least, shrinks }: Extent,

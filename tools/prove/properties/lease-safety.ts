@@ -1,6 +1,6 @@
 /**
- * Clients work on stories and groups while Postgres is killed, connections break, and holders pause and die. Timing
- * decides what meets what: the same seed throws the same dice, but does not make the same run again.
+ * Clients work on stories and groups while Postgres is killed, connections break, and holders pause and die.
+ * The seed repeats the random choices but not the timing, so a repeated run may differ.
  */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
@@ -12,7 +12,7 @@ import { type Removal, swapped, without } from '../guards.ts';
 
 interface Extent {
   readonly seconds: number;
-  /** What has to have happened before it is over. */
+  /** The numbers of faults and of unknown outcomes without which the run is not complete. */
   readonly kills: number;
   readonly connections: number;
   readonly unknownButDone: number;
@@ -23,7 +23,7 @@ interface Extent {
 const long: Extent = {
   ...{ seconds: 60, kills: 12, connections: 180, unknownButDone: 1 },
   betweenKills: { least: 2_000, most: 5_000 },
-  // Longer than a lease.
+  // The pauses are longer than most of a lease.
   pauses: { least: 3_000, most: 8_000 },
 };
 const short: Extent = {
@@ -33,11 +33,11 @@ const short: Extent = {
 };
 
 const people = 8;
-/** Of these the first leads the project and may take over. */
+/** The number of holders. The first one leads the project and may take over leases. */
 const holders = 12;
 const stories = 10;
 const betweenBreaks = { least: 50, most: 350 };
-/** A control that is not red by then never will be. */
+/** The number of rounds within which a control must fail. */
 const mostRounds = 12;
 
 async function run(
@@ -77,7 +77,7 @@ async function run(
   };
 }
 
-/** Stories that stand alone, and two that are in a group. */
+/** Creates stories, two of which are in a delivery group. */
 async function makeUnits(site: Site): Promise<{ units: Unit[]; rivals: Rivals }> {
   const { ana: api, projectId } = site;
   const storyIds = await site.makeStories(stories);

@@ -1,6 +1,7 @@
 /**
- * Machines take and give back licenses while operators transfer, release and revoke them: as scenes in which they meet for
- * certain, and as a crowd in which the service is killed and its connections break. What happened is then read from the trail.
+ * Machines activate and release licenses while operators transfer, release and revoke them. Scenes force
+ * particular calls to collide. A second part makes random calls while the service is killed and its
+ * connections break. The license events are then checked.
  */
 import { Dice } from '@muster/tools';
 import { type Removal, without } from '../guards.ts';
@@ -12,7 +13,10 @@ const machines = ['machine-a-000001', 'machine-b-000002', 'machine-c-000003', 'm
 const budget = 2;
 const slots = 2;
 
-/** A revocation that stands first before a license, and machines behind it: none of them is let in. */
+/**
+ * Holds a license's row so that a revocation is first in the queue and activations wait behind it. All of
+ * them must be refused.
+ */
 async function revokedFirst(site: LicenseSite, { id, key }: Sold): Promise<string[]> {
   const [revoked, ...activated] = await site.together(
     held,
@@ -27,7 +31,9 @@ async function revokedFirst(site: LicenseSite, { id, key }: Sold): Promise<strin
   return late.length === 0 ? [] : [`after a revocation machines were answered ${late.join(', ')}`];
 }
 
-/** All machines of a license give it up at once: as many may as the plan has transfers. */
+/**
+ * Releases all machines of a license at the same time. The plan's transfer limit decides how many succeed.
+ */
 async function budgetOnce(site: LicenseSite, { id, key }: Sold): Promise<string[]> {
   for (const machine of machines) await site.activate(key, machine);
   const answers = await site.together(
@@ -41,7 +47,10 @@ async function budgetOnce(site: LicenseSite, { id, key }: Sold): Promise<string[
     : [`${given} machines gave a license up that may be moved ${budget} times: ${id}`];
 }
 
-/** A transfer to one machine, another that asks, and the first that gives up: it is the one's to which it was moved. */
+/**
+ * Queues a transfer, an activation by another machine, a release by the old machine, and an activation by the
+ * new one. The new machine must have the license.
+ */
 async function movedOnce(site: LicenseSite, { id, key }: Sold): Promise<string[]> {
   const [from, to, other] = machines;
   await site.activate(key, from);
@@ -59,7 +68,10 @@ async function movedOnce(site: LicenseSite, { id, key }: Sold): Promise<string[]
   return statuses === '200 409 409 200' ? [] : [`a transfer among others ended ${statuses}`];
 }
 
-/** Each member does one thing after the other to any of the licenses, until an answer is there. */
+/**
+ * Makes random calls on any of the licenses, with one worker per machine. Each worker waits for an answer
+ * before its next call.
+ */
 async function crowd(site: LicenseSite, dice: Dice, sold: readonly Sold[], steps: number): Promise<string[]> {
   const violations: string[] = [];
   const revoked = new Set<string>();
@@ -89,8 +101,8 @@ async function crowd(site: LicenseSite, dice: Dice, sold: readonly Sold[], steps
 }
 
 /**
- * Whether the trail tells of lives that can have been: epochs are the order of what was given up and moved, and what was taken
- * with an epoch came after that.
+ * Reports licenses whose events are impossible. Epochs order the releases and transfers, and an activation
+ * with an epoch comes after them.
  */
 async function wrongInTrail(site: LicenseSite): Promise<string[]> {
   const { rows } = await site.owner.query<{ id: string; kinds: string[]; limit: number; held: number }>(
@@ -118,7 +130,7 @@ async function wrongInTrail(site: LicenseSite): Promise<string[]> {
 }
 
 type Scene = (site: LicenseSite, sold: Sold) => Promise<string[]>;
-/** Each with the plan of its license. */
+/** The scenes, each with the plan that its license needs. */
 const allScenes: readonly (readonly [string, Scene])[] = [
   ['one', revokedFirst],
   ['moved', budgetOnce],
@@ -127,9 +139,9 @@ const allScenes: readonly (readonly [string, Scene])[] = [
 
 interface Extent {
   readonly scenes: typeof allScenes;
-  /** Of each scene. */
+  /** The number of licenses per scene. */
   readonly times: number;
-  /** Licenses of the crowd, and what each of its members does. */
+  /** The number of licenses in the random part, and the number of calls per machine. */
   readonly licenses: number;
   readonly steps: number;
 }

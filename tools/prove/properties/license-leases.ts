@@ -1,6 +1,7 @@
 /**
- * Machines hold lent slots, renew them and go silent, while another one asks for a slot all the time, the service is killed and its
- * connections break: it gets in when a slot's time is over, and never before.
+ * Machines hold leased slots, renew them and then stop. Another machine asks for a slot all the time while
+ * the service is killed and its connections break. It must get a slot when a lease has expired, and never
+ * earlier.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
@@ -11,7 +12,7 @@ import { property, type Report, type Setting } from '../property.ts';
 const leaseSeconds = 2;
 const slots = 2;
 const asksEveryMillis = 80;
-/** After so long without a slot there is none to be had. */
+/** The time after which a machine without a slot gives up, in milliseconds. */
 const patienceMillis = 20_000;
 
 interface Span {
@@ -24,12 +25,12 @@ function spanOf({ headers }: Answered): Span {
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Span;
 }
 
-/** Holds its slot, renews it so often, and is not heard of again; the times that it was told it has a slot for. */
+/** Holds a slot, renews it this many times and then stops. Returns the periods of its certificates. */
 async function hold(site: LicenseSite, key: string, machine: string, renewals: number): Promise<Span[]> {
   const spans: Span[] = [];
   for (let nth = 0; nth <= renewals; nth += 1) {
     const answer = await site.activate(key, machine);
-    // While nothing answered its time was over, and another has the slot.
+    // The lease expired while the service was down, and another machine has the slot.
     if (answer.status !== 200) return spans;
     spans.push(spanOf(answer));
     if (nth < renewals) await pause((leaseSeconds * 1_000) / 2);
@@ -37,7 +38,9 @@ async function hold(site: LicenseSite, key: string, machine: string, renewals: n
   return spans;
 }
 
-/** Slots that no certificate holds from then on, by what Postgres keeps: those only grow. */
+/**
+ * Counts the slots that no certificate holds after this time, according to Postgres. Their number only grows.
+ */
 const freeSince = async ({ owner }: LicenseSite, { id }: Sold, since: number): Promise<number> =>
   slots -
   (await countOf(
@@ -47,7 +50,10 @@ const freeSince = async ({ owner }: LicenseSite, { id }: Sold, since: number): P
     [id, since / 1_000],
   ));
 
-/** Asks until it has a slot; when that began, in seconds. */
+/**
+ * Asks until it has a slot. Returns the start of its certificate in seconds since 1970; undefined if there
+ * was a violation.
+ */
 async function challenge(
   site: LicenseSite,
   sold: Sold,
@@ -71,7 +77,7 @@ async function challenge(
 async function contest(site: LicenseSite, sold: Sold, renewals: number): Promise<string[]> {
   const violations: string[] = [];
   const machines = Array.from({ length: slots }, (_, nth) => `holder-${nth}-000001`);
-  // All slots are taken before anybody else asks.
+  // All slots are taken before the challenger asks.
   await Promise.all(machines.map((machine) => site.activate(sold.key, machine)));
   const over = new AbortController();
   const challenged = challenge(site, sold, violations, over.signal);
@@ -79,7 +85,7 @@ async function contest(site: LicenseSite, sold: Sold, renewals: number): Promise
   const began = await challenged;
   over.abort();
   if (began === undefined) return violations;
-  // A renewal that came late is another matter: by then the slot was another's, and free again.
+  // A late renewal does not count: the slot had gone to the challenger and become free again.
   const holding = held.filter((spans) => spans.some(({ iat, exp }) => iat <= began && began < exp));
   if (holding.length >= slots) {
     const told = held.map((spans) => spans.map(({ iat, exp }) => `${iat} to ${exp}`).join(' and '));
@@ -94,7 +100,7 @@ interface Extent {
   readonly licenses: number;
   readonly renewals: number;
   readonly breaks: boolean;
-  /** In place of the condition that a slot is still lent. */
+  /** Replaces the condition that a slot is still leased. */
   readonly lent?: string;
 }
 

@@ -1,5 +1,5 @@
-// node remover.ts <database> <orgId> <projectId> [at once]
-// Removes a project as the worker does, and says a line after each portion; at once: by one statement.
+// node remover.ts <database> <orgId> <projectId> [at once]. Removes a project as the worker does, and prints
+// a line after each portion. With `at once`, one statement removes everything.
 import { createPool, sql } from '@muster/driver';
 import { acrossOrganizations, removeInPortions } from '@muster/tenancy';
 

@@ -1,17 +1,20 @@
-/** Those who follow a stream by the API, each from where it stood when it last looked. */
+/** Clients that follow a stream through the API. Each continues after the position of its last look. */
 import { type Person } from '../../organization.ts';
 import { type Desk, must, type Team } from '../../team.ts';
 
 export interface Follower {
   readonly name: string;
   looked(): number;
-  /** Reads what is new to it. */
+  /** Reads the events that are new to this follower. */
   readonly look: () => Promise<void>;
-  /** Each stream that it follows. */
+  /** Returns each stream that this follower reads. */
   streams(): Promise<Followed[]>;
 }
 
-/** What a follower saw of a stream, in that order, and what the database has of it since the follower began. */
+/**
+ * The events that a follower saw of a stream, in that order, and the events that the database has since the
+ * follower began.
+ */
 export interface Followed {
   readonly seen: readonly (string | number)[];
   readonly all: readonly (string | number)[];
@@ -24,7 +27,10 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** The activity comes newest first: it reads pages until it meets what it saw last. */
+/**
+ * Follows the activity, which is listed newest first. It reads pages until it finds the last event that it
+ * saw.
+ */
 export async function followActivity(team: Team, desk: Desk, who: Person): Promise<Follower> {
   const { owner } = team.database;
   const { rows } = await owner.query<{ seq: number; id: string }>(
@@ -62,7 +68,10 @@ export async function followActivity(team: Team, desk: Desk, who: Person): Promi
   };
 }
 
-/** The streams of executions come oldest first: it goes on from the last number that it was told. */
+/**
+ * Follows the streams of executions, which are listed oldest first. It continues after the last number that
+ * it received.
+ */
 export function followEvents(
   team: Team,
   desk: Desk,

@@ -1,4 +1,7 @@
-/** A write as a client makes it that does not give up: tried at whichever copy, cut off, made twice at once, repeated. */
+/**
+ * A write by a client that retries until it succeeds. It chooses a random instance of the API for each
+ * attempt. Attempts are cut off, sent twice at the same time, or repeated after their success.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathOf } from '@muster/registry';
 import { type Dice } from '@muster/tools';
@@ -9,11 +12,14 @@ export interface Tally {
   cutOff: number;
   twins: number;
   replays: number;
-  /** A try was cut off, and a later one heard that the write had been done. */
+  /**
+   * The number of writes with an attempt that was cut off after the server had done the write. A later
+   * attempt got the replayed answer.
+   */
   doneUnheard: number;
-  /** The comment's id by its text, of each write that was acknowledged. */
+  /** The id of each acknowledged comment, by its text. */
   readonly acknowledged: Map<string, string>;
-  /** Answers to one write that were not the same, and refusals. */
+  /** Violations: different answers to one write, and writes that a repetition did again. */
   readonly unlike: string[];
 }
 
@@ -32,9 +38,9 @@ interface Wanted {
   readonly keyed: boolean;
 }
 
-/** Longer than any answer that still comes. */
+/** The timeout of an attempt, in milliseconds. Any answer that comes at all is faster. */
 const patienceMillis = 4_000;
-/** So soon a client gives up that is about to be closed; most answers take longer. */
+/** The longest timeout of an impatient client, in milliseconds. Most answers take longer. */
 const mostImpatientMillis = 40;
 const chances = { impatient: 0.2, twins: 0.15, replay: 0.15 };
 
@@ -48,7 +54,7 @@ export async function write(site: Site, dice: Dice, tally: Tally, { storyId, key
     ...(keyed && { 'idempotency-key': crypto.randomUUID() }),
   };
 
-  /** Undefined where no answer came, or one that asks to come again. */
+  /** Returns undefined if no answer came, or one that asks to retry later. */
   const attempt = async (millis: number): Promise<Said | undefined> => {
     const { url } = dice.pick(site.copies);
     const answer = await fetch(`${url}${pathOf('comments.create')}`, {

@@ -1,15 +1,15 @@
-/** Calls of callers that compete for a lease. */
+/** The calls of callers that compete for a lease. */
 import { type StoryName, type TargetName } from '../../board.ts';
 import { type Call, type Calls, type Grant } from '../../calls.ts';
 import { type Name } from '../../team.ts';
 
-/** A call, and the statement before which its connection is held when it goes first. */
+/** A call, and the statement before which its connection is held if it goes first. */
 export interface Act<Arranged> {
   readonly call: (calls: Calls, arranged: Arranged) => Call;
   readonly heldBefore: string;
 }
 
-// There all is locked and decided, and nothing is written yet.
+// Before these statements the call has locked and decided everything but written nothing.
 const grants = `update leases set state = 'held'`;
 const renews = 'update leases set ttl_seconds';
 const writes = 'update executions set';
@@ -46,18 +46,18 @@ export const merge: Act<Grant> = {
   call: (calls, { executionId }) => calls.observe('ana', executionId, merged),
   heldBefore: writes,
 };
-/** When the story was moved, all that follows from it is done. */
+/** The hold is before the commit, after the move and everything that follows from it. */
 export const move = (story: StoryName, status: string): Act<unknown> => ({
   call: (calls) => calls.move('ana', story, status),
   heldBefore: 'commit',
 });
 const shortLock = { ttlSeconds: 60 };
-/** Locks the files of the first story for no work. */
+/** Locks the files of the first story without an execution. */
 export const lockAs = (person: Name): Act<unknown> => ({
   call: (calls) => calls.lock(person, 's1/**', shortLock),
   heldBefore: locks,
 });
-/** Locks the files of the first story for the work on it. */
+/** Locks the files of the first story for its execution. */
 export const lockForWork: Act<Grant> = {
   call: (calls, { person, executionId }) => calls.lock(person, 's1/**', { ...shortLock, executionId }),
   heldBefore: locks,

@@ -1,4 +1,7 @@
-/** Locks and their work, claims and their claimants: who may meet whom, and the one thing that may come of it. */
+/**
+ * Scenes in which locks compete with executions, and claims with the removal of their claimants. Each scene
+ * has exactly one correct outcome.
+ */
 import { type Call, type Calls, type Grant } from '../../calls.ts';
 import { never, without } from '../../guards.ts';
 import { type Person } from '../../organization.ts';
@@ -6,7 +9,7 @@ import { joinForAWhile } from '../../team.ts';
 import { acquire, checkpoint, lockAs, lockForWork, renew } from './acts.ts';
 import { type Arranging, type Interleaving, scene } from './stage.ts';
 
-/** Chloé has the first story and has locked its files, and the time of both is over. */
+/** Chloé holds the first story and has locked its files, but her lease and her lock have expired. */
 const lapsed = async (at: Arranging): Promise<Grant> => {
   const grant = await at.grant('chloe', 's1');
   await at.must(lockForWork, grant);
@@ -19,13 +22,13 @@ type Guests = Awaited<ReturnType<typeof joinForAWhile>>;
 interface Leaving {
   readonly by: string;
   readonly against: string;
-  /** Of the guests the one who claims. */
+  /** Selects from the guests the person who claims. */
   readonly claimant: (guests: Guests) => Person;
   readonly leave: (calls: Calls, guests: Guests) => Call;
   readonly guard: { readonly name: string; readonly removals: readonly ReturnType<typeof without>[] };
 }
 
-/** Ways in which a claimant loses the right to what it claims. */
+/** The events by which a claimant loses the right to a claim. */
 const leavings: readonly Leaving[] = [
   {
     by: '',

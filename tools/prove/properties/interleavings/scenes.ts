@@ -1,4 +1,4 @@
-/** Who may meet whom over a lease, and the one thing that may come of it. */
+/** Scenes in which two calls compete for a lease. Each has exactly one correct outcome. */
 import { type Grant } from '../../calls.ts';
 import { without } from '../../guards.ts';
 import {
@@ -16,14 +16,14 @@ import {
 } from './acts.ts';
 import { type Arranging, type Interleaving, scene } from './stage.ts';
 
-// The rows that are locked before anything is decided.
+// The row locks that a call takes before it decides anything.
 const leasesOfAcquire = without('the leases of an acquire are locked');
 const executionsOfAcquire = without('the executions of an acquire are locked');
 const leaseOfHolder = without("a holder's lease is locked");
 const executionOfHolder = without("a holder's execution is locked");
 const fenceOfHolder = without('fence', (fence) => `(true or ${fence})`);
 
-/** Only its own row is made before it is locked: the first of the units. */
+/** Creates a lease row only for the first of the units before locking, not for its rivals. */
 const rowsOfRivals = [
   without('each unit has its row', (units) => {
     const own = /select '(\w+)' as type/.exec(units)?.[1];
@@ -39,7 +39,7 @@ const bothUnlocked = {
 };
 const holderUnlocked = { name: 'without row locks', removals: [leaseOfHolder, executionOfHolder] };
 
-/** Chloé has the first story, and her time is over. */
+/** Chloé holds the first story, but her lease has expired. */
 const expired = async (at: Arranging): Promise<Grant> => {
   const grant = await held(at);
   await at.real.expire('s1');
@@ -57,7 +57,7 @@ const submitted = async (at: Arranging): Promise<Grant> => {
   return grant;
 };
 
-/** A scene that ends otherwise without the locks of both. */
+/** Marks a scene whose outcome must change if neither call takes row locks. */
 const guarded = <Arranged>(of: Interleaving<Arranged>): Interleaving =>
   scene({ ...of, guards: [bothUnlocked] });
 
@@ -250,7 +250,7 @@ export const scenes: readonly Interleaving[] = [
     refused: 'stale_lease',
     after: { 's1 status': 'canceled', 's1 holder': null, s1: { state: 'completed', checkpointSeq: 0 } },
     stream: ['acquired', 'story_changed', 'completed'],
-    // The fence alone does not hold: it is read as of before the wait.
+    // The fence does not help here, because its condition is evaluated on the row as it was before the wait.
     guards: [holderUnlocked],
   }),
   guarded({

@@ -1,4 +1,7 @@
-/** Two connections that meet where they are told to, and what each of them heard. */
+/**
+ * Runs two calls on two connections, one of which is held at a chosen statement, and checks what both were
+ * answered.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Board, type BoardPolicy, makeBoard, type TargetName } from '../../board.ts';
 import { type Grant } from '../../calls.ts';
@@ -19,7 +22,7 @@ import { brokenInvariants } from '../lease-model/invariants.ts';
 import { onBoard, type Real } from '../lease-model/real.ts';
 import { type Act } from './acts.ts';
 
-/** The connection that sets a scene up, without any faults. */
+/** The connection that prepares a scene, without any faults. */
 export interface Arranging {
   readonly real: Real;
   grant(person: Name, target: TargetName): Promise<Grant>;
@@ -39,28 +42,31 @@ function arrangingOn(board: Board, desk: Desk): Arranging {
   };
 }
 
-/** A scene: what was before, who meets whom where, and what must have come of it. */
+/** A scene: its preparation, the two competing calls, and the required outcome. */
 export interface Interleaving<Arranged = unknown> {
   readonly name: string;
   readonly policy?: Partial<BoardPolicy>;
   readonly arrange?: (at: Arranging) => Promise<Arranged>;
-  /** Goes first, and is held. */
+  /** The call that starts first and is held at its statement. */
   readonly left: Act<Arranged>;
-  /** Comes meanwhile, and goes on until it is done or waits for a lock. */
+  /** The call that starts during the hold. It runs until it finishes or waits for a lock. */
   readonly right: Act<Arranged>;
-  /** While the left one is still held. */
+  /** A call that runs while the left one is still held. */
   readonly between?: Act<Arranged>;
-  /** Why the second one is refused; it is done unless told. */
+  /** The reason for which the second call must be refused; without one it must succeed. */
   readonly refused?: string;
   readonly firstRefused?: string;
-  /** What is then there, of the view of the board; and the stream of the newest execution on the first story. */
+  /**
+   * The required fields of the board's view, and the required event stream of the newest execution on the
+   * first story.
+   */
   readonly after?: Readonly<Record<string, unknown>>;
   readonly stream?: readonly string[];
-  /** Without these guards something else must come of it. */
+  /** Guards without which the outcome must be wrong. */
   readonly guards?: readonly { readonly name: string; readonly removals: readonly Removal[] }[];
 }
 
-/** Each scene's arrangement is known to its acts alone. */
+/** Erases the type of the arrangement, which only the scene's own acts use. */
 export const scene = <Arranged>(of: Interleaving<Arranged>): Interleaving => of as Interleaving;
 
 export interface Stage {
@@ -77,7 +83,7 @@ export async function setStage(services: Scope, removals: readonly Removal[] = [
   return { team, left, right, aside: await openDesk(team, services, { max: 1 }) };
 }
 
-/** Plays a scene and answers what is wrong with its end. */
+/** Plays a scene and returns the differences from its required outcome. */
 export async function play(stage: Stage, scene: Interleaving): Promise<{ wrong: string[]; waited: boolean }> {
   const { team, left, right } = stage;
   const policy = {
@@ -95,7 +101,7 @@ export async function play(stage: Stage, scene: Interleaving): Promise<{ wrong: 
 
   const gate = left.tap.holdBefore(scene.left.heldBefore);
   const first = outcomeAt(left, scene.left);
-  // Who is refused before it gets there never does.
+  // A call that is refused earlier never reaches its statement.
   const early = await Promise.race([first, gate.reached.then(() => null)]);
   if (early !== null)
     throw new Error(`${scene.name}: the first one never came to its place, but to ${early}`);
@@ -125,7 +131,7 @@ const heard = (answer: Promise<Answer>): Promise<string> =>
     (error: unknown) => `fault: ${error instanceof Error ? error.message : String(error)}`,
   );
 
-/** Until the call is over, or its connection waits for a lock that another holds; whether it waits. */
+/** Waits until the call has ended or its connection waits for a lock. Answers true if it waits. */
 async function waitsForLock({ team, right }: Stage, call: Promise<string>): Promise<boolean> {
   const over = new AbortController();
   void call.then(() => {
@@ -143,7 +149,7 @@ async function waitsForLock({ team, right }: Stage, call: Promise<string>): Prom
   }
 }
 
-/** What happened to the newest execution on the first story, in the words of its stream. */
+/** Returns the event kinds of the newest execution on the first story, in order. */
 async function streamOf({ team, ids }: Board): Promise<string[]> {
   const { rows } = await team.database.owner.query<{ kind: string }>(
     `select v.kind from execution_events v where v.org_id = $1 and v.execution_id =

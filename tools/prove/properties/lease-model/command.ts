@@ -1,4 +1,4 @@
-/** One step: the same to the model and to the real thing, and then both are looked at. */
+/** One step: it does one thing to the model and to Postgres, and then compares both. */
 import { arrows } from '@muster/delivery';
 import type fc from 'fast-check';
 import { type Call } from '../../calls.ts';
@@ -6,10 +6,13 @@ import { type Model, statesOf, viewOf } from './model.ts';
 import { type Real } from './real.ts';
 import { type Verdict } from './verdicts.ts';
 
-/** Undefined: there is nothing to do it to. Without a call the step was taken by hand. */
+/**
+ * The plan of a step. It is undefined if the step does not apply. `call: null` marks a step that has already
+ * changed both sides without a call.
+ */
 export type Plan = undefined | { readonly call: null } | { readonly call: Call; readonly verdict: Verdict };
 
-/** The model and Postgres do not say the same. */
+/** The error of a step after which the model and Postgres differ. */
 export class Divergence extends Error {}
 
 export class Command implements fc.AsyncCommand<Model, Real> {
@@ -46,7 +49,10 @@ export class Command implements fc.AsyncCommand<Model, Real> {
     for (const [what, wanted] of Object.entries(expected)) this.#same(view[what], wanted, what);
   }
 
-  /** Each execution went along an arrow of the product's table, or stayed. The model knows no table. */
+  /**
+   * Checks that each execution stayed in its state or followed a transition of the product's table. The model
+   * does not use that table.
+   */
   #requireArrows(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
     for (const [id, to] of after) {
       const from = before.get(id) ?? 'none';
@@ -80,7 +86,10 @@ export class Command implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/** Compares only the expected fields of a record. `needsRework: null` matches any value, since the contract leaves it open. */
+/**
+ * Compares only the expected fields of a record. `needsRework: null` matches any value, since the contract
+ * leaves it open.
+ */
 export function matches(actual: unknown, expected: unknown): boolean {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) {
     return JSON.stringify(actual) === JSON.stringify(expected);
@@ -92,7 +101,7 @@ export function matches(actual: unknown, expected: unknown): boolean {
   );
 }
 
-/** What is compared of an answer, whichever operation gave it. */
+/** Selects the fields of an answer that are compared, for any operation. */
 function facts(result: Record<string, unknown>): Record<string, unknown> {
   const { execution, signals, ...rest } = result as {
     execution?: {

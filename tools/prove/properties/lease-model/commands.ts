@@ -1,4 +1,7 @@
-/** The commands that are drawn: calls of all kinds, by all kinds of callers, with good tokens and bad ones; and time. */
+/**
+ * The commands from which sequences are drawn: all kinds of calls by all kinds of callers, with valid and
+ * invalid tokens, and the passage of time.
+ */
 import fc from 'fast-check';
 import { stories, type StoryName, type TargetName } from '../../board.ts';
 import { type Call, type Calls } from '../../calls.ts';
@@ -10,14 +13,14 @@ import { type Real } from './real.ts';
 import * as storyVerdicts from './story-verdicts.ts';
 import * as verdicts from './verdicts.ts';
 
-/** Much of what can go wrong takes a row of commands on one target. */
+/** Most targets are the first story, because many faults need several commands on one target. */
 const aTarget = fc.constantFrom<TargetName>('s1', 's1', 's1', 's1', 's1', 's2', 's3', 'group', 'group');
 const aStory = fc.constantFrom<StoryName>('s1', 's1', ...stories);
-/** One value much more often than the others. */
+/** Draws the usual value much more often than the others. */
 const mostly = <Value>(usual: fc.Arbitrary<Value>, weight: number, ...others: Value[]): fc.Arbitrary<Value> =>
   fc.oneof({ arbitrary: usual, weight }, ...others.map((other) => fc.constant(other)));
 const worker = fc.constantFrom<Name>('ana', 'ben', 'chloe', 'robo');
-/** Who only looks is tried less often: it is always the same. */
+/** The viewer is drawn less often, because the answer is always a refusal. */
 const aPerson = mostly(worker, 12, 'dan');
 const aHolder = fc.record<Holder>({
   person: aPerson,
@@ -26,13 +29,13 @@ const aHolder = fc.record<Holder>({
 const aTtl = fc.constantFrom(undefined, undefined, 1, 60, 86_400);
 
 const badTokens = ['older', 'of another target', 'other epoch', 'made up', 'no token at all'];
-/** Which token comes with a holder's call. */
+/** The choice of a token for a lease holder's call. */
 const aToken = fc.record({
   which: mostly(fc.constant('current'), 14, ...badTokens),
   nth: fc.nat(50),
-  /** In whose hand, if not in its holder's. */
+  /** The caller that presents the token instead of its holder. */
   stolenBy: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, fc.constantFrom<Name>(...names)),
-  /** For another execution of the target, if there was one. */
+  /** Is true if the call names an earlier execution of the target, if there was one. */
   earlier: mostly(fc.constant(false), 9, true),
 });
 type TokenChoice = typeof aToken extends fc.Arbitrary<infer Choice> ? Choice : never;
@@ -40,7 +43,7 @@ type TokenChoice = typeof aToken extends fc.Arbitrary<infer Choice> ? Choice : n
 const nth = <Item>(items: readonly Item[], n: number): Item | undefined =>
   items.length === 0 ? undefined : items[n % items.length];
 
-/** The call of a holder; undefined where nobody ever worked on the target. */
+/** Returns the call of a lease holder; undefined if the target never had an execution or a token. */
 function holderCall(model: Model, name: TargetName, choice: TokenChoice): verdicts.HolderCall | undefined {
   const execution = pick(model.targets[name], choice);
   const own = model.tokens.filter((token) => token.target === name);
@@ -69,7 +72,7 @@ const command = <Args>(
 ): fc.Arbitrary<Command> =>
   args.map((drawn) => new Command(name, drawn, async (model, real) => plan(drawn, model, real)));
 
-/** A command of a holder. */
+/** Draws an operation that only the lease holder may call. */
 const ofHolder = <Args extends object>(
   operation: string,
   args: fc.Arbitrary<Args>,
@@ -90,7 +93,7 @@ const ofHolder = <Args extends object>(
     },
   );
 
-/** A call about an execution for which no lease is needed. */
+/** Draws a call about an execution that needs no lease. */
 const onExecution = <Args>(
   name: string,
   args: fc.Arbitrary<Args>,
@@ -123,7 +126,7 @@ const onStory = <Arg>(
     }),
   );
 
-/** Steps without a call: time passes. */
+/** Draws a step without a call, in which time passes. */
 const arrangement = (
   name: string,
   arrange: (real: Real, target: Target) => Promise<void>,
@@ -133,7 +136,7 @@ const arrangement = (
     return { call: null };
   });
 
-/** Whoever has it, or had to stop, once more. */
+/** Returns the current holder, or the holder whom a stop ended. */
 const lastHolder = ({ lease, execution }: Target): Holder | null => lease?.holder ?? execution?.stop ?? null;
 
 const acquires = command(
@@ -159,7 +162,7 @@ const acquires = command(
 const pullKinds = ['pr_merged', 'pr_closed', 'pr_reopened', 'pr_opened'];
 const aFact = fc.record({
   kind: fc.constantFrom(...pullKinds, 'checks_failed', 'checks_passed', 'changes_requested'),
-  // Distinct times: which of two facts of one moment is the newer one is nobody's promise.
+  // The times are practically distinct, because the contract does not order two facts with equal times.
   at: fc.nat(1_000_000_000),
   dedupeKey: fc.nat(30).map((key) => `fact-${key}`),
 });
@@ -306,7 +309,7 @@ const reads = command('get', aTarget, (name, model, { calls }) => {
   };
 });
 
-/** Each as often as it stands here. */
+/** The list repeats a command to draw it more often. */
 export const commands: fc.Arbitrary<Command>[] = [
   ...[acquires, acquires, acquires, acquires, acquires, acquires, expiries, expiries, lapses],
   ...[locks, locks, locks, locksBeside, locksBeside],

@@ -1,9 +1,9 @@
-/** What has to be so at the end, whatever was done, as Postgres itself sees it. */
+/** Invariants that must hold at the end of any sequence. Each is a query on Postgres. */
 import { type Board } from '../../board.ts';
 
 interface Invariant {
   readonly name: string;
-  /** A row for each that breaks it; $1 is the organization, $2 the project. */
+  /** The query returns one row for each violation. $1 is the organization, $2 the project. */
   readonly sql: string;
 }
 
@@ -73,7 +73,7 @@ const invariants: readonly Invariant[] = [
   },
 ];
 
-/** The names of those that do not hold on this board. */
+/** Returns the names of the invariants that do not hold on this board. */
 export async function brokenInvariants({ team, projectId }: Board): Promise<string[]> {
   const { owner } = team.database;
   const broken = await Promise.all(

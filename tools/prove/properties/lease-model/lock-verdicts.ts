@@ -1,10 +1,10 @@
-/** What the contract says of locks that go with work, and of others on the same files. */
+/** The contract's rules for locks that belong to an execution, and for other locks on those files. */
 import { type TargetName } from '../../board.ts';
 import { type Name } from '../../team.ts';
 import { type Execution, type Holder, isSame, type Model, openOf } from './model.ts';
 import { done, onlyLooks, refused, type Verdict } from './verdicts.ts';
 
-/** Who works on a target locks its files for the work. */
+/** Decides a lock on the target's files that belongs to its execution. */
 export function lock(model: Model, name: TargetName, holder: Holder): Verdict {
   if (onlyLooks(holder.person)) return refused('forbidden');
   const target = model.targets[name];
@@ -18,7 +18,7 @@ export function lock(model: Model, name: TargetName, holder: Holder): Verdict {
   });
 }
 
-/** Somebody locks the same files, for no work that is known. */
+/** Decides a lock on the target's files without an execution. */
 export function lockBeside(model: Model, name: TargetName, person: Name): Verdict {
   if (onlyLooks(person)) return refused('forbidden');
   const execution = openOf(model.targets[name]);
@@ -32,7 +32,10 @@ export function lockBeside(model: Model, name: TargetName, person: Name): Verdic
 const isInTheWay = ({ lock: held }: Execution, holder: Holder): boolean =>
   held !== null && !held.lapsed && !isSame(held.holder, holder);
 
-/** It had lapsed, and another was granted; whoever holds the work hears of it, whoever that was. */
+/**
+ * Removes a lapsed lock, because another one was granted. The current holder of the execution is informed,
+ * whether or not the lock was theirs.
+ */
 function loseLock(execution: Execution): void {
   execution.lock = null;
   if (['leased', 'waiting_input'].includes(execution.state)) {

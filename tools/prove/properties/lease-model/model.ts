@@ -1,11 +1,11 @@
 /**
- * What a board of leases is, in the words of the contract and in the simplest way that can be thought of: one thing at
- * a time happens, and nothing is locked. It imports none of the product's rules: that both say the same is the proof.
+ * A model of a board with leases, written from the contract alone and as simply as possible: it has no
+ * concurrency and no locks. It imports none of the product's rules, because the proof is that both agree.
  */
 import { grouped, stories, type StoryName, type TargetName, targets } from '../../board.ts';
 import { type Name } from '../../team.ts';
 
-/** Member, agent and run; no run is a value of its own. */
+/** A member or an agent, with a run. Null, for no run, is a value of its own. */
 export interface Holder {
   readonly person: Name;
   readonly run: string | null;
@@ -14,7 +14,10 @@ export const isSame = (a: Holder, b: Holder): boolean => a.person === b.person &
 
 export type ExecutionState = 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed';
 
-/** The calls that end a lease, whose winner may repeat them; with another outcome, or to another, it is another call. */
+/**
+ * The calls that end a lease. Only the caller that ended it may repeat the call. With another outcome or
+ * recipient it is a different call.
+ */
 export type Ending = `handoff to ${Name}` | 'release' | `complete as ${string}`;
 
 export interface Token {
@@ -31,21 +34,23 @@ export interface Execution {
   epoch: number;
   checkpointSeq: number;
   offer: { readonly to: Name; lapsed: boolean } | null;
-  /** The story whose question is waited for. */
+  /** The story whose question the execution waits for. */
   waitingFor: StoryName | null;
-  /** Who had it, or else who asked, when a stop came into force; null: none is. */
+  /**
+   * The holder when a stop came into force, or else the caller who requested it; null if there is no stop.
+   */
   stop: Holder | null;
   hasBranch: boolean;
-  /** The newest of its pull request, by the time at which it was seen; a merge is for good. */
+  /** The newest fact about the pull request, by its time. A merge is final. */
   pullRequest: { readonly kind: string; readonly at: number } | null;
   lastFactAt: number;
   readonly dedupeKeys: Set<string>;
-  /** Null where the contract leaves it open. */
+  /** Null if the contract leaves the value open. */
   needsRework: boolean | null;
   outcome: string | null;
-  /** What its holder was not told yet, and who did it. */
+  /** The signals that the holder has not received yet, each with its cause. */
   news: { readonly kind: string; readonly by: Name | 'time' }[];
-  /** Who has the lock that was taken for the work. Lapsed, it is in nobody's way, and its work may go on with it. */
+  /** The holder of the execution's lock. A lapsed lock blocks no caller, and the execution may renew it. */
   lock: { readonly holder: Holder; lapsed: boolean } | null;
   lastEventSeq: number;
 }
@@ -54,9 +59,9 @@ export interface Target {
   readonly name: TargetName;
   epoch: number;
   lease: { holder: Holder; token: string; expired: boolean; ttl: number } | null;
-  /** What ended the newest grant that was ended. */
+  /** The call that ended the newest of the ended grants. */
   ended: { readonly token: string; readonly by: Ending } | null;
-  /** The newest. */
+  /** The newest execution. */
   execution: Execution | null;
   readonly earlier: Execution[];
 }
@@ -72,7 +77,7 @@ export interface Model {
   readonly targets: Record<TargetName, Target>;
   readonly status: Record<StoryName, string>;
   readonly questionOpen: Record<StoryName, boolean>;
-  /** A merge of its group's work was seen, since which nobody began to work on the story itself. */
+  /** Is true after a merge of the group's execution, until an execution on the story itself begins. */
   readonly landedWithGroup: Record<StoryName, boolean>;
   readonly tokens: Token[];
 }
@@ -97,10 +102,13 @@ export const newModel = (policy: Policy): Model => ({
 
 export const isStory = (name: TargetName): name is StoryName => name !== 'group';
 
-/** The stories that work on a target is about. */
+/** Returns the stories that an execution on the target works on. */
 export const storiesOf = (name: TargetName): readonly StoryName[] => (isStory(name) ? [name] : grouped);
 
-/** The targets whose work excludes work on this one: a story's group, a group's stories. */
+/**
+ * Returns the targets whose leases exclude a lease on this one: the group of a story, or the stories of a
+ * group.
+ */
 export function rivalsOf(name: TargetName): readonly TargetName[] {
   if (name === 'group') return grouped;
   return grouped.includes(name) ? ['group'] : [];
@@ -109,12 +117,12 @@ export function rivalsOf(name: TargetName): readonly TargetName[] {
 export const isOver = (model: Model, name: TargetName): boolean =>
   isStory(name) && ['done', 'canceled'].includes(model.status[name]);
 
-/** What is not completed. */
+/** Returns the newest execution unless it is completed. */
 export function openOf(target: Target): Execution | null {
   return target.execution === null || target.execution.state === 'completed' ? null : target.execution;
 }
 
-/** Whose execution it is. */
+/** Returns the target that the execution belongs to. */
 export function ownerOf(
   model: Model,
   executionId: string,
@@ -127,27 +135,27 @@ export function ownerOf(
   return undefined;
 }
 
-/** The state that a reader sees. */
+/** Returns the state as readers see it. */
 export function shownState({ lease }: Target, { state, offer }: Execution): string {
   if ((state === 'leased' || state === 'waiting_input') && lease?.expired === true) return 'stalled';
   return state === 'offered' && offer?.lapsed === true ? 'available' : state;
 }
 
-/** Something about a story that concerns whoever works on it or on its group. */
+/** Sends a signal about a story to the open executions on it and on its group. */
 export function tell(model: Model, story: StoryName, kind: string, by: Name): void {
   for (const name of [story, ...rivalsOf(story)]) openOf(model.targets[name])?.news.push({ kind, by });
 }
 
-/** The holder's work ends for good. */
+/** Completes an execution. */
 export function finish(execution: Execution, outcome: string): void {
   Object.assign(execution, {
     ...{ state: 'completed', outcome, offer: null, waitingFor: null, lock: null },
-    // Nobody has to take up again what is over.
+    // A completed execution needs no rework.
     needsRework: false,
   });
 }
 
-/** A story goes to another status; a canceled one takes its execution with it. */
+/** Moves a story to another status. A canceled story also ends its execution. */
 export function moveStory(model: Model, story: StoryName, to: string, by: Name): void {
   if (model.status[story] === to) return;
   model.status[story] = to;
@@ -159,14 +167,15 @@ export function moveStory(model: Model, story: StoryName, to: string, by: Name):
   target.lease = null;
 }
 
-/** All that can be seen of the board, in the shape in which Postgres is asked for it. */
+/** Returns everything that is visible of the board, in the form of the query on Postgres. */
 export function viewOf(model: Model): Record<string, unknown> {
   const view: Record<string, unknown> = {};
   for (const name of stories) view[`${name} status`] = model.status[name];
   for (const name of targets) {
     const target = model.targets[name];
     const { lease, epoch, execution } = target;
-    // A lease's row comes to be with whatever needs it; without a grant it says nothing.
+    // Several operations create a lease's row. Without a grant its epoch is 0, so the view does not show that
+    // it exists.
     view[`${name} epoch`] = epoch;
     view[`${name} holder`] =
       lease === null ? null : `${lease.holder.person}/${lease.holder.run ?? ''} for ${lease.ttl} s`;
@@ -188,7 +197,7 @@ export function viewOf(model: Model): Record<string, unknown> {
       needsRework: execution.needsRework,
       lock: execution.lock?.holder.person ?? null,
       lockLapsed: execution.lock?.lapsed ?? null,
-      // Of work that is held it never ends before the lease.
+      // While the lease is held, the execution's lock never ends before it.
       lockIsShort: false,
       gaps: 0,
     };
@@ -196,7 +205,7 @@ export function viewOf(model: Model): Record<string, unknown> {
   return view;
 }
 
-/** The state that a reader sees of each execution there is. */
+/** Returns the visible state of each target's newest execution, by its id. */
 export const statesOf = ({ targets: all }: Model): ReadonlyMap<string, string> =>
   new Map(
     Object.values(all).flatMap((target) =>

@@ -1,19 +1,22 @@
-/** Faults planted into the SQL on its way to Postgres. Each has to be noticed, or the model looks away somewhere. */
+/**
+ * Faults that are inserted into the SQL on its way to Postgres. The model must detect each of them; otherwise
+ * it does not check enough.
+ */
 import { type Instead, never, swapped, without } from '../../guards.ts';
 
 const mutant = (name: string, guard: string, put: Instead) => ({ name, without: [without(guard, put)] });
-/** It takes over a second to be noticed. */
+/** Detection takes more than a second. */
 const slowMutant = (name: string, guard: string, put: Instead) => ({
   ...mutant(name, guard, put),
   leftTo: 'nx long' as const,
 });
-/** What has to happen first is rare. */
+/** The fault needs a rare sequence of commands. */
 const rareMutant = (name: string, guard: string, put: Instead) => ({
   ...mutant(name, guard, put),
   leftTo: 'the long form' as const,
 });
 
-/** What a grant writes, by its parameters. */
+/** Replaces the epoch and the token that a grant writes, by the numbers of their parameters. */
 const grant =
   (write: (epoch: string, token: string) => string): Instead =>
   (guarded) => {

@@ -1,4 +1,7 @@
-/** The real thing: the handlers on Postgres, what only time or another lib does, and what is really there. */
+/**
+ * The real side of the comparison: the handlers on Postgres, the changes that only time or another library
+ * makes, and the view of the database.
+ */
 import { type Board, targets, type TargetName, typeOf } from '../../board.ts';
 import { type Call, type Calls, callsOn } from '../../calls.ts';
 import { type Answer, callAt, type Desk, type Name, names } from '../../team.ts';
@@ -7,13 +10,13 @@ export interface Real {
   readonly board: Board;
   readonly calls: Calls;
   call(call: Call): Promise<Answer>;
-  /** That something was done or heard once more. */
+  /** Counts a command or an answer. */
   count(what: string): void;
   expire(target: TargetName): Promise<void>;
   letOfferLapse(executionId: string): Promise<void>;
-  /** Frees what was locked for no work. */
+  /** Deletes the locks that belong to no execution. */
   unlockBeside(): Promise<void>;
-  /** What is there, in the shape of the model's view. */
+  /** Returns the state of the database in the form of the model's view. */
   view(): Promise<Record<string, unknown>>;
 }
 
@@ -28,7 +31,7 @@ export function onBoard(board: Board, desk: Desk, counts: Map<string, number>): 
     ...{ board, calls: callsOn(board) },
     call: (call) => callAt(desk, team, call),
     count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
-    // Time goes by for the lease and for what was locked for the work.
+    // Expires the lease and the locks of its execution.
     expire: async (target) => {
       await query(
         `update leases set expires_at = least(expires_at, clock_timestamp() - interval '1 second')
@@ -57,7 +60,7 @@ export function onBoard(board: Board, desk: Desk, counts: Map<string, number>): 
       query('delete from locks where org_id = $1 and project_id = $2 and execution_id is null', projectId),
     view: async () => {
       const { rows } = await owner.query<Row>({
-        // Asked after each command: planned once.
+        // The query runs after each command, so it is a prepared statement that is planned once.
         ...{ name: 'view', text: viewSql },
         values: [orgId, targets.map((name) => ids[name]), targets.map(typeOf)],
       });
@@ -86,7 +89,10 @@ interface Row {
   readonly lock_is_short: boolean;
 }
 
-/** The newest execution of each target, its lease, its locks, and how many numbers its stream lacks. */
+/**
+ * Selects the newest execution of each target with its lease and its lock, and the number of gaps in its
+ * event stream.
+ */
 const viewSql = `
   select t.id as target_id, s.status, l.epoch, coalesce(l.state = 'held', false) as held, l.member_id, l.agent_id,
     l.run_id, l.ttl_seconds as ttl, l.expires_at <= clock_timestamp() as expired,

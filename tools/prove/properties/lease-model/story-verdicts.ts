@@ -1,4 +1,4 @@
-/** What the contract says of a story's questions and status, and of the work on it. */
+/** The contract's rules for a story's questions and status, and for the executions on it. */
 import { type StoryName } from '../../board.ts';
 import { type Name } from '../../team.ts';
 import { type Model, moveStory, openOf, tell } from './model.ts';
@@ -20,7 +20,10 @@ export function answerQuestion(model: Model, story: StoryName, person: Name, res
   });
 }
 
-/** From each status to any other, but that what is done or canceled is first taken up again. */
+/**
+ * Decides a change of status. Any change is allowed, except that a finished story must be reopened before it
+ * can be reviewed or finished again.
+ */
 export function setStatus(model: Model, story: StoryName, person: Name, to: string): Verdict {
   if (onlyLooks(person)) return refused('forbidden');
   const from = model.status[story];

@@ -1,4 +1,4 @@
-/** What the contract says to each call: who is let on and what it does, who is refused and with what. */
+/** The contract's verdict on each call: what an accepted call does, and the reason for a refusal. */
 import { type StoryName, type TargetName } from '../../board.ts';
 import { type Grant } from '../../calls.ts';
 import { type Name } from '../../team.ts';
@@ -21,11 +21,11 @@ import {
 } from './model.ts';
 
 export type Verdict =
-  /** It happens. */
+  /** The call succeeds. */
   | { readonly kind: 'done'; readonly apply: (result: Record<string, unknown>) => Expected }
   /**
-   * It is refused, with one of these where more than one is true, and nothing changes. Where it may also be answered, the
-   * contract leaves that open.
+   * The call is refused and changes nothing. If several reasons apply, any of them is correct. With
+   * `mayBeDone` the contract also allows success.
    */
   | {
       readonly kind: 'refused';
@@ -34,7 +34,7 @@ export type Verdict =
       readonly mayBeDone?: boolean;
     };
 
-/** What the answer has to say. */
+/** The fields that the answer must have. */
 export type Expected = Record<string, unknown>;
 
 export const refused = (...reasons: string[]): Verdict => ({ kind: 'refused', reasons });
@@ -44,10 +44,10 @@ export const done = (apply: (result: Record<string, unknown>) => Expected): Verd
 
 const isLead = (person: Name): boolean => person === 'ana';
 const isAgent = (person: Name): boolean => person === 'robo';
-/** Who may only look is refused everywhere. */
+/** Answers true for the viewer, whose writes are all refused. */
 export const onlyLooks = (person: Name): boolean => person === 'dan';
 
-/** What an answer shows of an execution. */
+/** Returns the fields of an execution that an answer shows. */
 export const shown = (target: Target, execution: Execution): Expected => ({
   id: execution.id,
   state: shownState(target, execution),
@@ -65,7 +65,7 @@ export interface AcquireCall {
   readonly ttl: number | undefined;
 }
 
-/** To whom work is offered, while it is; null: to no one. */
+/** Returns the person to whom the execution is offered; null if there is no valid offer. */
 const addresseeOf = (work: Execution | null): Name | null =>
   work?.state === 'offered' && work.offer?.lapsed === false ? work.offer.to : null;
 
@@ -97,7 +97,7 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
 
   return done((result) => {
     const isNew = open === null;
-    // The agents were refused: this is a member's, and lifts the stop.
+    // Agents were refused above, so this caller is a member, who lifts the stop.
     if (target.execution !== null) target.execution.stop = null;
     const signals: string[] = [];
     const ttl = grantedTtl(call.ttl);
@@ -132,7 +132,10 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
   });
 }
 
-/** Only a lead, and only who says so, takes what is another's. */
+/**
+ * Returns the refusals for a unit that another caller holds or is offered. Only a lead who asks for a
+ * take-over gets it.
+ */
 const byForce = ({ takeOver, holder }: AcquireCall, otherwise: string): string[] =>
   takeOver ? (isLead(holder.person) ? [] : ['forbidden']) : [otherwise];
 
@@ -148,7 +151,10 @@ function begin(target: Target, result: Record<string, unknown>): Execution {
   return target.execution;
 }
 
-/** What the holder hears: what others did since it was last told, and a stop for as long as it stands. */
+/**
+ * Returns the signals for the holder: other callers' actions since the last answer, and a stop in every
+ * answer while it is in force.
+ */
 function hear(execution: Execution, person: Name): string[] {
   const kinds = execution.news
     .filter(({ kind, by }) => (kind === 'stop_requested' ? execution.stop !== null : by !== person))
@@ -158,7 +164,7 @@ function hear(execution: Execution, person: Name): string[] {
   return kinds.sort();
 }
 
-/** An execution, and who does something about it. */
+/** An execution, and the person who calls an operation on it. */
 interface Held {
   readonly model: Model;
   readonly target: Target;
@@ -166,7 +172,7 @@ interface Held {
   readonly person: Name;
 }
 
-/** Whoever may do more than look is let on to an execution that there is. */
+/** Refuses viewers and unknown executions, and decides any other call by `act`. */
 function about(model: Model, person: Name, executionId: string, act: (held: Held) => Verdict): Verdict {
   if (onlyLooks(person)) return refused('forbidden');
   const found = ownerOf(model, executionId);
@@ -175,7 +181,10 @@ function about(model: Model, person: Name, executionId: string, act: (held: Held
 
 export type HolderCall = Grant;
 
-/** Lets on only the newest grant's own token in its own holder's hand; a winner's repeated end hears the same. */
+/**
+ * Accepts a call only with the token of the newest grant, from its own holder. A caller that repeats the call
+ * by which it ended the lease gets an equal answer.
+ */
 const asHolder = (
   model: Model,
   { executionId, leaseToken, person }: HolderCall,
@@ -198,12 +207,12 @@ const asHolder = (
       : { kind: 'refused', reasons: ['stale_lease'], mayBeDone: true };
   });
 
-/** The lock that goes with the work lasts as long as its lease. */
+/** Extends the execution's lock, which lasts as long as its lease. */
 function goOnWithLock({ lock }: Execution): void {
   if (lock !== null) lock.lapsed = false;
 }
 
-/** Any operation of the holder renews lease and lock, and tells it the news. */
+/** Renews the lease and the lock, and returns the signals. Any operation of the holder does this. */
 function goOn({ target, execution, person }: Held, ttl?: number): Expected {
   goOnWithLock(execution);
   if (target.lease !== null)
@@ -276,7 +285,10 @@ export const handoff = (model: Model, call: HolderCall, { to }: { to: Name }): V
     });
   });
 
-/** Whether a merge of it was seen: while it was held, that ends it once its holder lets go. */
+/**
+ * Answers true if a merge of the execution is known. A merge during a lease completes the execution when the
+ * holder releases it.
+ */
 const isMerged = ({ pullRequest }: Execution): boolean => pullRequest?.kind === 'pr_merged';
 
 export const release = (model: Model, call: HolderCall): Verdict =>
@@ -352,7 +364,10 @@ export interface Fact {
   readonly dedupeKey: string;
 }
 
-/** Whether the policy lets somebody call a story done: by whom it is, and by what the forge showed of its newest work. */
+/**
+ * Answers true if the policy allows the person to complete the story. It depends on the kind of person and on
+ * the forge's facts about its newest execution.
+ */
 export function mayBeDone(model: Model, story: StoryName, person: Name): boolean {
   const { agentsMayComplete, requireMergeProof } = model.policy;
   const { execution } = model.targets[story];
@@ -390,7 +405,7 @@ export const observe = (model: Model, person: Name, executionId: string, fact: F
     });
   });
 
-/** What the facts make of work that nobody holds; to a holder they are signals. */
+/** Applies a fact to an execution without a holder. A holder gets it only as a signal. */
 function fold(execution: Execution, fact: Fact, isNewest: boolean): void {
   const { state, pullRequest } = execution;
   if (state === 'leased' || state === 'waiting_input') return;

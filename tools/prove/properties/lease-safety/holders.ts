@@ -1,4 +1,7 @@
-/** Those who work: they take a unit, write to it under what they were granted, pause, die, and give nothing up in time. */
+/**
+ * Simulated holders. They acquire a unit, write under their grant, pause or die, and often do not stop when
+ * their lease ends.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, httpTransport, MusterError } from '@muster/client';
 import { type Dice } from '@muster/tools';
@@ -13,20 +16,23 @@ export interface Unit {
 
 export type DeedName = 'acquire' | 'checkpoint' | 'renew' | 'release' | 'complete';
 
-/** A call that a holder made, and what it heard. Times are of this process's clock that only goes forward. */
+/** A call of a holder, and its outcome. Times are milliseconds of this process's monotonic clock. */
 export interface Deed {
   readonly name: DeedName;
   readonly unitId: string;
   readonly runId: string;
   readonly epoch: number;
-  /** The first try began, where it was tried more than once. */
+  /** The start of the first attempt. */
   readonly begunAt: number;
   readonly endedAt: number;
-  /** `undone`: refused, or said not to have happened. `unknown`: no answer, though it may have happened. */
+  /**
+   * `undone`: the call was refused, or the answer says that it did not happen. `unknown`: no answer came, so
+   * the call may have happened.
+   */
   readonly outcome: 'acknowledged' | 'undone' | 'unknown';
-  /** Of a checkpoint. */
+  /** The summary of a checkpoint; null for other calls. */
   readonly summary: string | null;
-  /** When the lease ends by the answer. */
+  /** The end of the lease, according to the answer. */
   readonly expiresAt: string | null;
 }
 
@@ -34,17 +40,17 @@ export interface Course {
   readonly site: Site;
   readonly units: readonly Unit[];
   readonly history: Deed[];
-  /** Counts what became of holders. */
+  /** Counts the ways in which holders ended. */
   readonly fates: Map<string, number>;
   readonly isOver: () => boolean;
-  /** How long a paused holder pauses, in milliseconds. */
+  /** The bounds of a holder's pause, in milliseconds. */
   readonly pauses: Pauses;
 }
 
 const ttlSeconds = 5;
 const leastPatience = 400;
 const mostPatience = 3_000;
-/** Tries of one call with one key. */
+/** The number of attempts of a call that has an idempotency key. */
 const mostTries = 6;
 const mostStepsOfTenure = 30;
 
@@ -56,7 +62,7 @@ interface Grant {
   readonly epoch: number;
 }
 
-/** Works until it is over, as one person after the other. */
+/** Acquires and works as one person until the run is over. */
 export async function hold(course: Course, dice: Dice, person: Person, mayTakeOver: boolean): Promise<void> {
   const holder = new Holding(course, dice, person);
   while (!course.isOver()) {
@@ -101,7 +107,9 @@ class Holding {
     return { unit, runId, executionId: execution.id, leaseToken, epoch: execution.lease?.epoch ?? 0 };
   }
 
-  /** Until it has lost the unit, gives it back, or dies. A holder of which nobody hears any more is dead. */
+  /**
+   * Works on the unit until the holder loses it, gives it back or dies. A dead holder makes no more calls.
+   */
   async serve(grant: Grant): Promise<void> {
     const grip = { executionId: grant.executionId, leaseToken: grant.leaseToken };
     for (let step = 0; step < mostStepsOfTenure && !this.#course.isOver(); step += 1) {
@@ -121,7 +129,7 @@ class Holding {
           api.deliveryExecutions.release(grip, options),
         );
         this.#end('released');
-        // It does not know better and goes on for a while.
+        // Half of the holders continue for a while with the released lease, as if they had not noticed.
         if (this.#dice.chance(0.5)) continue;
         return;
       }
@@ -157,7 +165,7 @@ class Holding {
     fates.set(fate, (fates.get(fate) ?? 0) + 1);
   }
 
-  /** Half of the calls have a key and are tried again, half are made once. */
+  /** Makes a call. Half of the calls have an idempotency key and are retried; the others are made once. */
   async #do<Result extends { execution: { lease: { epoch: number; expiresAt: string } | null } }>(
     name: DeedName,
     { unit, runId, epoch }: Pick<Grant, 'unit' | 'runId' | 'epoch'>,

@@ -1,15 +1,18 @@
-/** What must hold of all that holders did, from what they heard and from what the database has in the end. */
+/**
+ * Checks the rules for everything that the holders did. It compares their answers with the final state of the
+ * database.
+ */
 import { type Pool } from '@muster/driver';
 import { type Deed } from './holders.ts';
 
-/** An event of a unit's streams, those of its executions one after the other. */
+/** An event in the streams of a unit's executions, in the order of the executions. */
 interface Told {
   readonly unitId: string;
   readonly executionId: string;
   readonly seq: number;
   readonly kind: string;
   readonly data: Record<string, unknown>;
-  /** By the database's clock. */
+  /** The time by the database's clock. */
   readonly at: string;
 }
 
@@ -18,9 +21,9 @@ interface Granted {
   readonly epoch: number;
   readonly runId: string;
   readonly at: string;
-  /** A lead took it from a holder whose time was not over. */
+  /** Is true if a lead took the unit from a holder whose lease had not expired. */
   readonly tookOver: boolean;
-  /** When its holder gave it back. */
+  /** The time at which the holder gave the unit back. */
   endedAt: string | null;
 }
 
@@ -28,11 +31,11 @@ export interface Verdict {
   readonly violations: readonly string[];
   readonly grants: number;
   readonly effects: number;
-  /** No answer came, and it had happened. */
+  /** The number of calls that happened although no answer came. */
   readonly unknownButDone: number;
 }
 
-/** Units that exclude each other, by the id of each. */
+/** The units that exclude each unit, by its id. */
 export type Rivals = ReadonlyMap<string, readonly string[]>;
 
 export async function judge(
@@ -68,7 +71,7 @@ export async function judge(
   };
 }
 
-/** Who was granted each unit, one after the other; and effects of one who was not the last of them. */
+/** Lists the grants of each unit in order, and the effects of holders whose grant was not the newest. */
 function followStreams(events: readonly Told[]): { grants: Map<string, Granted[]>; stale: string[] } {
   const grants = new Map<string, Granted[]>();
   const stale: string[] = [];
@@ -129,7 +132,7 @@ function grantedTwice(
   return wrong;
 }
 
-/** How often each checkpoint is in the streams, by its summary. */
+/** Counts the checkpoints in the streams, by summary. */
 function checkpointsIn(events: readonly Told[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { kind, data } of events) {
@@ -158,7 +161,9 @@ interface View {
 
 const keyOf = (unitId: string, epoch: number): string => `${unitId} ${epoch}`;
 
-/** Calls that began after another had been told of a newer grant, and were acknowledged all the same. */
+/**
+ * Reports calls that were acknowledged although they began after another caller had received a newer grant.
+ */
 function acknowledgedTooLate({ grants, history, rivals }: View): string[] {
   const acknowledged = history.filter(({ outcome }) => outcome === 'acknowledged');
   const toldAt = new Map(
@@ -179,7 +184,10 @@ function acknowledgedTooLate({ grants, history, rivals }: View): string[] {
   });
 }
 
-/** Who let go may say so again at any time, and hears the same: what that did was done then. */
+/**
+ * Answers true for a repeated release or completion, which may come at any time. It gets the first answer
+ * again and changes nothing.
+ */
 const isRepeated = (deed: Deed, history: readonly Deed[]): boolean =>
   (deed.name === 'release' || deed.name === 'complete') &&
   history.some(
@@ -191,7 +199,7 @@ const isRepeated = (deed: Deed, history: readonly Deed[]): boolean =>
       outcome !== 'undone',
   );
 
-/** Grants before the end of the time that another holder had been told, and had not given back. */
+/** Reports grants before the end of the lease that another holder was promised and had not given back. */
 function grantedTooEarly({ grants, history, rivals }: View): string[] {
   const promised = new Map<string, string>();
   for (const { unitId, epoch, expiresAt, outcome } of history) {
@@ -202,7 +210,7 @@ function grantedTooEarly({ grants, history, rivals }: View): string[] {
   }
   return [...grants.values()].flat().flatMap((grant) => {
     const inTheWay = [grant.unitId, ...(rivals.get(grant.unitId) ?? [])].flatMap((unitId) => {
-      // Of a rival, whoever had it when this was granted.
+      // For a rival unit, the relevant grant is the newest one at that moment.
       const before = (grants.get(unitId) ?? []).filter((one) =>
         unitId === grant.unitId ? one.epoch < grant.epoch : one.at <= grant.at,
       );
