@@ -1,4 +1,4 @@
-/** The part of autocannon that is used; it comes without types. */
+/** The part of autocannon's API that the benchmark uses. The package has no types. */
 declare module 'autocannon' {
   import { type EventEmitter } from 'node:events';
 
@@ -8,12 +8,12 @@ declare module 'autocannon' {
       readonly path: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
-      /** Each time before it is sent; what it answers is sent. */
+      /** Called each time before the request is sent. The returned request is sent. */
       readonly setupRequest?: (request: Request, context: Record<string, string>) => Request;
       readonly onResponse?: (status: number, body: string, context: Record<string, string>) => void;
     }
 
-    /** One connection. */
+    /** A client with one connection. */
     interface Client extends EventEmitter {
       setRequests(requests: Request[]): void;
     }
@@ -21,11 +21,11 @@ declare module 'autocannon' {
     interface Options {
       readonly url: string;
       readonly connections: number;
-      /** Seconds. */
+      /** The duration in seconds. */
       readonly duration: number;
-      /** Milliseconds; the end of the run is looked for at this pace. */
+      /** The interval in milliseconds at which autocannon checks for the end of the run. */
       readonly sampleInt?: number;
-      /** Seconds after which an answer counts as an error. */
+      /** The number of seconds after which a missing answer counts as an error. */
       readonly timeout?: number;
       readonly setupClient?: (client: Client) => void;
     }

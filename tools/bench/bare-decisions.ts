@@ -1,13 +1,14 @@
 /**
- * What the last bare server of writes does around their statements: whom it lets in where, what it looks at and locks,
- * what comes of that, and what it writes with that known. By hand and by no more than is promised.
+ * The decisions that the last bare server of writes makes around its statements: target check, reads and row
+ * locks, validation, and the values to write. It is written by hand and does no more than the product
+ * promises.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { type Statement } from '@muster/driver';
 import { bareStatements, createStory, trailOf } from './bare-statements.ts';
 import { checkpointed, execution, executionColumns, renewal } from './bare-leases.ts';
 
-/** What the bodies of writes name. */
+/** The fields that the bodies of writes have. */
 export interface Body {
   readonly orgId: string;
   readonly actor: { readonly memberId: string };
@@ -20,21 +21,24 @@ export interface Body {
 }
 
 type Row = Readonly<Record<string, unknown>>;
-/** What the looks found, the rows of each. */
+/** The result rows of each read. */
 export type Looked = readonly (readonly Row[])[];
 
-/** A statement, and how its values are found in the body or in what is known besides. */
+/** A statement, and the names of its values in the body or in the values known from the reads. */
 interface Write {
   readonly text: string;
   readonly values: readonly string[];
 }
 
 export interface Decision {
-  /** What the way in has to find, and whether an archived project is closed to it. */
+  /**
+   * The record that the authorization check must find. `isBarred` is true if an archived project refuses the
+   * write.
+   */
   readonly target: (body: Body) => readonly [kind: string, id: string];
   readonly isBarred: boolean;
   readonly looks: (body: Body) => readonly Statement[];
-  /** What is to be written then, and with what besides the body. Throws where nothing may be. */
+  /** Returns the statement and the values that are not in the body. Throws if the write is not allowed. */
   readonly decide: (
     body: Body,
     looked: Looked,
@@ -44,7 +48,7 @@ export interface Decision {
 const ofStory = ({ storyId }: Body) => ['story', storyId] as const;
 const ofExecution = ({ executionId }: Body) => ['execution', executionId] as const;
 
-/** What the looks in this place found, which is there. */
+/** Returns the first row of the read at this index. Throws if there is none. */
 function first(looked: Looked, place: number): Row {
   const row = looked[place]?.[0];
   if (row === undefined) throw new Error(`nothing was found by look ${place}`);
@@ -66,7 +70,7 @@ const createNumbered: Write = {
   values: [...bareStatements['/stories/create'].values, 'number'],
 };
 
-/** The lease and the execution that its holder names, locked in the order in which all are. */
+/** Locks the lease and the execution that the holder names, in the product's lock order. */
 const lockHeld = ({ orgId, executionId }: Body): readonly Statement[] => [
   {
     sql: `select l.unit_id, l.state, l.epoch, l.token_hash, l.holder, l.member_id, l.agent_id, l.run_id, l.ttl_seconds, l.expires_at
@@ -81,7 +85,10 @@ const lockHeld = ({ orgId, executionId }: Body): readonly Statement[] => [
   },
 ];
 
-/** Lets the holder of the newest grant on, and says by what the lease is written; the bench leaves nothing to tell it. */
+/**
+ * Checks that the caller holds the newest grant, and returns the values that fence the lease's update. The
+ * benchmark creates no messages for a holder.
+ */
 function holder({ actor, leaseToken }: Body, looked: Looked): { readonly found: Row; readonly known: Row } {
   const [lease, found] = [first(looked, 0), first(looked, 1)];
   const tokenHash = hash('sha256', leaseToken, 'buffer');
@@ -98,7 +105,10 @@ function holder({ actor, leaseToken }: Body, looked: Looked): { readonly found: 
   return { found, known: { unitId: lease['unit_id'], epoch: lease['epoch'], tokenHash } };
 }
 
-/** The lease of the story $4, changed while the grant is the newest: its epoch and the token's hash, by their parameters. */
+/**
+ * Updates the lease of the story $4 if the grant is still the newest. The epoch and the token's hash are at
+ * the given parameters.
+ */
 const ownLease = (changes: string, [epoch, tokenHash]: readonly [number, number] = [5, 6]): string => `
   l as (update public.leases l set ${changes} where l.org_id = $1::uuid and l.unit_type = 'story' and l.unit_id = $4::uuid
       and l.state = 'held' and l.epoch = $${epoch}::int and l.token_hash = $${tokenHash}::bytea
@@ -116,14 +126,14 @@ const freedLocks = `k as (delete from public.locks k where k.org_id = $1::uuid a
 const noHolder = `state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null, run_id = null,
   expires_at = null`;
 
-/** The trail by the story's own key. */
+/** The trail with the story's own key. */
 const trail = (kind: string, operation: string, target: string): string =>
   trailOf(kind, operation, { key: `s.key || '-' || s.number`, target });
 
 const byHolder = ['orgId', 'actor', 'executionId', 'unitId'] as const;
 const grant = ['epoch', 'tokenHash'] as const;
 
-/** The audit of what is no event. */
+/** An audit entry of a call that creates no event. */
 const auditOf = (call: string): string => `
   u as (insert into bare.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, request_id)
     select $1::uuid, nextval('bare.audit_seq'), uuidv7(), $2::jsonb, ($2::jsonb ->> 'memberId')::uuid,
@@ -151,7 +161,7 @@ const release: Write = {
   values: [...byHolder, ...grant],
 };
 
-/** Both units that exclude one another: the story, and the open group that it is in. */
+/** The two units that exclude each other: the story, and the open delivery group that contains it. */
 const units = `(select 'story' as type, s.id, s.project_id from stories s where s.org_id = $1 and s.id = $2
   union all select 'delivery_group', m.group_id, m.project_id from delivery_group_stories m
     where m.org_id = $1 and m.story_id = $2 and m.open)`;
@@ -194,7 +204,7 @@ const acquireFirst = acquire(
       select $1::uuid, uuidv7(), s.project_id, 'story', s.id, 'leased', $5::int, s.spec_version, 1, 1 from s returning e.*)`,
 );
 
-/** The same holder goes on, under the same epoch and with a fresh token. */
+/** The holder acquires its own lease again, under the same epoch and with a new token. */
 const acquireHeld: Write = {
   text: `with ${granted}, ${keptLocks(4)},
     x as (update bare.executions e set told_seq = e.last_event_seq, updated_at = clock_timestamp(), version = e.version + 1
@@ -204,7 +214,7 @@ const acquireHeld: Write = {
   values: toAcquire,
 };
 
-/** By the policy of an organization that has none. */
+/** The lease duration in seconds under the default policy. */
 const defaultTtl = 900;
 
 export const decisions = {
@@ -217,7 +227,8 @@ export const decisions = {
   '/stories/updateStatus': {
     target: ofStory,
     isBarred: true,
-    // Moves of one project take turns; a column may hold so many stories; the new place is behind the last of them.
+    // Locks the project's counters, because moves within a project are serialized. Reads the column's limit,
+    // and the last rank in the column, because the story moves to its end.
     looks: (body) => [
       lockStory(body),
       {
@@ -241,7 +252,8 @@ export const decisions = {
   '/stories/create': {
     target: ({ projectId }) => ['project', projectId],
     isBarred: true,
-    // The number is the project's next one; a column may hold so many stories, by the policy; the place is behind the last.
+    // Takes the project's next story number. Reads the policy, the column's limit, and the last rank in the
+    // column.
     looks: ({ orgId, projectId }) => [
       { sql: 'select policy from orgs where id = $1', parameters: [orgId] },
       {
@@ -268,7 +280,8 @@ export const decisions = {
   '/executions/acquire': {
     target: ({ targetId }) => ['story', targetId],
     isBarred: true,
-    // The member stays one; the story stays where it is; each unit has a row, and all that exclude one another are locked.
+    // Locks the member and the story's status. Creates missing lease rows, and locks the leases and
+    // executions of all units that exclude each other.
     looks: ({ orgId, actor, targetId }) => [
       {
         sql: `select id from members where org_id = $1 and id = $2 and status = 'active' for share`,
@@ -299,7 +312,7 @@ export const decisions = {
       { sql: 'select clock_timestamp()::timestamptz(3) as now', parameters: [] },
     ],
     decide: ({ actor, targetId }, looked) => {
-      // Their time is never over here: what is held is held by this member.
+      // Leases never expire in the benchmark, and only this member holds any.
       const leases = looked[3] ?? [];
       const isFree = (lease: Row): boolean =>
         lease['state'] === 'free' || (lease['member_id'] === actor.memberId && lease['agent_id'] === null);

@@ -1,6 +1,7 @@
 /**
- * The lease statements of the bare server: lease, execution, its event and the trail in one statement each, fenced by the
- * hash of the token, without a look at who may, at rivals, at what else is locked, or at what the holder should know.
+ * The lease statements of the bare server. Each statement writes the lease, the execution, its event and the
+ * trail, and is fenced by the token's hash. It checks no permissions, no competing leases and no locks, and
+ * reads no messages for the holder.
  */
 
 export const bareLeaseTables = `
@@ -8,10 +9,10 @@ export const bareLeaseTables = `
   create table bare.executions (like public.executions including all);
   create table bare.execution_events (like public.execution_events including all);`;
 
-/** What makes the trail; it is about the story of the CTE `s`. */
+/** Returns the SQL of the trail for the story of the CTE `s`. */
 type Trail = (kind: string, operation: string) => string;
 
-/** The held lease of execution $3 whose token is $4, changed. */
+/** Updates the held lease of the execution $3 whose token is $4. */
 const lease = (changes: string): string => `
   l as (update bare.leases l set ${changes} from bare.executions e
     where e.org_id = $1::uuid and e.id = $3::uuid and l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
@@ -19,10 +20,10 @@ const lease = (changes: string): string => `
     returning l.unit_id, l.epoch, l.expires_at, l.ttl_seconds),
   s as (select s.* from bare.stories s, l where s.org_id = $1::uuid and s.id = l.unit_id)`;
 
-/** A lease whose time begins anew. */
+/** Assignments that restart the duration of a lease. */
 export const renewal = `expires_at = clock_timestamp() + make_interval(secs => l.ttl_seconds), expiry_noted = false`;
 
-/** The execution $3, changed where the lease was, with an event in its stream. */
+/** Updates the execution $3 if the lease was updated, and adds an event to its stream. */
 export const execution = (changes: string, kind: string, data = `'{}'::jsonb`): string => `
   x as (update bare.executions e set ${changes}, last_event_seq = e.last_event_seq + 1, told_seq = e.last_event_seq + 1,
       updated_at = clock_timestamp(), version = e.version + 1
@@ -30,7 +31,7 @@ export const execution = (changes: string, kind: string, data = `'{}'::jsonb`): 
   v as (insert into bare.execution_events (org_id, execution_id, seq, kind, actor, data)
     select $1::uuid, x.id, x.last_event_seq, '${kind}', $2::jsonb, ${data} from x)`;
 
-/** The execution with a checkpoint of $5 to $7. */
+/** Updates the execution with a checkpoint from $5 to $7. */
 export const checkpointed = execution(
   `checkpoint = jsonb_build_object('seq', e.checkpoint_seq + 1, 'summary', $5::text, 'nextSteps', $6::text[], 'filesTouched', $7::text[]),
     checkpoint_seq = e.checkpoint_seq + 1`,

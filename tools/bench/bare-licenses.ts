@@ -1,5 +1,5 @@
-// The bare license server: Fastify and pg, the one statement for each path, and nothing else; or a step less or more of
-// what an answer takes (STEP, license-steps.ts). Forked by licenses.ts.
+// The bare license server: Fastify and pg with one statement for each path. STEP selects how many steps of an
+// answer it does (license-steps.ts). licenses.ts forks this program.
 import { generateKeyPairSync, hash, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ const activate = `with l as materialized (select *, ${state} ${found} for no key
 
 const check = `select plan, ${state}, expires_at as "expiresAt" ${found}`;
 
-/** The same where a license may have several machines. */
+/** The FROM and WHERE clauses for a license that may have several machines. */
 const machineOf = (license: string): string =>
   `bare.machines m where m.license_id = ${license}.id and m.released_at is null`;
 
@@ -55,7 +55,7 @@ const constant = { plan: 'bench', state: 'active', expiresAt: '2027-01-01T00:00:
 const pool = new pg.Pool({
   connectionString: process.env['DATABASE_URL'],
   max: Number(process.env['DATABASE_POOL']),
-  // Its turn comes again in a while, and to connect is not what is measured.
+  // Keeps idle connections open, because connecting is not part of the measurement.
   idleTimeoutMillis: 0,
 });
 const run = async (name: string, text: string, { licenseKey, machineId }: Asked): Promise<unknown> => {
@@ -65,7 +65,7 @@ const run = async (name: string, text: string, { licenseKey, machineId }: Asked)
 
 const redis = does('counted') ? openRedis(process.env['REDIS_URL'] ?? '', { waits: true }) : undefined;
 let counting: (() => void)[] = [];
-/** One command for all attempts of a turn of the event loop: less is not possible. */
+/** Sends one command for all attempts of one turn of the event loop, which is the minimum. */
 const count = (): Promise<void> =>
   new Promise((resolve) => {
     if (redis === undefined) {

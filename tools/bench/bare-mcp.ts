@@ -1,5 +1,5 @@
-// What the gateway is measured beside, forked by mcp.ts: the plain forward of one call, and a server of the SDK that is
-// made anew for each request with every operation registered as a tool.
+// The servers with which the gateway is compared: a plain proxy of one call, and an SDK server that is
+// created for each request with every operation registered as a tool. mcp.ts forks this program.
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { operations, pathOf } from '@muster/registry';
 import { fastify } from 'fastify';
@@ -9,7 +9,7 @@ import { metrics, serve } from './bare-server.ts';
 const api = new Pool(process.env['API_URL'] ?? '', { connections: 128 });
 const app = fastify();
 
-/** As a proxy does it: the body goes on as it came, and so does the answer. */
+/** Forwards the body and returns the answer's body, both unchanged, as a proxy does. */
 async function forward(path: string, authorization: string, body: string): Promise<string> {
   const headers = { authorization, 'content-type': 'application/json' };
   const answer = await api.request({ path, method: 'POST', headers, body });

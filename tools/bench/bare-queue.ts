@@ -1,9 +1,9 @@
-// The bare queue: BullMQ alone, one process that adds jobs and does nothing in them. Forked by outbox.ts: one message in
-// for each run, with how many jobs; one out, with how many a second.
+// The bare queue: BullMQ in one process that adds jobs and handles them without work. outbox.ts forks this
+// program. It sends the number of jobs of a run, and receives the jobs per second.
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** As the worker's queue for mails and pushes, and its relay, have it. */
+/** The concurrency and batch size of the worker's queue for mails and pushes, and of its relay. */
 const concurrency = 8;
 const batchSize = 500;
 

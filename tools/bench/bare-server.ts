@@ -1,18 +1,18 @@
-/** What all bare servers have besides what they are there for. They are forked by `Services.bareServer`. */
+/** The parts that all bare servers share. `Services.bareServer` forks these servers. */
 
-/** The two numbers that are read of the product's servers too, in the same words. */
+/** Returns the two metrics that the benchmark also reads from the product's servers, in the same format. */
 export function metrics(): string {
   const { user, system } = process.cpuUsage();
   return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
 }
 
-/** Says where it listens to the process that forked it, and ends with that. */
+/** Reports the server's address to the parent process, and exits when the parent does. */
 export function serve(url: string): void {
   process.send?.(url);
   process.on('disconnect', () => process.exit(0));
 }
 
-/** Whether the server does a step: the one that STEP names, or one before it. */
+/** Returns a function that is true for the step that STEP names and for all steps before it. */
 export function doesSteps<Step extends string>(
   stepNames: Readonly<Record<Step, string>>,
 ): (step: Step) => boolean {

@@ -1,7 +1,7 @@
 /**
- * What the product is measured against: the same rows with the least that Postgres and Node can do for them. Tables
- * of the same columns and indexes without foreign keys, triggers and row security; numbers and streams from
- * sequences, which take no lock until commit; one statement per operation.
+ * The baseline of the benchmark: the same rows with the least work for Postgres and Node. The tables have the
+ * same columns and indexes, without foreign keys, triggers and row-level security. Story numbers and stream
+ * positions come from sequences, which hold no lock until commit. Each operation is one statement.
  */
 import { bareLeaseStatements, bareLeaseTables } from './bare-leases.ts';
 
@@ -25,15 +25,18 @@ const summary = `s.id, 'BARE-' || s.number as key, s.number, s.project_id as "pr
   s.created_by as "createdBy", s.completed_at as "completedAt", s.created_at as "createdAt",
   s.updated_at as "updatedAt", s.version`;
 
-/** What the trail says of the story of the CTE `s`, in SQL. */
+/** SQL expressions for the trail of the story in the CTE `s`. */
 interface About {
   readonly key: string;
-  /** Of the audit entry. */
+  /** The target of the audit entry. */
   readonly target: string;
 }
 const aboutBare: About = { key: `'BARE-' || s.number`, target: 's.id' };
 
-/** Activity, outbox and audit of a write to the story of the CTE `s`; `$1` is the organization, `$2` the actor. */
+/**
+ * Inserts the activity, outbox and audit rows of a write to the story of the CTE `s`. `$1` is the
+ * organization, `$2` the actor.
+ */
 export const trailOf = (kind: string, operation: string, { key, target }: About = aboutBare): string => `
   a as (insert into bare.activity (org_id, seq, id, kind, actor, member_id, project_id, story_id, subject, data)
     select $1::uuid, nextval('bare.activity_seq'), uuidv7(), '${kind}', $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, s.project_id, s.id,
@@ -45,7 +48,7 @@ export const trailOf = (kind: string, operation: string, { key, target }: About 
     select $1::uuid, nextval('bare.audit_seq'), uuidv7(), $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, '${operation}', ${target}, 'allowed',
       '127.0.0.1', 'bare' from s)`;
 
-/** A story with that number. */
+/** Inserts a story with this number. */
 export const createStory = (number: string): string => `with n as materialized (select ${number} as number),
   s as (insert into bare.stories (org_id, id, project_id, number, title, description, status, column_id, rank,
       priority, labels, created_by)
@@ -54,7 +57,7 @@ export const createStory = (number: string): string => `with n as materialized (
   ${trailOf('story.created', 'stories.create')}
   select ${summary}, s.description from s`;
 
-/** Statements by the path they answer at, and how their values are found in the body. */
+/** Statements by the path that they serve, with the names of their values in the body. */
 export const bareStatements = {
   ...bareLeaseStatements(trailOf),
   '/stories/get': {

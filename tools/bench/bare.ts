@@ -1,5 +1,5 @@
-// The bare server: Fastify and pg, one statement for each path, and a step less or more of what the product promises of a
-// write (STEP, write-steps.ts). Started by `Services.bare` and writes.ts.
+// The bare server: Fastify and pg with one statement for each path. STEP selects how many of the product's
+// promises a write keeps (write-steps.ts). `Services.bare` and writes.ts start this program.
 import { hash } from 'node:crypto';
 import { createPool, sendBurst, type Statement } from '@muster/driver';
 import { fastify } from 'fastify';
@@ -11,7 +11,7 @@ import { stepNames } from './write-steps.ts';
 
 const does = doesSteps(stepNames);
 
-/** On the product's own tables: their foreign keys, their months, and what their triggers keep. */
+/** Uses the product's own tables, with their foreign keys, monthly partitions and triggers. */
 const onTables = (text: string): string =>
   text.replaceAll(
     /\bbare\.(stories|comments|leases|executions|execution_events|activity|audit|outbox)\b/g,
@@ -22,7 +22,10 @@ const nextNumber = `n as materialized (select nextval('bare.number') as number)`
 const numberOfProject = `n as (update public.project_counters set last_story_number = last_story_number + 1
   where org_id = $1::uuid and project_id = $3::uuid returning last_story_number as number)`;
 
-/** Numbers that another transaction gets only after this one has ended, instead of a sequence's. */
+/**
+ * Takes numbers from a locked row instead of a sequence, so the next transaction gets its number only after
+ * this one has ended.
+ */
 const numbered = (text: string): string => {
   const streams = text.includes('activity_seq') ? ['audit', 'activity'] : ['audit'];
   return text
@@ -37,7 +40,7 @@ const numbered = (text: string): string => {
 };
 
 const texts = new Map<string, string>();
-/** The statement as this step has it. */
+/** Returns the statement in the form for this step. */
 function textOf(text: string): string {
   let made = texts.get(text);
   if (made === undefined) {
@@ -54,7 +57,7 @@ interface Rights {
   readonly projects: readonly string[];
 }
 
-/** The answer of the way in for a token, remembered so that it is looked up once. */
+/** The permissions of a token from its authorization check, cached after the first lookup. */
 const rights = new Map<string, Rights>();
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
@@ -73,7 +76,7 @@ function wayIn(token: string, { orgId }: Body, [kind, id]: readonly [string, str
   };
 }
 
-/** It answers an epoch only where it took nothing of what was known. */
+/** The check returns an epoch only if the cached permissions were not current. */
 function remember(token: string, found: Record<string, unknown> | undefined): void {
   if (typeof found?.['epoch'] !== 'string') return;
   const known = rights.get(token);
@@ -95,7 +98,7 @@ const valuesOf = (names: readonly string[], ...known: readonly object[]): unknow
   return names.map((name) => all[name]);
 };
 
-/** Looks first, and then writes: BEGIN, two round trips, COMMIT. */
+/** Reads first and then writes: BEGIN, two round trips, COMMIT. */
 async function decide(path: WritePath, token: string, body: Body): Promise<unknown> {
   const decision: Decision = decisions[path];
   const client = await entered.connect();

@@ -1,25 +1,26 @@
-// npm run bench: what the product costs over the least that Node and Postgres can do for the same rows. Both servers
-// run side by side and take turns, round by round, so that what the machine does meanwhile falls on both. Nothing
-// fails for being slow; anything but 2xx does.
+// npm run bench: compares the product's cost with the minimum that Node and Postgres need for the same rows.
+// Both servers run side by side and take turns in each round, so that other load on the machine affects both.
+// The command never fails because something is slow. It fails if any answer is not 2xx.
 //
-//   --rounds 5      rounds, each with every operation on both sides
-//   --seconds 1.2   load on one side at a time
-//   --only a,b      operations by name, such as stories.get, with --growth and --writes too; or outbox: jobs and the sweep of leases
+//   --rounds 5      rounds, each with every operation on both servers
+//   --seconds 1.2   duration of the load on one server in a round
+//   --only a,b      operations by name, such as stories.get, also with --growth and --writes;
+//                   or outbox: jobs and the sweep of leases
 //   --licenses      activation and check of licenses instead
-//   --writes        writes beside bare servers that do a step more each, instead
+//   --writes        writes compared with bare servers that each do one step more, instead
 //   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
 //   --webhooks      webhooks instead
 //   --console       the console in a browser instead
-//   --imports       10,000 issues of another tracker, by the command line, instead
-//   --growth        reads and writes at 1,000 stories and at 100,000, and as many of all else, instead
-//   --stories N     with --growth, the larger number
-//   --scale         what sizing goes by, instead: bytes for each write, organizations, copies of the API, live leases
-//   --json          the results as JSON on standard output; progress goes to standard error
+//   --imports       import of 10,000 issues of another tracker by the command line, instead
+//   --growth        reads and writes with 1,000 and with 100,000 stories and other records, instead
+//   --stories N     the larger number for --growth
+//   --scale         figures for sizing, instead: bytes per write, organizations, API copies, live leases
+//   --json          prints the results as JSON on standard output and the progress on standard error
 //
-// Writes are spread over eight organizations with two projects each, as a service has it: the writes of one
-// organization take turns at its stream row until they are on disk. How that is for an organization alone is a line
-// of its own, with eight projects.
+// Writes are spread over eight organizations with two projects each, as in a real service. The writes of one
+// organization wait for each other at its stream row until commit. A separate result line shows a single
+// organization with eight projects.
 import { parseArgs } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/driver';
@@ -84,12 +85,12 @@ const say = (line: string): void => void (options.json ? process.stderr : proces
 
 const effort = { rounds, seconds, say };
 
-/** An operation on certain organizations. */
+/** An operation that is measured on certain organizations. */
 interface Course {
   readonly name: string;
   readonly work: Work;
   readonly orgs: readonly BenchOrg[];
-  /** The least share of the bare rate. */
+  /** The lowest acceptable share of the bare server's rate. */
   readonly goal: number | null;
 }
 
@@ -102,7 +103,7 @@ interface Results {
 
 const isChosen = (name: string): boolean => only === undefined || only.includes(name);
 
-/** The works and whether the outbox is measured. Throws where it would be nothing. */
+/** Returns the chosen works, and true if the outbox is measured. Throws if `--only` matches nothing. */
 function choose(): { readonly chosen: readonly Work[]; readonly withOutbox: boolean } {
   const chosen = works.filter(({ operation, name }) => isChosen(operation) || isChosen(name));
   const withOutbox = isChosen('outbox');
@@ -116,7 +117,7 @@ async function compare(services: Services, chosen: readonly Work[]): Promise<Res
   const { postgres, main, api, owner, bench } = await services.installation();
   const { residentBytes: idleBytes } = await readServerUse(api.url);
 
-  // Only writes are measured in one organization alone.
+  // Only writes are also measured in a single organization.
   const hasWrites = chosen.some(({ isWrite }) => isWrite);
   say(`Making ${orgCount + Number(hasWrites)} organizations, projects of 200 stories`);
   const several = { count: orgCount, projects: projectsPerOrg };
@@ -147,7 +148,10 @@ const lanesOf = ({ work, orgs }: Course, side: 'muster' | 'bare') =>
     work.lane(orgs, connection).map((twin) => twin[side]),
   );
 
-/** A token that was not heard of for a minute is looked up, and all callers at once would wait for that in their places. */
+/**
+ * Caches the permissions of each token. A token unused for a minute is looked up again, and all callers of a
+ * run would wait for that lookup.
+ */
 async function beKnown(url: string, orgs: readonly BenchOrg[]): Promise<void> {
   await Promise.all(
     orgs.map(({ token }) => createClient(httpTransport({ baseUrl: url, token })).session.identity()),
@@ -184,7 +188,7 @@ async function runCourses(
   });
 }
 
-/** How much stands in the streams that writes of this work leave something in. */
+/** Returns the number of entries in the streams to which this work writes. */
 async function writtenBy(owner: Pool, { leaves = 'activity' }: Work): Promise<number> {
   const { rows } = await owner.query<{ written: number }>(
     `select sum(${leaves})::int as written from streams`,
@@ -192,12 +196,12 @@ async function writtenBy(owner: Pool, { leaves = 'activity' }: Work): Promise<nu
   return rows[0]?.written ?? 0;
 }
 
-/** Of the writes that were answered, those that have to have changed something. */
+/** The share of answered writes that must have changed something. */
 const leastChanging = 0.8;
 
 /**
- * A write that changes nothing is cheap; each that was answered must have left its trace. But for those that a
- * connection has done before: each round is cut off somewhere, and a later one comes to that place again.
+ * Throws if too few answered writes left an entry, because a write that changes nothing is cheap. Repeated
+ * writes are tolerated: each round is cut off at some request, and a later round repeats it.
  */
 async function checkWritten(
   owner: Pool,
@@ -210,7 +214,7 @@ async function checkWritten(
   throw new Error(`${name}: ${answered} writes were answered and ${written} left a trace`);
 }
 
-/** How often each operation waits for Postgres, by counting on the wire. */
+/** Counts the round trips to Postgres per call of each operation, by a proxy on the connection. */
 async function countRoundTrips(
   main: string,
   databaseUrl: string,
@@ -226,7 +230,7 @@ async function countRoundTrips(
     const counts = new Map<string, number>();
     for (const course of courses) {
       const requests = course.work.lane(course.orgs, 0).map(({ muster }) => muster);
-      // The first call of a token looks it up.
+      // The first call of a token looks up its permissions.
       await sendInTurn(api.url, requests.slice(0, 1));
       counter.take();
       await sendInTurn(api.url, requests.slice(0, roundTripCalls));
@@ -240,7 +244,7 @@ async function countRoundTrips(
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
 
-/** Measures something else instead of the operations; answers the results and a text for people. */
+/** A measurement that replaces the comparison of operations. Returns its results and a readable text. */
 type Special = (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
 
 const special =
@@ -253,7 +257,7 @@ const special =
     return { results, text: render(results) };
   };
 
-/** By the option that asks for it. */
+/** Special measurements by the name of their option. */
 const specials: Partial<Record<keyof typeof options, Special>> = {
   growth: special(
     (services) => measureGrowth(services, effort, { only, large }),
@@ -288,7 +292,7 @@ async function run(): Promise<void> {
     }
     const { chosen, withOutbox } = choose();
     const results = chosen.length === 0 ? null : await compare(services, chosen);
-    // What was started for the works takes nothing from what comes now.
+    // Stops the servers of the works, so that they use no processor time during the next measurement.
     await services.stop();
     const outbox = withOutbox ? await measureOutbox(services, { rounds, say }) : null;
     if (options.json) process.stdout.write(`${JSON.stringify({ ...results, outbox }, null, 2)}\n`);

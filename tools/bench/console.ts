@@ -1,6 +1,6 @@
 /**
- * The console in a real browser, on a board of ten thousand stories: how soon it shows on a slow machine, how soon it answers
- * the hand, how soon another's move is on the screen, and what it holds.
+ * Measures the console in a real browser on a board of ten thousand stories. It measures the first paint on a
+ * slow machine, the response to input, the delay of another member's move, and the memory.
  */
 import { performance } from 'node:perf_hooks';
 import { createClient, httpTransport } from '@muster/client';
@@ -17,18 +17,18 @@ const stories = 10_000;
 const piece = 500;
 const coldLoads = 5;
 const moves = 60;
-/** A phone's processor and network. */
+/** The processor and network of a phone. The network values are milliseconds and bytes per second. */
 const slower = 4;
 const network = { offline: false, latency: 60, downloadThroughput: 9e6 / 8, uploadThroughput: 9e6 / 8 };
-/** The least that a browser tells how long an event took, in milliseconds. */
+/** The shortest event duration that a browser reports, in milliseconds. */
 const leastTold = 16;
 
 export interface ConsoleSummary {
-  /** The largest paint of the board, of each cold load. */
+  /** The time of the board's largest contentful paint, for each cold load. */
   readonly paintMillis: readonly number[];
   readonly interactions: { readonly count: number; readonly p98: number };
   readonly slowedInteractions: { readonly count: number; readonly p98: number };
-  /** From the call of another's move until the card is where it went. */
+  /** The time from the call that moves a card until the card is at its new place. */
   readonly moveMillis: { readonly p50: number; readonly p95: number };
   readonly nodes: number;
   readonly heapBytes: number;
@@ -100,7 +100,7 @@ async function makeBoard(owner: Pool, baseUrl: string): Promise<BenchBoard> {
   const { story } = await client.stories.create({
     ...{ projectId: project.id, title: 'Moved by another', columnId: columnIds[0] },
   });
-  // In pieces that no time limit cuts off.
+  // Inserts in batches that stay below the statement timeout.
   for (let from = 1; from <= stories; from += piece)
     await owner.query(
       `insert into stories (org_id, id, project_id, number, title, description, status, column_id, rank, labels, created_by)
@@ -114,7 +114,7 @@ async function makeBoard(owner: Pool, baseUrl: string): Promise<BenchBoard> {
   return { token, storyId: story.id, columnIds };
 }
 
-/** Keeps what the browser tells of paints and events. */
+/** Records paints and event durations that the browser reports. */
 const listening = `
   globalThis.lastPaint = 0;
   globalThis.durations = new Map();
@@ -139,7 +139,7 @@ async function slowDown(page: Page, withNetwork: boolean): Promise<void> {
   if (withNetwork) await session.send('Network.emulateNetworkConditions', network);
 }
 
-/** By a token that a script types, since the browser tells of no larger paint after the first touch of a hand. */
+/** Enters the token by a script, because the browser reports no larger paint after the first user input. */
 async function enter(page: Page, baseUrl: string, token: string): Promise<void> {
   await page.goto(`${baseUrl}/console/p/WEB`);
   await page.getByLabel('Token').waitFor();
@@ -152,7 +152,10 @@ async function enter(page: Page, baseUrl: string, token: string): Promise<void> 
   await page.locator('[data-card]').first().waitFor();
 }
 
-/** What a hand does on a board for a while; p98 of the time until each act was painted. */
+/**
+ * Uses the board by mouse and keyboard for a while. Returns the 98th percentile of the time until each input
+ * was painted.
+ */
 async function interact(page: Page): Promise<ConsoleSummary['interactions']> {
   const before = (await page.evaluate('durations.clear(), performance.interactionCount')) as number;
   const press = async (...keys: readonly string[]): Promise<void> => {

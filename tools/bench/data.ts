@@ -3,17 +3,17 @@ import { type Pool } from '@muster/driver';
 import { createOrganization, createToken } from '@muster/organizations';
 import { type ColumnStatus } from '@muster/registry';
 
-/** A project to measure on, as the load needs to know it. */
+/** A project of the benchmark, with the IDs that requests need. */
 export interface BenchProject {
   readonly projectId: string;
   readonly storyIds: readonly string[];
-  /** Those of them that began in the backlog. */
+  /** The stories that began in the backlog. */
   readonly backlogIds: readonly string[];
   /** The first column of each status. */
   readonly columnIds: Readonly<Record<ColumnStatus, string>>;
 }
 
-/** An organization with somebody who works in it. */
+/** An organization with a member who works in it. */
 export interface BenchOrg {
   readonly orgId: string;
   readonly token: string;
@@ -23,12 +23,12 @@ export interface BenchOrg {
     readonly agentId: null;
     readonly name: string;
   };
-  /** Nobody writes to it: lists have the same rows all along. */
+  /** A project without writes, so that lists always have the same rows. */
   readonly still: BenchProject;
   readonly busy: readonly BenchProject[];
 }
 
-/** How a board of 200 looks in the middle of its life. */
+/** A typical board of 200 stories in the middle of its life. */
 const shares: readonly (readonly [ColumnStatus, number])[] = [
   ['backlog', 90],
   ['ready', 40],
@@ -40,7 +40,7 @@ export const storiesPerProject = shares.reduce((sum, [, count]) => sum + count, 
 
 const labels = ['backend', 'frontend', 'bug', 'mobile', 'security', 'ux', 'data', 'ops'] as const;
 
-/** About as long as descriptions are in the trackers of open projects. */
+/** Returns a description of about the length that is usual in trackers of open-source projects. */
 export const description = (subject: string): string =>
   `When ${subject} is opened on a slow connection, the second request overtakes the first and the older answer stays ` +
   `on the screen. Seen with three customers since the last release; the log shows both requests with one trace id.\n\n` +
@@ -64,7 +64,7 @@ const storiesOf = (count: number) =>
     })),
   );
 
-/** Brings a project in by the API, as a customer does. */
+/** Imports a project through the API, as a customer does. */
 async function makeProject(api: Client, key: string): Promise<BenchProject> {
   const { project, mapping } = await api.projects.convertLocal({
     ...{ localProjectId: `bench/${key}`, key, name: `Project ${key}` },
@@ -93,7 +93,7 @@ async function makeProject(api: Client, key: string): Promise<BenchProject> {
   };
 }
 
-/** An organization with its owner, made as operators make one. */
+/** Creates an organization and its owner, as operators do. */
 export async function foundOrg(owner: Pool, slug: string, scope: 'write' | 'admin' = 'admin') {
   const email = `ana@${slug}.example`;
   const { org, owner: member } = await createOrganization(owner, {
@@ -104,7 +104,7 @@ export async function foundOrg(owner: Pool, slug: string, scope: 'write' | 'admi
   return { orgId: org.id, memberId: member.id, token };
 }
 
-/** Founds an organization and fills it with projects of 200 stories each. */
+/** Creates an organization and fills it with projects of 200 stories each. */
 export async function makeOrg(
   owner: Pool,
   baseUrl: string,
@@ -123,7 +123,7 @@ export async function makeOrg(
   };
 }
 
-/** So many of them, one after the other: `name-0`, `name-1` … */
+/** Creates `count` organizations, one after the other: `name-0`, `name-1` … */
 export async function makeOrgs(
   owner: Pool,
   baseUrl: string,

@@ -1,13 +1,16 @@
-/** Events for those that follow an organization: written one by one over the API, or as a backlog. */
+/** Creates events for readers of an organization's stream: one by one through the API, or as a backlog. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client } from '@muster/client';
 import { type Pool } from '@muster/driver';
 
 export const writes = 300;
-/** Between two of them: they come at any moment of the tick. */
+/**
+ * The random pause between two events in milliseconds, so that they arrive at any time of the polling
+ * interval.
+ */
 const pauseMillis = { least: 20, most: 120 };
 
-/** Stories, one after the other; answers by title when each write was answered. */
+/** Creates stories one after the other. Returns by title the time at which each write was answered. */
 export async function whenWritten(client: Client): Promise<ReadonlyMap<string, number>> {
   const answered = new Map<string, number>();
   for (let made = 0; made < writes; made += 1) {
@@ -22,7 +25,7 @@ export async function whenWritten(client: Client): Promise<ReadonlyMap<string, n
 
 export const backlog = 20_000;
 
-/** As transactions would have written them, with what an event usually carries. */
+/** Inserts events as transactions would have written them, with the usual data of an event. */
 export const writeBacklog = (owner: Pool, orgId: string) =>
   owner.query(
     `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)

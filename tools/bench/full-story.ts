@@ -7,7 +7,7 @@ const repliesPerThread = 9;
 const locks = 50;
 const files = 40;
 
-/** The story of an organization that has as much to it as stories come to have. */
+/** Returns the organization's story that has an unusually large amount of content. */
 export function fullStoryOf({ still }: BenchOrg): string {
   const [storyId] = still.storyIds;
   if (storyId === undefined) throw new Error('the still project has no stories');
@@ -15,8 +15,8 @@ export function fullStoryOf({ still }: BenchOrg): string {
 }
 
 /**
- * Gives it a spec of 200 KiB, 300 comments, and work on files of which others hold some of 50 locks; by SQL, since nobody
- * has to hear of them.
+ * Gives the story a spec of 200 KiB and 300 comments. Its work names files, some of which are under the 50
+ * locks of others. Uses SQL, because no one needs to be notified.
  */
 export async function fillStory(owner: Pool, org: BenchOrg): Promise<void> {
   const storyId = fullStoryOf(org);

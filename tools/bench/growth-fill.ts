@@ -1,11 +1,14 @@
-/** Rows for the measuring of growth, by SQL: a hundred thousand calls would take longer than all of it. */
+/**
+ * Inserts the rows for the measurement of growth by SQL. A hundred thousand API calls would take longer than
+ * the whole measurement.
+ */
 import pg from 'pg';
 import { type BenchOrg, description, titleOf } from './data.ts';
 
 /**
- * Fills the still project up to `total` stories, in the columns it has, behind what stands there. A few of them, as
- * many in a small project as in a large one, have a label and a word in their title that no other has. Of a rank `h` is
- * followed by eight digits (fractional-indexing).
+ * Fills the still project up to `total` stories in its columns, after the existing ones. Five of them have a
+ * unique label and a unique word in their title, in a small project as in a large one. A rank that starts
+ * with `h` has eight more digits (fractional-indexing).
  */
 const stories = `
   with place as (
@@ -29,7 +32,10 @@ const documents = `
   from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
   where s.project_id = $1 on conflict do nothing`;
 
-/** What each list is of: as many as there are stories, and of what is looked for as few in a small organization as in a large one. */
+/**
+ * Rows for every list: as many as there are stories. The number of rows that a rare filter matches is equal
+ * in a small and a large organization.
+ */
 const others: readonly string[] = [
   `insert into epics (org_id, id, project_id, title, status)
    select $1, uuidv7(make_interval(secs => -n)), $2, 'Epic', case when n % ($3::int / 5) = 0 then 'done' else 'open' end
@@ -77,13 +83,14 @@ const others: readonly string[] = [
    from stories s where s.project_id = $2`,
 ];
 
-/** Fills the organization's still project, and what hangs on it, up to `total` of each. */
+/** Fills the organization's still project and its related records up to `total` of each. */
 export async function fillUp(url: string, { orgId, still, actor }: BenchOrg, total: number): Promise<void> {
-  // Not through createPool: its timeouts are for calls, and this takes longer than any call may.
+  // The pool of createPool has timeouts for calls, and these statements take longer.
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    // Counting row by row would lock each column's row a thousand times over; it is counted once, at the end.
+    // Disables triggers, because each inserted row would lock its column's counter. The counters are updated
+    // once, at the end.
     await client.query(`set session_replication_role = replica`);
     await client.query(stories, [still.projectId, total, titleOf(1), description('board')]);
     await client.query(documents, [still.projectId]);

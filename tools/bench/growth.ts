@@ -11,11 +11,17 @@ import { works } from './works.ts';
 
 const small = 1_000;
 const connections = 8;
-/** Of writes: each works on stories of its own, and a project begins with 90 in its backlog. */
+/**
+ * The number of connections that write. Each works on its own stories, and a project begins with 90 stories
+ * in its backlog.
+ */
 const writers = 4;
 const ids = 512;
 
-/** The same project with 1,000 stories and with `large` of them, each in a database of its own on one server. */
+/**
+ * Measures a project with 1,000 stories and the same project with `large` stories, each in its own database
+ * on one server.
+ */
 export async function measureGrowth(
   services: Services,
   { rounds, seconds, say }: Effort,
@@ -82,7 +88,7 @@ interface Read {
 interface Measured {
   readonly name: string;
   readonly operation: string;
-  /** What each connection sends, again and again. */
+  /** Returns the requests that each connection sends repeatedly. */
   readonly lanes: (side: Side) => LoadRequest[][];
 }
 
@@ -99,7 +105,10 @@ const repeated = ({ name, operation, params }: Read): Measured => ({
     ),
 });
 
-/** In the large project itself, and last: what they add is little beside what lists are measured on. */
+/**
+ * Writes go to the large project itself, after all reads. They add few rows compared with those that lists
+ * are measured on.
+ */
 const writes: readonly Measured[] = works
   .filter(({ isWrite, callers }) => isWrite && callers === undefined)
   .map((work) => ({
@@ -120,7 +129,7 @@ const list = (name: string, more: Record<string, unknown>): Read => ({
 const sorts = ['board', 'updated', 'created'] as const;
 const nobody = '00000000-0000-7000-8000-000000000000';
 
-/** Each filter of the list, for what few stories have and for what most have, and some together. */
+/** Each filter of the list, once for a rare value and once for a common value, and some combinations. */
 const filters: Readonly<Record<string, Record<string, unknown>>> = {
   '': {},
   ', of a common label': { label: 'backend' },
@@ -139,7 +148,7 @@ const filters: Readonly<Record<string, Record<string, unknown>>> = {
   ', of a common label and nobody': { label: 'backend', assigneeId: nobody },
 };
 
-/** A list of the organization, with what is asked for beside its project and its member. */
+/** Returns a list of the organization, with more parameters than its project and member. */
 const other = (
   operation: string,
   filter = '',
@@ -157,7 +166,7 @@ const search = (what: string, query: string): Read => ({
   params: () => ({ query }),
 });
 
-/** The lists beside that of stories: whole, and by each filter for what few rows have. */
+/** Other lists than that of stories: without a filter, and with each filter for a rare value. */
 const otherReads: readonly Read[] = [
   search('a rare word', 'needle'),
   search('a common word', 'answer'),

@@ -1,42 +1,42 @@
 /**
- * A service beside bare servers that do a step more each, up to one that does all that the service promises: what the
- * service costs beyond that is its own. Compared in processor time, of the server and of Postgres, which other work on the
- * machine moves less than rates.
+ * Compares a service with bare servers that each do one step more, up to one that does everything the service
+ * promises. The remaining difference is the service's own overhead. It compares processor time of the server
+ * and of Postgres, because other load on the machine affects it less than rates.
  */
 import { type LoadRequest } from './load-request.ts';
 import { type Bench, type Effort, inTurns, measure, type Sample, type Side } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
-/** One of those that are measured. */
+/** One of the compared servers. */
 export interface Rung {
-  /** For people: what it does, or more than the one before it. */
+  /** A readable name: the step that this server does in addition to the previous one. */
   readonly name: string;
   readonly url: string;
 }
 
 type Lanes = readonly (readonly LoadRequest[])[];
 
-/** What is asked of each rung. */
+/** Requests that every server answers. */
 export interface Asked {
   readonly name: string;
   readonly lanes: Lanes;
-  /** As the bare servers take it, where that differs. */
+  /** The requests in the bare servers' format, if it differs. */
   readonly bareLanes?: Lanes;
-  /** The least share of the last bare rung, in processor time. */
+  /** The lowest acceptable ratio of processor time: the last bare server's divided by the service's. */
   readonly goal: number;
 }
 
 export interface Ladder {
-  /** The bare servers, each doing more than the one before. */
+  /** The bare servers, each doing more than the previous one. */
   readonly bare: readonly Rung[];
   readonly service: Rung;
-  /** The name of the bare server that a bare statement is: shares are told of it. */
+  /** The name of the bare server that runs only the statement. Shares are relative to it. */
   readonly statement: string;
   readonly asked: readonly Asked[];
 }
 
-/** What one rung takes for a request: medians over the rounds. */
+/** The cost of a request on one server: medians over the rounds. */
 export interface RungCost {
   readonly rung: string;
   readonly serverMicros: number;
@@ -47,13 +47,19 @@ export interface RungCost {
 
 export interface LadderSummary {
   readonly name: string;
-  /** The service's name. */
+  /** The name of the server. */
   readonly of: string;
   readonly costs: readonly RungCost[];
-  /** Shares of the bare statement, in processor time: of the bare server that does all of it, and of the service. */
+  /**
+   * Shares of processor time relative to the bare statement: of the bare server that does everything, and of
+   * the service.
+   */
   readonly bareWithAll: number;
   readonly service: number;
-  /** The service's share of the bare server that does all of it, the rounds' median and both ends. */
+  /**
+   * The service's share relative to the bare server that does everything: the median, minimum and maximum of
+   * the rounds.
+   */
   readonly share: { readonly median: number; readonly min: number; readonly max: number };
   readonly goal: number;
 }
@@ -66,7 +72,7 @@ function summarizeAsked(
   samples: ReadonlyMap<string, readonly Sample[]>,
 ): LadderSummary {
   const of = (rung: string): readonly Sample[] => samples.get(rung) ?? [];
-  /** By the rounds' own ratios: all rungs of a round ran next to each other. */
+  /** Compares within each round, because the servers of a round ran next to each other. */
   const shares = (part: string, whole: string): number[] =>
     of(part).flatMap((sample, round) => {
       const other = of(whole)[round];
@@ -91,7 +97,7 @@ function summarizeAsked(
   };
 }
 
-/** Starts a bare server for each step that a file of this folder knows (bare-server.ts). */
+/** Starts a bare server for each step that a program of this folder supports (bare-server.ts). */
 export async function startRungs(
   services: Services,
   file: string,

@@ -1,14 +1,17 @@
-/** What agents do most: they take work, say how far they are, and let it go; and they renew. */
+/**
+ * The most frequent calls of agents: they acquire work, write a checkpoint, and release it; and they renew
+ * leases.
+ */
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg } from './data.ts';
 import { recall, type Remember } from './memory.ts';
 import { pick, placeOf, type Twin, twin, type Work } from './work.ts';
 
-/** Stories that one connection works on; nobody else does. */
+/** The number of stories that one connection works on. No other connection uses them. */
 const storiesPerWorker = 16;
-/** As many agents ask for the next story of one project at once, and let go of it again. */
+/** The number of agents that concurrently acquire the next story of one project and release it again. */
 const agentsOnOneBoard = 64;
-/** Of one connection, for each time that it takes a lease it keeps. */
+/** The number of calls that a connection makes with each lease it keeps. */
 const callsPerLease = 63;
 
 const held = { executionId: recall('executionId'), leaseToken: recall('leaseToken') };
@@ -36,7 +39,7 @@ const checkpoint = (org: BenchOrg, index: number): Twin =>
     filesTouched: Array.from({ length: 6 }, (_, file) => `src/parser/part-${file}.ts`),
   });
 
-/** The story on which a connection works at this turn. */
+/** Returns the story on which a connection works at this turn. */
 function storyOf(
   orgs: readonly BenchOrg[],
   connection: number,
@@ -46,12 +49,12 @@ function storyOf(
   return { org, storyId: pick(project.backlogIds, seat * storiesPerWorker + (turn % storiesPerWorker)) };
 }
 
-/** One lease, taken once and kept, and the same call of its holder again and again. */
+/** Defines a work that acquires one lease, keeps it, and repeats one call of its holder. */
 const holding = (name: string, call: (org: BenchOrg, index: number) => Twin): Work => ({
   name: `deliveryExecutions.${name}`,
   operation: `deliveryExecutions.${name}`,
   isWrite: true,
-  // Who takes what they have leaves no event, nor does a renewal; an audit entry each does.
+  // A repeated acquire by the holder creates no event, nor does a renewal. Each creates an audit entry.
   leaves: 'audit',
   goal: 0.5,
   lane: (orgs, connection) => {
@@ -68,7 +71,7 @@ export const leaseWorks: readonly Work[] = [
     name: 'acquire → checkpoint → release',
     operation: 'deliveryExecutions.acquire',
     isWrite: true,
-    // A lease that the round before left in somebody's hands is taken without an event.
+    // A lease still held from the previous round is acquired without an event.
     leaves: 'audit',
     goal: 0.5,
     lane: (orgs, connection) =>
@@ -78,7 +81,7 @@ export const leaseWorks: readonly Work[] = [
       }).flat(),
   },
   {
-    // All on one board; beside it each takes a story of its own by name.
+    // All agents work on one board. On the bare server each acquires a story of its own by name.
     name: `acquireNext by ${agentsOnOneBoard} agents`,
     operation: 'deliveryExecutions.acquireNext',
     isWrite: true,

@@ -1,4 +1,4 @@
-/** What the bare license server does, for people: each step more than the one before it. */
+/** Readable names of the bare license server's steps. Each step includes the previous ones. */
 export const stepNames = {
   http: 'node:http, a constant answer',
   fastify: 'Fastify, a constant answer',

@@ -1,6 +1,7 @@
 /**
- * Activations and checks beside bare servers that do a step more each: from a constant answer to all that the promises
- * take, which is a statement that knows several machines, the signatures, and a count in Redis.
+ * Compares activations and checks with bare servers that each do one step more. The first returns a constant
+ * answer. The last does everything that is promised: a statement that supports several machines, signatures,
+ * and a count in Redis.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -13,16 +14,21 @@ import { poolSize, type Services } from './services.ts';
 
 const connections = 32;
 const keysPerConnection = 16;
-/** Nobody is to be refused here; counting costs the same. */
+/** A rate limit that refuses no call of the benchmark. Counting costs the same with any limit. */
 const noLimit = '1000000/0.001';
 
 const paths = ['check', 'activate'] as const;
 type Path = (typeof paths)[number];
 
-/** The least share of the bare server that does all of it, in processor time (docs/decisions/licenses.md). */
+/**
+ * The lowest acceptable share of the last bare server's rate by processor time (docs/decisions/licenses.md).
+ */
 const goals: Readonly<Record<Path, number>> = { check: 0.7, activate: 0.5 };
 
-/** As the bare server has it: the same columns and indexes, one machine beside them, the key's hash made by Postgres. */
+/**
+ * The bare server's tables: the same columns and indexes, with one machine in the license's row. Postgres
+ * computes the key's hash.
+ */
 const bareTables = `
   create schema bare;
   create table bare.licenses (like licenses.licenses including all);
@@ -43,14 +49,14 @@ async function issueKeys(main: string, databaseUrl: string): Promise<string[]> {
   return licenses.map(({ key }) => key);
 }
 
-/** Each connection has keys and machines of its own, as installers have. */
+/** Each connection has its own keys and machines, as installers do. */
 function lanesOf(keys: readonly string[], asked: Path): LoadRequest[][] {
   return Array.from({ length: connections }, (_, lane) =>
     keys
       .slice(lane * keysPerConnection, (lane + 1) * keysPerConnection)
       .map((licenseKey, index): LoadRequest => {
         const params = { licenseKey, machineId: `machine-${lane}-${index}` };
-        // As every client sends one.
+        // A nonce, which every client sends.
         const nonce = { 'license-nonce': `nonce-of-${lane}-${index}` };
         if (asked === 'activate') {
           const headers = { 'content-type': 'application/json', ...nonce };
@@ -80,7 +86,7 @@ export async function measureLicenses(services: Services, effort: Effort): Promi
   const asked = paths.map((path) => ({ name: path, lanes: lanesOf(keys, path), goal: goals[path] }));
   const ladder = { bare, service: { name: 'license-service', url: service.url }, asked };
   return climb(bench, { ...ladder, statement: stepNames.statement }, effort, async () => {
-    // As autovacuum does in time: by now there are machines, of which Postgres knows nothing yet.
+    // Updates Postgres' statistics, as autovacuum would do later. The machines were just created.
     await owner.query('analyze');
   });
 }

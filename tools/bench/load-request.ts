@@ -3,16 +3,16 @@ import { type Remember } from './memory.ts';
 /** A request as one connection sends it. */
 export interface LoadRequest {
   readonly path: string;
-  /** POST unless told. */
+  /** The HTTP method. POST if it is undefined. */
   readonly method?: 'GET';
   readonly headers: Readonly<Record<string, string>>;
-  /** With `{{name}}` where something that was remembered stands. */
+  /** The body, with `{{name}}` in place of each remembered value. */
   readonly body: string;
-  /** What the connection keeps of the answer until its requests begin anew. */
+  /** Values of the answer that the connection remembers until it starts its requests from the beginning. */
   readonly remember?: Remember;
 }
 
-/** A run against one server: each connection goes through its own requests again and again. */
+/** A run against one server. Each connection repeats its own requests. */
 export interface Run {
   readonly url: string;
   readonly lanes: readonly (readonly LoadRequest[])[];
@@ -20,19 +20,19 @@ export interface Run {
 }
 
 export interface LoadResult {
-  /** Requests answered with 2xx per second, from the start to the last answer. */
+  /** Requests per second that were answered with 2xx, from the start to the last answer. */
   readonly rate: number;
   readonly answered: number;
-  /** Those that were cut off at the end included: the server worked on them too. */
+  /** Includes the requests that were cut off at the end, because the server worked on them, too. */
   readonly sent: number;
-  /** Errors of connections and answers other than 2xx. */
+  /** Connection errors and answers other than 2xx. */
   readonly failed: number;
   /** The first answer other than 2xx. */
   readonly refused: { readonly status: number; readonly body: string } | null;
-  /** Milliseconds. */
+  /** The median in milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/** Puts load on a server from a process of its own, load.ts. */
+/** Puts load on a server from a separate process, load.ts. */
 export type Load = (run: Run) => Promise<LoadResult>;

@@ -1,16 +1,16 @@
-// A process of its own that puts load on a server, so that what it costs is never taken for the server's.
-// It is started by `Services.load`: one message in for each run, one out.
+// A separate process that puts load on a server, so that its cost is never counted as the server's.
+// `Services.load` starts it. It receives one message for each run and answers with one.
 import autocannon from 'autocannon';
 import { type LoadRequest, type LoadResult, type Run } from './load-request.ts';
 import { fill, keep, recalls } from './memory.ts';
 import { quantiles } from './report.ts';
 
-/** How often autocannon looks whether the time is over. */
+/** The interval at which autocannon checks whether the run has ended. */
 const sampleMillis = 50;
-/** A server that does not answer for so long has failed. */
+/** A server that does not answer within this time has failed. */
 const timeoutSeconds = 10;
 
-/** A request that needs nothing of another is built once. */
+/** A request without remembered values is built once. */
 const asSent = ({ remember, ...request }: LoadRequest): autocannon.Request => ({
   method: 'POST',
   ...request,
@@ -37,7 +37,8 @@ async function load({ url, lanes, seconds }: Run): Promise<LoadResult> {
     sampleInt: sampleMillis,
     timeout: timeoutSeconds,
     setupClient: (client) => {
-      // autocannon has made this connection's settings from an empty request; now it gets its own.
+      // autocannon has initialized this connection with an empty request. The connection gets its own
+      // requests now.
       client.setRequests([...(lanes[lane++ % lanes.length] ?? [])].map(asSent));
       let status = 200;
       client.on('headers', (head: { statusCode: number }) => {

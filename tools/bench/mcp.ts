@@ -1,7 +1,8 @@
 /**
- * What the gateway takes for a call and for a list: beside the operation called directly, beside a proxy that only
- * passes it on, and beside the usual way, a server of the SDK made for each request with every tool registered. The
- * processor time is that of the process which is asked; what the API takes behind it is the first row's other side.
+ * Compares a call and a list through the gateway with three alternatives: the operation called directly, a
+ * proxy that forwards it, and an SDK server that is created for each request with every tool registered.
+ * Processor time is that of the called process. The first row's other side is the API's own processor time
+ * for the call.
  */
 import { type BenchOrg, makeOrg } from './data.ts';
 import { type LoadRequest } from './load-request.ts';
@@ -41,7 +42,7 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
   const { api, owner, bench } = await services.installation();
   const gateway = await services.app('mcp-gateway', await services.bundle('mcp-gateway'), {
     COORDINATION_API_URL: api.url,
-    // One token asks for more lists than anybody may.
+    // One token requests more lists than the rate limit allows.
     LIMIT_LISTS: '1000000/0.001',
   });
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));
@@ -94,7 +95,10 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
   });
 }
 
-/** The goal of PERFORMANCE, by processor time: what a core does of calls through the gateway and of calls directly. */
+/**
+ * The goal in the performance decision, by processor time: calls per core through the gateway, relative to
+ * direct calls per core.
+ */
 export function perCore(summaries: readonly Summary[]): string {
   const [first] = summaries;
   if (first === undefined) return '';

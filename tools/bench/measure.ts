@@ -3,19 +3,19 @@ import { type Pool } from '@muster/driver';
 import { type Load, type LoadRequest, type LoadResult } from './load-request.ts';
 import { readPostgresSeconds, readServerUse, type ServerUse } from './processor-time.ts';
 
-/** How long it is measured, and whom the progress is told. */
+/** The duration of the measurement, and the function that receives progress messages. */
 export interface Effort {
   readonly rounds: number;
-  /** Of load on one side at a time. */
+  /** The duration of the load on one server in a round. */
   readonly seconds: number;
   readonly say: (line: string) => void;
 }
 
-/** One round on one side. */
+/** One round on one server. */
 export interface Sample {
   /** Requests per second. */
   readonly rate: number;
-  /** Processor time per request, of the server and of PostgreSQL. */
+  /** Processor time per request in microseconds, of the server and of PostgreSQL. */
   readonly serverMicros: number;
   readonly postgresMicros: number | null;
   readonly p50: number;
@@ -26,18 +26,21 @@ export interface Sample {
 
 const lookMillis = 10;
 const mostLooks = 500;
-/** Between two statements of one transaction a connection is never idle, but the next caller may be about to come. */
+/**
+ * The number of successive idle observations that end the wait. No connection is idle between two statements
+ * of a transaction, but another call may be about to start.
+ */
 const looksInARow = 3;
 
 export interface Bench {
   readonly load: Load;
-  /** The owner's connections. */
+  /** A pool of the tables' owner. */
   readonly owner: Pool;
-  /** Process id of PostgreSQL. */
+  /** The process ID of PostgreSQL's main process. */
   readonly postmaster: number;
 }
 
-/** Puts load on a server for a while. Throws when anything was answered with other than 2xx. */
+/** Puts load on a server for a while. Throws if any answer is not 2xx. */
 export async function measure(
   { load, owner, postmaster }: Bench,
   what: string,
@@ -62,14 +65,15 @@ export async function measure(
 }
 
 /**
- * V8 optimizes what was called often: with 32 callers a renewal took Node 713 µs of processor time in the first 2,000 calls,
- * 530 after 6,000 and 450 after 12,000, and no less after 20,000. Operations that are slow have so many seconds instead, and
- * at most so many times what a round has: a run for a fifth of a second is one that tries the benchmark.
+ * V8 optimizes functions that are called often. With 32 callers a renewal took 713 µs of Node's processor
+ * time in the first 2,000 calls. It took 530 µs after 6,000 calls, 450 µs after 12,000, and no less after
+ * 20,000. Slow operations warm up for at most `mostWarmSeconds`, and for at most `mostWarmRounds` rounds, so
+ * that a trial run with short rounds stays short.
  */
 const [warmCalls, mostWarmSeconds, mostWarmRounds] = [12_000, 20, 16];
 const stretchSeconds = 2;
 
-/** Runs what is to be measured, for rounds of so many seconds, until it takes no less time by being run. */
+/** Runs one side until more runs would not make it faster, in rounds of `seconds`. */
 async function warmUp(run: Side, seconds: number): Promise<void> {
   const most = Math.min(mostWarmSeconds, mostWarmRounds * seconds);
   const stretch = Math.min(stretchSeconds, most);
@@ -77,12 +81,12 @@ async function warmUp(run: Side, seconds: number): Promise<void> {
     sent += (await run(stretch)).sent;
 }
 
-/** Measures one side for so many seconds. */
+/** Measures one side for this many seconds. */
 export type Side = (seconds: number) => Promise<Sample>;
 
 /**
- * Measures the sides of each course in turns, so that other work on the machine affects all of them. Answers the samples by
- * course and side, one for each round. `onWarm` runs after all have warmed up.
+ * Measures the sides of each course in turns, so that other load on the machine affects all of them. Returns
+ * the samples by course and side, one for each round. Calls `onWarm` after all sides have warmed up.
  */
 export async function inTurns(
   courses: readonly (readonly Side[])[],
@@ -99,7 +103,7 @@ export async function inTurns(
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, sides] of courses.entries()) {
       const turns = [...sides.entries()];
-      // Neither side always finds the machine as the other left it.
+      // The order alternates, so that no side always runs after the same other side.
       if ((round + index) % 2 === 1) turns.reverse();
       for (const [place, side] of turns) samples[index]?.[place]?.push(await side(seconds));
     }
@@ -108,12 +112,15 @@ export async function inTurns(
   return samples;
 }
 
-/** What was cut off at the end of a run is finished before the next begins: servers go on for callers that left. */
+/**
+ * Waits until the server has finished the requests that were cut off, because a server continues after its
+ * caller has left.
+ */
 async function untilIdle(url: string, owner: Pool): Promise<ServerUse> {
   let quiet = 0;
   for (let looks = 0; looks < mostLooks; looks += 1) {
     await pause(lookMillis);
-    // Its answer also shows that the server has had a turn since, to send what it still had to send.
+    // This answer also proves that the server's event loop has run and could send its remaining statements.
     const use = await readServerUse(url);
     const { rows } = await owner.query(
       `select from pg_stat_activity where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`,
@@ -124,7 +131,7 @@ async function untilIdle(url: string, owner: Pool): Promise<ServerUse> {
   throw new Error('PostgreSQL does not come to rest');
 }
 
-/** A server that refuses is fast; its rate would be a lie. */
+/** Throws if calls failed. A server that refuses calls is fast, so its rate would be wrong. */
 function refuseFailures(what: string, { failed, refused, answered }: LoadResult): void {
   if (failed === 0 && answered > 1) return;
   const first = refused === null ? '' : `; the first: ${refused.status} ${refused.body}`;

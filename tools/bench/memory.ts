@@ -1,19 +1,19 @@
-/** What a connection keeps of an answer for its next requests: the token of a lease, say. */
+/** Values of an answer that a connection remembers for its next requests, such as a lease token. */
 
 import { type LoadRequest } from './load-request.ts';
 
-/** By its name, where it stands in the answer: words with dots between. */
+/** The path of each value in the answer, by the value's name: property names separated by dots. */
 export type Remember = Readonly<Record<string, string>>;
 export type Memory = Record<string, string>;
 
 const placeOf = /\{\{(\w+)\}\}/g;
 
-/** How a request names what is remembered. */
+/** Returns the placeholder of a remembered value. */
 export const recall = (name: string): string => `{{${name}}}`;
 
 export const recalls = (text: string): boolean => text.search(placeOf) >= 0;
 
-/** The text with what is remembered in place of its names. Throws where nothing is. */
+/** Replaces placeholders by remembered values. Throws if a value is unknown. */
 export const fill = (text: string, memory: Memory): string =>
   text.replaceAll(placeOf, (_place, name: string) => {
     const value = memory[name];
@@ -21,7 +21,7 @@ export const fill = (text: string, memory: Memory): string =>
     return value;
   });
 
-/** Keeps what is asked for of an answer, as JSON text. */
+/** Remembers the wanted values of an answer, which is JSON text. */
 export function keep(memory: Memory, wanted: Remember, answer: string): void {
   const parsed = JSON.parse(answer) as unknown;
   for (const [name, place] of Object.entries(wanted)) {
@@ -33,7 +33,7 @@ export function keep(memory: Memory, wanted: Remember, answer: string): void {
   }
 }
 
-/** Sends requests of one connection, one after the other. Throws if one is refused. */
+/** Sends the requests of one connection, one after the other. Throws if one is refused. */
 export async function sendInTurn(url: string, requests: readonly LoadRequest[]): Promise<void> {
   const memory: Memory = {};
   for (const { path, headers, body, remember } of requests) {

@@ -1,6 +1,7 @@
 /**
- * What follows from writes, by a worker that runs as it ships: how many jobs a second go through the outbox beside BullMQ
- * alone, how late a job is where nothing else is to be done, and how late the end of a lease is noted.
+ * Measures the work that follows writes, with the shipped worker. It reports jobs per second through the
+ * outbox compared with BullMQ alone, the delay of a job on an idle worker, and the delay until an expired
+ * lease is recorded.
  */
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,23 +12,26 @@ import { type Effort } from './measure.ts';
 import { median, type Quantiles, quantiles, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
-/** Jobs of one round on each side. */
+/** The number of jobs of one round on each side. */
 const jobsPerRound = 4_000;
 const idleJobs = 100;
-/** Between two of them; longer than the relay's pause, so that they come at any moment of it. */
+/**
+ * The random pause between two jobs in milliseconds. It exceeds the relay's polling interval, so that jobs
+ * arrive at any time of the interval.
+ */
 const idlePauseMillis = { least: 50, most: 350 };
 const leases = 100;
-/** After how many seconds they end: no lease is shorter than the first. */
+/** The duration of the leases. The minimum is the shortest lease that is allowed. */
 const leaseSeconds = { least: 5, most: 10 };
 const patienceSeconds = 60;
-/** Each look counts rows, which the worker pays for too. */
+/** The polling interval. The worker shares the processor time of each poll, which counts rows. */
 const lookMillis = 100;
 
 export const outboxGoals = { ratio: 0.3, idleP99Millis: 500 };
 
 export interface OutboxSummary {
   readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
-  /** Jobs a second. */
+  /** Jobs per second. */
   readonly ours: number;
   readonly theirs: number;
   readonly idleMillis: Quantiles;
@@ -77,7 +81,7 @@ export async function measureOutbox(
   };
 }
 
-/** Rows whose job looks a record up, finds that it is gone, and is done. */
+/** Inserts rows whose job finds that its record does not exist, and succeeds. */
 const ask = (owner: Pool, orgId: string, count: number) =>
   owner.query(
     `insert into outbox (org_id, id, topic, payload)
@@ -86,7 +90,7 @@ const ask = (owner: Pool, orgId: string, count: number) =>
     [orgId, count],
   );
 
-/** Looks until the query, which counts, finds nothing any more. */
+/** Polls until the counting query returns zero. */
 async function untilNone(owner: Pool, sql: string, parameters: readonly unknown[]): Promise<void> {
   for (const end = performance.now() + patienceSeconds * 1_000; performance.now() < end;) {
     const { rows } = await owner.query<{ left: number }>(sql, [...parameters]);
@@ -118,7 +122,7 @@ async function throughOutbox(owner: Pool, orgId: string): Promise<number> {
   return measured.done / measured.seconds;
 }
 
-/** From the write of a row to the beginning of the transaction that does its work. */
+/** Measures the time from the write of a row to the start of the transaction that handles its job. */
 async function whereIdle(owner: Pool, orgId: string): Promise<Quantiles> {
   await owner.query('delete from outbox where org_id = $1', [orgId]);
   for (let job = 0; job < idleJobs; job += 1) {
@@ -134,7 +138,7 @@ async function whereIdle(owner: Pool, orgId: string): Promise<Quantiles> {
   );
 }
 
-/** From the end of a lease to the event that says so. */
+/** Measures the time from the expiry of a lease to the event about it. */
 async function pastTheirTime(owner: Pool, orgId: string): Promise<Quantiles> {
   const projectId = newId();
   await owner.query(
@@ -168,7 +172,7 @@ async function lateness(owner: Pool, millisSql: string, orgId: string): Promise<
   return quantiles(rows.map(({ millis }) => millis));
 }
 
-/** For people. */
+/** Returns the results as readable text. */
 export function renderOutbox({ ratio, ours, theirs, idleMillis, expiryMillis }: OutboxSummary): string {
   const { ratio: goal, idleP99Millis } = outboxGoals;
   return [

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** What a server says of itself in Prometheus's format. */
+/** The values that a server reports in Prometheus' format. */
 export interface ServerUse {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
 }
 
-/** Where a server says it, if not where it answers. */
+/** The addresses of the metrics of servers that have a separate one. */
 export const metricsUrls = new Map<string, string>();
 
 export async function readServerUse(url: string): Promise<ServerUse> {
@@ -22,19 +22,19 @@ export async function readServerUse(url: string): Promise<ServerUse> {
   };
 }
 
-/** Of what /proc says of processes that have ended. */
+/** Clock ticks per second: the unit in which /proc reports the time of processes that have exited. */
 const ticksPerSecond = 100;
 
 /**
- * Processor time that PostgreSQL has used so far, all of its processes together, those that have ended too; null where it
- * cannot be read.
+ * Returns the processor time in seconds that all processes of PostgreSQL have used so far, including those
+ * that have exited. Returns null if it cannot be read.
  */
 export async function readPostgresSeconds(postmaster: number): Promise<number | null> {
   if (process.platform !== 'linux') return null;
   let nanoseconds = 0;
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    // A process may end while it is looked at.
+    // A process may exit while it is read.
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const isPostmaster = Number(name) === postmaster;

@@ -2,9 +2,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-/** A program of this folder in a process of its own. It ends when this process does. */
+/** A program of this folder that runs as a child process. It exits when this process does. */
 export interface Program {
-  /** The first message that it sends. */
+  /** The first message that the program sends. */
   readonly first: unknown;
   /** Sends a message and waits for the next one. */
   ask(message: object | number): Promise<unknown>;
@@ -22,7 +22,7 @@ export async function startProgram(
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`${file} ended (code ${String(code)})`);
   });
-  // Only a caller that waits for a message needs to know.
+  // Only a caller that waits for a message needs this error.
   ended.catch(() => undefined);
   const next = async (): Promise<unknown> =>
     ((await Promise.race([once(child, 'message'), ended])) as [unknown])[0];

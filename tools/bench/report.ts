@@ -1,12 +1,12 @@
 import { type Sample } from './measure.ts';
 
-/** What was measured of one operation, against something else. */
+/** Measurements of one operation on two sides. */
 export interface Row {
   readonly name: string;
   readonly ours: readonly Sample[];
   readonly theirs: readonly Sample[];
   readonly goal: number | null;
-  /** The most that 99 of 100 calls may take. */
+  /** The highest acceptable 99th percentile in milliseconds. */
   readonly mostP99Millis?: number | undefined;
   readonly roundTrips: number | null;
 }
@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
   return low === undefined || high === undefined ? NaN : (low + high) / 2;
 }
 
-/** The value below which that share of all values lies. */
+/** Returns the value below which this share of all values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
@@ -34,7 +34,7 @@ export const quantiles = (values: readonly number[]): Quantiles => ({
   p99: quantile(values, 0.99),
 });
 
-/** The rounds' own ratios: both sides of a round ran next to each other. */
+/** The ratios within each round, because both sides of a round ran next to each other. */
 export const ratios = ({ ours, theirs }: Pick<Row, 'ours' | 'theirs'>): number[] =>
   ours.flatMap(({ rate }, round) => {
     const other = theirs[round];
@@ -101,7 +101,7 @@ const heads = [
   'round trips',
 ];
 
-/** A table for people; `/` stands between ours and theirs. */
+/** Renders a readable table. A `/` separates our value from theirs. */
 export function renderTable(summaries: readonly Summary[], sides: string): string {
   const rows = summaries.map(({ name, ours, theirs, ratio, goal, met, mostP99Millis, roundTrips }) => [
     name,

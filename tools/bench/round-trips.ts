@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a client and PostgreSQL and counts how often the client waits for an answer. */
+/** A proxy between a client and PostgreSQL that counts how often the client waits for an answer. */
 export interface Counter {
-  /** The database, by way of the counter. */
+  /** The database address through the proxy. */
   readonly url: string;
-  /** Round trips since it was asked last. */
+  /** Returns the number of round trips since the previous call. */
   take(): number;
   stop(): void;
 }
@@ -53,7 +53,7 @@ export async function startCounter(databaseUrl: string): Promise<Counter> {
   };
 }
 
-/** Follows the messages of a client: a type and a length, but for the first, which has no type. */
+/** Parses the messages of a client. Each has a type and a length, except the first, which has no type. */
 function watcher(onWait: () => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let greeted = false;

@@ -1,10 +1,16 @@
-/** Which rows a server leaves where: two that promise the same write as many rows of the same tables. */
+/**
+ * Counts the rows that a server writes to each table. Two servers with equal promises write equally many
+ * rows.
+ */
 import { type Pool } from '@muster/driver';
 
-/** Written now and then, whatever is asked: when a token was last used. */
+/** Tables that are written occasionally, independent of the call, such as the last use of a token. */
 const byTheWay = ['tokens'];
 
-/** Rows by their table, months of one as one, that transactions inserted or changed during the call. */
+/**
+ * Returns the number of rows by table that transactions inserted or changed during the call. Monthly
+ * partitions count as one table.
+ */
 export async function rowsWritten(owner: Pool, call: () => Promise<void>): Promise<Map<string, number>> {
   const [now] = (
     await owner.query<{ next: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as next')

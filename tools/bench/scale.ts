@@ -1,6 +1,6 @@
 /**
- * What sizing goes by: the log and the room that each write takes, writers of 1 to 8 organizations, 1 to 4 copies of the API,
- * and 10,000 live leases that are renewed.
+ * Measures the figures for sizing: WAL and table bytes per write, writers in 1 to 8 organizations, 1 to 4
+ * copies of the API, and renewals of 10,000 live leases.
  */
 import { createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/driver';
@@ -14,24 +14,26 @@ import { connections, pick, type Work } from './work.ts';
 import { works } from './works.ts';
 
 const organizations = 8;
-/** With 90 stories in the backlog of each, about 10,000 leases. */
+/** The number of projects. With 90 stories in each backlog there are about 10,000 leases. */
 const projectsPerOrganization = 14;
 const callsOfCost = 300;
-/** Pages that are new to the log are no part of a write's cost. */
+/**
+ * Calls before the measurement, because full page images after a checkpoint are not part of a write's cost.
+ */
 const callsBefore = 30;
 
 export interface Cost {
   readonly operation: string;
-  /** Of the write-ahead log, without page images. */
+  /** Bytes of the write-ahead log without page images. */
   readonly logBytes: number;
-  /** Of tables and their indexes. */
+  /** Bytes of tables and their indexes. */
   readonly tableBytes: number;
   readonly mostLogBytes: number;
 }
 
 export interface Crowd {
   readonly what: string;
-  /** Calls a second. */
+  /** Calls per second. */
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;
@@ -71,7 +73,7 @@ export async function measureScale(
     crowds.push({ what, rate, p50: of(({ p50 }) => p50), p99: of(({ p99 }) => p99) });
     say(`${what} measured`);
   };
-  /** On the first so many copies at once, each with its share of the connections. */
+  /** Runs the work on the first `count` copies at the same time, each with its share of the connections. */
   const onCopies = (count: number, work: Work, among: readonly BenchOrg[]): Promise<Sample[]> =>
     Promise.all(
       copies.slice(0, count).map((copy, place) => {
@@ -111,7 +113,10 @@ function workOf(name: string): Work {
   return work;
 }
 
-/** Takes the leases of all backlogs, those of one organization one after the other; answers the requests that renew them. */
+/**
+ * Acquires the leases of all backlogs, sequentially within an organization. Returns the requests that renew
+ * them.
+ */
 async function takeLeases(orgs: readonly BenchOrg[], baseUrl: string): Promise<LoadRequest[]> {
   const renewals = orgs.map(async ({ token, busy }) => {
     const { deliveryExecutions } = createClient(httpTransport({ baseUrl, token }));
@@ -127,7 +132,7 @@ async function takeLeases(orgs: readonly BenchOrg[], baseUrl: string): Promise<L
   return (await Promise.all(renewals)).flat();
 }
 
-/** The calls of a story's delivery, one after the other, each on stories of its own. */
+/** Makes the calls of a story's delivery, one after the other, each on its own stories. */
 async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promise<Cost[]> {
   const api = createClient(httpTransport({ baseUrl, token: org.token }));
   const backlog = org.busy.flatMap(({ backlogIds }) => backlogIds);
@@ -140,7 +145,7 @@ async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promis
     if (lease === undefined) throw new Error(`story ${index} has no lease`);
     return lease;
   };
-  // The most is a quarter above what was measured when each was last changed on purpose.
+  // The limit in bytes is 25 % above the value measured when the operation was last changed on purpose.
   const calls: readonly (readonly [string, number, (index: number) => Promise<unknown>])[] = [
     [
       'stories.create',

@@ -22,10 +22,10 @@ import { type Program, startProgram } from './program.ts';
 
 const run = promisify(execFile);
 
-/** Connections to Postgres of each server: what coordination-api has unless told. */
+/** The number of each server's connections to Postgres: the default of coordination-api. */
 export const poolSize = '10';
 
-/** What was started; ends in the reverse order. */
+/** Started servers and programs. They are stopped in reverse order. */
 export class Services {
   readonly #endings: (() => Promise<void> | void)[] = [];
 
@@ -37,13 +37,13 @@ export class Services {
     for (const end of this.#endings.splice(0).reverse()) await end();
   }
 
-  /** A PostgreSQL that really writes, as in production; nothing of it stays. */
+  /** Starts a PostgreSQL that writes durably, as in production. Its data is removed at the end. */
   async postgres(): Promise<Postgres> {
     const postgres = await startPostgres({
       durable: false,
       settings: {
         ...{ fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' },
-        // A checkpoint in the middle of one round would be counted against one side.
+        // A checkpoint during one round would slow down only one side.
         ...{ max_wal_size: '4GB', checkpoint_timeout: '30min' },
       },
     });
@@ -51,21 +51,21 @@ export class Services {
     return postgres;
   }
 
-  /** Connections of the owner of its tables. */
+  /** Opens a pool as the owner of the database's tables. */
   owner(databaseUrl: string): Pool {
     const owner = createPool({ url: databaseUrl, role: null, name: 'muster-bench', max: 2 });
     this.onStop(() => owner.end());
     return owner;
   }
 
-  /** A Redis in memory, as queues have it; answers its address. */
+  /** Starts a Redis without persistence and returns its address. */
   async redis(): Promise<string> {
     const redis = await startRedis({ durable: false });
     this.onStop(() => redis.stop());
     return redis.url;
   }
 
-  /** Builds an app as it ships and answers the bundle's main file. */
+  /** Builds an app as it ships and returns the bundle's main file. */
   async bundle(app: AppName | 'cli' = 'coordination-api'): Promise<string> {
     const folder = await mkdtemp(path.join(tmpdir(), 'muster-bench-'));
     this.onStop(() => rm(folder, { recursive: true, force: true }));
@@ -74,7 +74,9 @@ export class Services {
     return path.join(folder, 'main.js');
   }
 
-  /** Set-up of most measurements: a migrated database, the API on it, and measured load. */
+  /**
+   * Sets up most measurements: a migrated database, the API that uses it, and a process that puts load on it.
+   */
   async installation() {
     const postgres = await this.postgres();
     await migrate(postgres.url);
@@ -93,7 +95,7 @@ export class Services {
     return this.app('coordination-api', main, environment);
   }
 
-  /** A bundle that runs as it does in its image. */
+  /** Starts a bundle with the variables of its image. */
   async app(
     name: AppName,
     main: string,
@@ -113,19 +115,19 @@ export class Services {
     return app;
   }
 
-  /** A process that puts load on servers. */
+  /** Starts the process that puts load on servers. */
   async load(): Promise<Load> {
     const program = await this.program('load.ts');
     return async (run) => (await program.ask(run)) as LoadResult;
   }
 
-  /** The bare server that only runs a statement for each operation; answers its address. */
+  /** Starts the bare server that only runs a statement for each operation. Returns its address. */
   bare(databaseUrl: string): Promise<string> {
     const environment = { DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize, STEP: 'statement' };
     return this.bareServer('bare.ts', environment);
   }
 
-  /** A server of this folder that says where it listens; answers its address. */
+  /** Starts a server of this folder that reports its address. Returns the address. */
   async bareServer(file: string, environment: Readonly<Record<string, string>>): Promise<string> {
     return (await this.program(file, environment)).first as string;
   }

@@ -1,6 +1,6 @@
 /**
- * The stream of events: how late an event comes after the write was answered, how many events a second a process sends,
- * and what streams cost on which nothing happens.
+ * Measures the stream of events: the delay of an event after its write was answered, the events per second
+ * that a process sends, and the cost of idle streams.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, httpTransport } from '@muster/client';
@@ -14,14 +14,14 @@ import { type Effort } from './measure.ts';
 import { type Quantiles, quantiles, whole } from './report.ts';
 import { type Services } from './services.ts';
 
-/** As many as the API gives a member, and an organization at most. */
+/** The limits that the API sets for a member and for an organization. */
 const streamsOfMember = 4;
 const streamsOfOrganization = 1_000;
-/** As many as a process holds. */
+/** The limit of streams for one process. */
 const idleStreams = 5_000;
-/** Opened at once: fewer than the calls that a process answers at once. */
+/** The number of streams opened concurrently, which is below the API's limit of concurrent calls. */
 const openedAtOnce = 40;
-/** Longer than the time after which a quiet stream says its id, so that each has said one. */
+/** Exceeds the interval at which an idle stream sends its ID, so that each stream has sent one. */
 const idleMillis = 20_000;
 
 const readersOfWrites = 20;
@@ -29,13 +29,13 @@ const readersOfWrites = 20;
 const readersOfBacklog = [1, 20];
 
 export interface StreamsSummary {
-  /** From the answer of a write to its event, at each of the readers. */
+  /** The time from the answer of a write to its event, at each of the readers. */
   readonly lateMillis: Quantiles;
   readonly throughput: readonly { readonly readers: number; readonly eventsPerSecond: number }[];
   readonly idle: {
     readonly streams: number;
     readonly bytesEach: number;
-    /** Of one core, while nothing happens. */
+    /** The percentage of one core that idle streams use. */
     readonly processorPercent: number;
   };
 }
@@ -89,7 +89,7 @@ type Open = (token: string, query: string) => Promise<Dispatcher.ResponseData>;
 const clientOf = (baseUrl: string, { tokens }: BenchMembers) =>
   createClient(httpTransport({ baseUrl, token: tokens[0] ?? '' }));
 
-/** With so many members, the first of whom owns it. */
+/** Creates an organization with `count` members, the first of whom is its owner. */
 async function makeOrganization(owner: Pool, slug: string, count: number): Promise<BenchMembers> {
   const { orgId, token } = await foundOrg(owner, slug);
   const tokens = [token];
@@ -102,7 +102,7 @@ async function makeOrganization(owner: Pool, slug: string, count: number): Promi
   return { orgId, tokens };
 }
 
-/** Calls `heard` for each whole block that has data and no name of its own. */
+/** Calls `heard` for each complete event with an ID and data and without an event name. */
 async function readEvents(
   { body }: Dispatcher.ResponseData,
   heard: (text: string) => boolean,
@@ -133,11 +133,11 @@ async function measureLateness(url: string, open: Open, org: BenchMembers) {
   });
   const answered = await whenWritten(client);
   await Promise.all(reading);
-  // An event may overtake the answer of the call that made it.
+  // An event may arrive before the answer of the call that created it.
   return quantiles(came.map(({ title, at }) => Math.max(0, at - (answered.get(title) ?? NaN))));
 }
 
-/** Events a second that all readers got together. */
+/** Returns the events per second over all readers. */
 async function measureBacklog(open: Open, org: BenchMembers, cursor: string, readers: number) {
   const began = performance.now();
   await Promise.all(
@@ -155,7 +155,7 @@ async function measureIdle(url: string, open: Open, orgs: readonly BenchMembers[
   const tokens = orgs.flatMap((org) =>
     org.tokens.flatMap((token) => Array.from({ length: streamsOfMember }, () => token)),
   );
-  // Those of the measures before are gone by now.
+  // The streams of earlier measurements have closed after this pause.
   await pause(1_000);
   const before = await readServerUse(url);
   for (let done = 0; done < tokens.length; done += openedAtOnce) {

@@ -1,6 +1,6 @@
 /**
- * Webhooks, by a worker that runs as it ships: how late an event comes after the write was answered, and how many events a
- * second a worker sends to a receiver that answers at once.
+ * Measures webhooks with the shipped worker: the delay of an event after its write was answered, and the
+ * events per second that a worker sends to a receiver that answers immediately.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -18,7 +18,7 @@ import { type Services } from './services.ts';
 const endpointsOfBacklog = [1, 10];
 
 export interface WebhooksSummary {
-  /** From the answer of a write to its event at the receiver. */
+  /** The time from the answer of a write to its event at the receiver. */
   readonly lateMillis: Quantiles;
   readonly throughput: readonly {
     readonly order: Order;
@@ -29,7 +29,7 @@ export interface WebhooksSummary {
 
 type Order = 'parallel' | 'strict';
 
-/** Whoever has a path hears of each message to it. */
+/** A receiver of webhooks. It calls the listener of a path for each message to that path. */
 interface Receiver {
   readonly url: string;
   readonly heard: Map<string, (text: string) => void>;
@@ -115,7 +115,7 @@ async function measureLateness({ client, receiver }: Bench): Promise<Quantiles> 
   return quantiles([...answered].map(([title, at]) => Math.max(0, (came.get(title) ?? NaN) - at)));
 }
 
-/** Events a second that all endpoints got together, until each has all. */
+/** Returns the events per second over all endpoints, until each endpoint has received all events. */
 async function measureBacklog({ client, owner, orgId, receiver }: Bench, order: Order, count: number) {
   const arrived = Array.from({ length: count }, async (_, nth) => {
     const path = `/${order}-${count}-${nth}`;

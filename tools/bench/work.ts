@@ -1,33 +1,36 @@
-/** What a work is, and how its requests are made. */
+/** The definition of a work, and helpers that create its requests. */
 import { pathOf } from '@muster/registry';
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg, type BenchProject } from './data.ts';
 import { type LoadRequest } from './load-request.ts';
 
 export const connections = 32;
-/** Different requests of one connection, which it repeats. */
+/** The number of different requests that one connection repeats. */
 const requestsPerLane = 64;
 
-/** One request, as the product takes it and as the bare server does. */
+/** One request in the product's format and in the bare server's format. */
 export interface Twin {
   readonly muster: LoadRequest;
   readonly bare: LoadRequest;
 }
 
-/** Something that is measured on both sides. */
+/** An operation or sequence that is measured on both servers. */
 export interface Work {
   readonly name: string;
   readonly operation: string;
   readonly isWrite: boolean;
-  /** What each write of it is counted by; events unless told. */
+  /** The stream in which each write leaves an entry. `activity` if it is undefined. */
   readonly leaves?: 'activity' | 'audit';
-  /** The least share of the bare rate, by the goals; null: shown, not judged. */
+  /**
+   * The lowest acceptable share of the bare server's rate. If it is null, the result is shown without a
+   * verdict.
+   */
   readonly goal: number | null;
-  /** By the goals, the most that 99 of 100 calls may take. */
+  /** The highest acceptable 99th percentile in milliseconds. */
   readonly mostP99Millis?: number;
-  /** How many call at once; all connections unless told. */
+  /** The number of concurrent callers. All connections if it is undefined. */
   readonly callers?: number;
-  /** What one connection sends, again and again. */
+  /** Returns the requests that one connection repeats. */
   lane(orgs: readonly BenchOrg[], connection: number): Twin[];
 }
 
@@ -52,7 +55,7 @@ export const twin = (
   },
 });
 
-/** The element there, round and round. */
+/** Returns the element at this index, and starts from the beginning after the last one. */
 export function pick<Element>(elements: readonly Element[], index: number): Element {
   const element = elements[index % elements.length];
   if (element === undefined) throw new Error('nothing to pick from');
@@ -62,7 +65,10 @@ export function pick<Element>(elements: readonly Element[], index: number): Elem
 export const times = (make: (index: number) => Twin): Twin[] =>
   Array.from({ length: requestsPerLane }, (_, index) => make(index));
 
-/** Connections are spread over the organizations first, then over the busy projects of each. */
+/**
+ * Assigns a connection to an organization and a busy project. Connections are spread over organizations
+ * first, then over projects.
+ */
 export function placeOf(
   orgs: readonly BenchOrg[],
   connection: number,

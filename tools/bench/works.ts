@@ -14,7 +14,10 @@ const list = (limit: number): Work => ({
   },
 });
 
-/** The largest of answers: everything about a story that has a great deal to it, cut to its room or whole. */
+/**
+ * The largest answer: the context of a story with very much content, either truncated to its byte budget or
+ * complete.
+ */
 const context = (
   name: string,
   params: Record<string, unknown>,
@@ -32,7 +35,7 @@ const context = (
   },
 });
 
-/** Stories that one connection moves; nobody else moves them. */
+/** The number of stories that one connection moves. No other connection moves them. */
 const storiesPerMover = 16;
 
 export const works: readonly Work[] = [
@@ -55,7 +58,7 @@ export const works: readonly Work[] = [
     name: 'stories.list as cards, 200',
     operation: 'stories.list',
     isWrite: false,
-    // The bare server reads the rows of the stories alone.
+    // The bare server reads only the rows of the stories.
     goal: null,
     lane: (orgs, connection) => {
       const org = pick(orgs, connection);
@@ -97,7 +100,8 @@ export const works: readonly Work[] = [
     lane: (orgs, connection) => {
       const { org, project, seat } = placeOf(orgs, connection);
       return times((index) => {
-        // There and back, so that each is a move; only one that was cut off in between may find its story there.
+        // Moves each story there and back, so that every call is a move. Only a story whose call was cut off
+        // may already be at its destination.
         const storyId = pick(
           project.backlogIds,
           seat * storiesPerMover + (Math.floor(index / 2) % storiesPerMover),

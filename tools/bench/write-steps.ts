@@ -1,4 +1,4 @@
-/** What the bare server of writes does, for people: each step more than the one before it. */
+/** Readable names of the bare server's steps for writes. Each step includes the previous ones. */
 export const stepNames = {
   fastify: 'Fastify, a constant answer',
   statement: 'and the bare statement',

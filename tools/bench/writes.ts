@@ -1,7 +1,7 @@
 /**
- * Writes beside bare servers that do a step more each: from a constant answer to all that the promises take, which is the
- * product's tables with what their keys and triggers keep, numbers in the order of commits, and a transaction that lets
- * the token in, holds the project open and looks at the record before it writes.
+ * Compares writes with bare servers that each do one step more. The first returns a constant answer. The last
+ * keeps all promises: the product's tables with their keys and triggers, and numbers in commit order. Its
+ * transaction checks the token, holds the project open and reads the record before it writes.
  */
 import { type Pool } from '@muster/driver';
 import { bareTables } from './bare-statements.ts';
@@ -16,13 +16,16 @@ import { connections, type Work } from './work.ts';
 import { works } from './works.ts';
 import { stepNames } from './write-steps.ts';
 
-/** It may take longer than a call may. */
+/** Statistics without a statement timeout, because ANALYZE may take longer than a call is allowed to. */
 const analyze = 'begin; set local statement_timeout = 0; analyze; commit';
 
 const orgCount = 8;
 const projectsPerOrg = 2;
 
-/** The least share of the bare server that does all of it, in processor time (docs/decisions/performance.md). */
+/**
+ * The lowest acceptable share of the last bare server's rate by processor time
+ * (docs/decisions/performance.md).
+ */
 const goals: Readonly<Record<string, number>> = {
   'stories.create': 0.75,
   'stories.updateStatus': 0.6,
@@ -31,18 +34,21 @@ const goals: Readonly<Record<string, number>> = {
   'deliveryExecutions.renew': 0.75,
   'deliveryExecutions.checkpoint': 0.75,
 };
-/** Of a lane, as many as are compared by the rows that they leave: two turns of the longest work. */
+/** The number of requests of a connection whose written rows are compared: two rounds of the longest work. */
 const compared = 6;
 
 const lanesOf = (work: Work, orgs: readonly BenchOrg[], side: 'muster' | 'bare'): LoadRequest[][] =>
   Array.from({ length: connections }, (_, connection) =>
-    // The token goes with both: the last bare servers let it in.
+    // Both sides send the token, because the last bare servers check it.
     work
       .lane(orgs, connection)
       .map(({ muster, bare }) => ({ ...{ muster, bare }[side], headers: muster.headers })),
   );
 
-/** A server that writes less than is promised is no measure of one that does. */
+/**
+ * Throws if the servers write different rows. A server that writes less than promised would be no valid
+ * comparison.
+ */
 async function requireSameRows(owner: Pool, { service, bare, asked }: Ladder): Promise<void> {
   const withAll = bare.at(-1);
   for (const { name, lanes, bareLanes = lanes } of asked) {
@@ -55,7 +61,7 @@ async function requireSameRows(owner: Pool, { service, bare, asked }: Ladder): P
   }
 }
 
-/** `only`: the works by name; all that have a goal unless told. */
+/** `only` names the works. All works that have a goal are measured if it is undefined. */
 export async function measureWrites(
   services: Services,
   effort: Effort,
@@ -63,12 +69,12 @@ export async function measureWrites(
 ): Promise<LadderSummary[]> {
   effort.say('Starting PostgreSQL (fsync on), coordination-api, and the bare servers');
   const { postgres, api, owner, bench } = await services.installation();
-  // Apart from one another: a bare move puts stories where the product puts none.
+  // Each side has its own organizations, because a bare move uses ranks that the product never uses.
   const several = { count: orgCount, projects: projectsPerOrg };
   const ours = await makeOrgs(owner, api.url, 'ours', several);
   const theirs = await makeOrgs(owner, api.url, 'theirs', several);
   await owner.query(bareTables);
-  // Where both kinds of numbers stand in one table, they never meet.
+  // Sequences start far above the product's numbers, because both kinds share a table.
   await owner.query(`alter sequence bare.activity_seq restart 1000000000`);
   await owner.query(`alter sequence bare.audit_seq restart 1000000000`);
   await owner.query('grant usage on schema bare to muster_app');
