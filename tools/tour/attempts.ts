@@ -1,6 +1,6 @@
 import { MusterError } from '@muster/client';
 
-/** Result of a call that may be refused. */
+/** The result of a call that may be refused. */
 export type Outcome<Result> =
   | { readonly ok: true; readonly result: Result }
   | { readonly ok: false; readonly refusal: MusterError; readonly reason: string };
@@ -22,7 +22,10 @@ export function tally(words: Iterable<string>): string {
   return [...counts].map(([word, count]) => `${count} × ${word}`).join(', ');
 }
 
-/** Splits the cards among the players. All players work at the same time, each through their own cards in order. */
+/**
+ * Splits the cards among the players. All players work at the same time. Each handles their own cards in
+ * order.
+ */
 export async function workTogether<Card, Player>(
   cards: readonly Card[],
   players: readonly Player[],
@@ -36,7 +39,7 @@ export async function workTogether<Card, Player>(
   );
 }
 
-/** Returns the element at the index, counted round the list. */
+/** Returns the element at this index, and starts from the beginning after the last one. */
 export function at<Element>(elements: readonly Element[], index: number): Element {
   const element = elements[index % elements.length];
   if (element === undefined) throw new Error('nothing to choose from');

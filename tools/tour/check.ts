@@ -1,7 +1,7 @@
 /** A statement that must hold, and the problems found with it. */
 export class Check {
   readonly name: string;
-  /** Numbers of the records that were checked. */
+  /** The numbers of records that were checked. */
   detail = '';
   readonly problems: string[] = [];
 
@@ -17,7 +17,7 @@ export class Check {
     this.problems.push(problem);
   }
 
-  /** Calls `problem` only if the condition is false. */
+  /** Adds a problem if the condition is false. */
   that(holds: boolean, problem: () => string): void {
     if (!holds) this.problems.push(problem());
   }

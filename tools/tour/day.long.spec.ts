@@ -1,4 +1,4 @@
-/** The day of `npm run tour` on a temporary instance, and proof that its checks can fail. */
+/** Tests the day of `npm run tour` on a temporary instance, and proves that its checks can fail. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BoardFile } from '@muster/import-files/board-file';
 import { checkKept } from './checks/kept.ts';

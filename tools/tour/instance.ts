@@ -11,17 +11,17 @@ import {
   startThrowAwayApp,
 } from '@muster/tools';
 
-/** An installation of Muster that the tour runs on. */
+/** An installation of Muster that the tour uses. */
 export interface Instance {
   readonly baseUrl: string;
-  /** Address of its MCP gateway. */
+  /** The address of the MCP gateway. */
   readonly mcpUrl: string;
-  /** Of a login that owns the tables. */
+  /** A database address whose login owns the tables. */
   readonly databaseUrl: string;
   readonly description: string;
-  /** Folder that its worker writes mails to. */
+  /** The folder to which the worker writes mails. */
   readonly mailFolder: string;
-  /** Last lines of the API's log, or a line that says where the log is. */
+  /** The last lines of the API's log, or a line that says where the log is. */
   readonly tail: () => readonly string[];
   readonly stop: () => Promise<void>;
 }

@@ -7,7 +7,7 @@ export interface Call {
   readonly operation: Operation;
   /** Null if no answer came. */
   status: number | null;
-  /** Reason of a refusal. */
+  /** The reason of a refusal. */
   reason: string | null;
 }
 

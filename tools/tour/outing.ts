@@ -1,12 +1,12 @@
 import { Check } from './check.ts';
 import { showStep } from './show.ts';
 
-/** Runs the steps of a tour and shows each. A step that fails does not keep the next one from running. */
+/** Runs the steps of a tour and prints each. After a failed step the next one still runs. */
 export class Outing {
   readonly broken = new Check('every step went through');
   #steps = 0;
 
-  /** `work` returns a line that says what happened. The journal counts its calls. */
+  /** Runs one step. `work` returns a line with its result. The journal counts its calls. */
   async step(
     name: string,
     work: () => Promise<string>,

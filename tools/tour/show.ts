@@ -7,7 +7,7 @@ export function show(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints a step with its calls and time in columns, then its result. */
+/** Prints a step's name, calls and time in columns, then its result. */
 export function showStep(name: string, line: string, calls: number, millis: number): void {
   const seconds = `${(millis / 1000).toFixed(1)} s`;
   show(`  ${name.padEnd(nameWidth)}${`${calls} calls`.padStart(11)}${seconds.padStart(8)}   ${line}`);

@@ -4,7 +4,7 @@ import { addMember, createOrganization, createToken } from '@muster/organization
 import { type Instance } from './instance.ts';
 import { type Journal } from './journal.ts';
 
-/** A member or an agent, and the API as their token opens it. */
+/** A member or an agent, with a client that uses their token. */
 export interface Teammate {
   readonly name: string;
   readonly memberId: string;
@@ -26,7 +26,7 @@ const members = [
 
 export type Team = Awaited<ReturnType<typeof foundTeam>>;
 
-/** Founds an organization of its own for this tour, so that the next tour on the same instance starts empty. */
+/** Creates a separate organization for this tour, so that the next tour on the same instance starts empty. */
 export async function foundTeam(instance: Instance, journal: Journal, orgSlug: string) {
   return withPool(instance, async (pool) => {
     await createOrganization(pool, { name: 'On tour', slug: orgSlug, plan: 'team', owner });
@@ -36,16 +36,16 @@ export async function foundTeam(instance: Instance, journal: Journal, orgSlug: s
     const people = {
       ...{ ana: await join('ana'), ben: await join('ben'), chloe: await join('chloe') },
       ...{ dmitri: await join('dmitri'), esra: await join('esra'), femi: await join('femi') },
-      // Agents of Chloé and of Dmitri.
+      // The agents of Chloé and Dmitri.
       ...{ scout: await join('chloe', 'Scout'), sorter: await join('dmitri', 'Sorter') },
     };
-    /** A viewer reads and comments; all others may work on stories. */
+    /** A viewer reads and comments. All others may work on stories. */
     const gwen = await join('gwen');
     return { orgSlug, ...people, gwen, writers: Object.values(people) };
   });
 }
 
-/** Makes a token as an operator would, and returns its owner. */
+/** Creates a token as an operator would, and returns its owner with a client. */
 export async function joinByToken(
   pool: Pool,
   instance: Instance,
@@ -63,7 +63,7 @@ export async function joinByToken(
   return joinAs(instance, journal, token, agent);
 }
 
-/** Returns the owner of a token. */
+/** Returns the owner of a token with a client. */
 export async function joinAs(
   { baseUrl }: Instance,
   journal: Journal,
@@ -77,7 +77,7 @@ export async function joinAs(
   };
 }
 
-/** Opens a pool with the rights of an operator for this work. */
+/** Runs `work` with a database pool that has an operator's rights. */
 export async function withPool<Result>(
   { databaseUrl }: Instance,
   work: (pool: Pool) => Promise<Result>,

@@ -2,7 +2,7 @@ import { type Story, type StorySummary } from '@muster/registry';
 import { type BoardFile } from '@muster/import-files/board-file';
 import { type Team, type Teammate } from './team.ts';
 
-/** Fields of a story as the last acknowledged write left them. */
+/** Fields of a story after the last acknowledged write. */
 type StoryTruth = Pick<
   Story,
   'title' | 'status' | 'labels' | 'epicId' | 'estimate' | 'priority' | 'blockedBy'
@@ -15,24 +15,24 @@ export interface CommentTruth {
   body: string | null;
   readonly mentions: readonly string[];
   resolved: boolean;
-  /** Emoji → number of members who gave it. */
+  /** The number of members who gave each emoji. */
   readonly reactions: Map<string, number>;
 }
 
-/** The project of the morning, and what it must contain at the end. */
+/** The project of the morning, with its expected content at the end. */
 export interface Tour {
   readonly board: BoardFile;
   readonly team: Team;
   readonly projectId: string;
-  /** Ids by the file's localId. */
+  /** IDs by the file's localId. */
   readonly storyIds: ReadonlyMap<string, string>;
   readonly stories: Map<string, StoryTruth>;
-  /** All versions of each spec by the id of its story, oldest first. */
+  /** All versions of each spec by the ID of its story, oldest first. */
   readonly specs: Map<string, string[]>;
   readonly comments: Map<string, CommentTruth>;
 }
 
-/** Part of the morning. `run` returns a line that says what happened. */
+/** A part of the morning. `run` returns a line with its result. */
 export interface Step {
   readonly name: string;
   readonly run: (tour: Tour) => Promise<string>;
@@ -48,7 +48,7 @@ export const truthOf = ({
   blockedBy,
 }: StoryTruth): StoryTruth => ({ title, status, labels, epicId, estimate, priority, blockedBy });
 
-/** Remembers a story as a write answered it. */
+/** Remembers the story that a write returned. */
 export function noteStory({ stories }: Tour, story: Story): void {
   stories.set(story.id, truthOf(story));
 }

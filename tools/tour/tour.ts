@@ -1,7 +1,8 @@
-// npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with roles.
-// npm run tour -- --mcp: a day of two agents by MCP alone, in core mode, and what it costs a model.
-// Both use the public API and check the results. They run on the instance of `npm start`, in organizations of their own,
-// or on a temporary instance if none is running here.
+// npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with
+// roles.
+// npm run tour -- --mcp: a day of two agents that only use MCP, in core mode, and its cost for a model.
+// Both use the public API and check the results. They use the instance of `npm start`, in separate
+// organizations, or a temporary instance if none is running here.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -28,7 +29,7 @@ async function readPlan(): Promise<Plan> {
   const [given] = positionals;
   if (positionals.length > (values.mcp ? 0 : 1)) throw new Error(usage);
   if (values.mcp) return { title: 'by MCP alone', spend: spendAgentDay };
-  // npm runs scripts in the root of the repository; a relative path refers to the caller's folder.
+  // npm runs scripts in the root of the repository. A relative path refers to the caller's folder.
   const file = given === undefined ? ownBoard : path.resolve(process.env['INIT_CWD'] ?? '.', given);
   const boardFile = await readBoardFile(file);
   return {

@@ -5,7 +5,10 @@ import { type Call } from '../journal.ts';
 
 /** Refusals that every operation may answer in addition to its own. */
 const general = new Set(['not_found', 'role', 'idempotency_in_flight', 'idempotency_mismatch']);
-/** Refusals that depend on the record instead of the role have this status and no reason in the contract. */
+/**
+ * Refusals that depend on the record instead of the role have this status. The contract does not list their
+ * reasons.
+ */
 const forbidden = 403;
 
 /** Checks every recorded answer. */

@@ -1,4 +1,7 @@
-/** The part of npm run clients that needs no download: the protocol's own packages in both eras, and the stub of a model. */
+/**
+ * Tests the part of `npm run clients` that needs no download: the protocol's own packages in both protocol
+ * eras, and the stub model.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { repositoryRoot } from '@muster/tools';

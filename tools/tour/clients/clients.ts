@@ -1,8 +1,9 @@
-// npm run clients [-- --write] [-- --sign-in]: real clients of MCP against the gateway, in core mode: how each opens, what it lists,
-// whether a call and a refusal arrive whole, and what it says to a bad token. They are installed in exact versions, in a
-// folder of their own. They run on the instance of `npm start`, else on one that is brought up. --write puts the table
-// into docs/mcp-clients-tried.md. --sign-in has clients with a login of their own sign in by the bare address instead, at an
-// installation that is brought up, where a person lets them in, in a real browser.
+// npm run clients [-- --write] [-- --sign-in]: tries real MCP clients against the gateway in core mode. It
+// records how each client opens the connection and which tools it lists. It also records whether a call and a
+// refusal arrive complete, and how the client reports a bad token. The clients are installed in exact
+// versions, in a separate folder. They use the instance of `npm start`, or a temporary one. --write puts the
+// table into docs/mcp-clients-tried.md. --sign-in instead has clients with their own login sign in by the
+// bare address at a temporary installation, where a person approves them in a real browser.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
@@ -21,7 +22,7 @@ import { type SignedIn, signingTable, trySigningIn } from './signing-in/signing-
 import { tryModelClient } from './trying-models.ts';
 import { table, type Tried, tryProbe } from './trying.ts';
 
-/** Of the connection's list. */
+/** Lists the names of the tools on this connection. */
 async function namesOfTools(url: string, token: string): Promise<string[]> {
   const answer = await fetch(url, {
     method: 'POST',

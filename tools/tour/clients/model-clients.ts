@@ -1,4 +1,7 @@
-/** Agents made with an SDK, and coding agents of the command line, each set up as its users do, with a stub in place of its model. */
+/**
+ * Agents built with an SDK, and coding agents of the command line. Each is set up as its users do, with a
+ * stub instead of its model.
+ */
 import { type packages } from './packages.ts';
 import { scripted } from './scripted-clients.ts';
 
@@ -13,17 +16,20 @@ interface Named {
   readonly package: keyof typeof packages;
 }
 
-/** A program of its own. */
+/** A client that is a separate program. */
 export interface Installed extends Named {
-  /** From the folder that the packages are in. */
+  /** The program and its first arguments, relative to the folder of the packages. */
   readonly program: readonly string[];
-  /** By their paths in its own home, which is the folder that it runs in too. */
+  /** Configuration files by their path in the client's home folder, which is also its working directory. */
   readonly files: (place: Place) => Readonly<Record<string, string>>;
   readonly env: (place: Place) => Readonly<Record<string, string>>;
   readonly args: readonly string[];
 }
 
-/** A module for Node, which runs where the packages are, with URL, TOKEN, MODEL and PROMPT in its environment. */
+/**
+ * A client that is a Node module. It runs in the folder of the packages, with URL, TOKEN, MODEL and PROMPT in
+ * its environment.
+ */
 export interface Scripted extends Named {
   readonly script: string;
 }

@@ -1,4 +1,7 @@
-/** Packages that only `npm run clients` needs: exact versions, in a folder of their own, never among the project's. */
+/**
+ * Packages that only `npm run clients` needs. They have exact versions and a separate folder, outside the
+ * project's packages.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -28,7 +31,7 @@ export const packages = {
 
 export const clientsFolder = path.join(dataFolder, 'clients');
 
-/** Installs what is not there yet, without running a script of any package. */
+/** Installs missing packages without running their install scripts. */
 export async function installClients(): Promise<void> {
   const wanted = `${JSON.stringify({ private: true, type: 'module', dependencies: packages }, null, 2)}\n`;
   const manifest = path.join(clientsFolder, 'package.json');

@@ -1,13 +1,16 @@
-/** docs/mcp-clients-tried.md: a table for each way in, the other one of which stays as it was. */
+/**
+ * Updates docs/mcp-clients-tried.md, which has one table for clients with a token and one for clients that
+ * sign in.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { repositoryRoot } from '@muster/tools';
 
 const file = path.join(repositoryRoot, 'docs/mcp-clients-tried.md');
-/** What stands above each table. */
+/** The heading above each table. */
 const heads = { token: '## By a token', 'sign-in': '## By signing in' } as const;
 
-/** A page whose table under this head is another. */
+/** Returns the page with a new table under this heading. The other table stays unchanged. */
 export function withTable(page: string, kind: keyof typeof heads, table: string): string {
   const head = page.indexOf(`${heads[kind]}\n`);
   const start = page.indexOf('\n|', head) + 1;

@@ -1,6 +1,7 @@
 /**
- * What each client is told to do, as its users would: connect, list the tools, call one, and call one that is refused. A
- * probe runs where its packages are, with URL and TOKEN in its environment, and prints what it saw as one line of JSON.
+ * Scripts that use each client as its users would: connect, list the tools, call one, and call one that is
+ * refused. A probe runs in the folder of its packages, with URL and TOKEN in its environment, and prints its
+ * result as one line of JSON.
  */
 import { type packages } from './packages.ts';
 
@@ -33,7 +34,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 const v2 = `import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 `;
 
-/** A command line that prints to standard output, called three times. */
+/** Returns a probe of a command line that prints to standard output. It is called three times. */
 const commandLine = (bin: string, list: string, call: string, refuse: string): string => `${print}
 import { spawnSync } from 'node:child_process';
 const run = (args) => { const { stdout, stderr } = spawnSync(process.execPath, [${JSON.stringify(bin)}, ...args], { encoding: 'utf8' }); return stdout + stderr; };

@@ -1,4 +1,4 @@
-/** Stands between a client and the gateway, and notes how the client opens. */
+/** A proxy between a client and the gateway that records how the client opens the connection. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { type AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ const Opening = z.object({
 
 export interface Recorder {
   readonly url: string;
-  /** `initialize 2025-11-25`, or what else came first; undefined where nothing came. */
+  /** Returns `initialize 2025-11-25` or another first message. Undefined if no message came. */
   readonly opening: () => string | undefined;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** Agents of a few lines, made with the SDKs that have a loop of their own: it gives the model the tools and calls what it chooses. */
+/**
+ * Short agents built with SDKs that have their own agent loop. The loop gives the tools to the model and
+ * makes the calls that the model chooses.
+ */
 import { type Scripted } from './model-clients.ts';
 
 const place = `const { URL: place, TOKEN, MODEL, PROMPT } = process.env;

@@ -1,17 +1,20 @@
-/** What OpenAI takes of a tool that is declared strict, and what its models then send. It refuses a whole request for one. */
+/**
+ * Rules of OpenAI for schemas of strict tools, and the arguments that its models then send. One invalid tool
+ * makes OpenAI refuse the whole request.
+ */
 
 type Json = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** https://platform.openai.com/docs/guides/structured-outputs names them. */
+/** The formats that https://platform.openai.com/docs/guides/structured-outputs lists. */
 const formats: ReadonlySet<string> = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
 ]);
 const refusedWords = ['allOf', 'not', 'oneOf', 'dependentRequired', 'dependentSchemas', 'if', 'then', 'else'];
 
-/** Why a strict schema would be refused, by path; none where it is taken. */
+/** Returns the reasons for which a strict schema would be refused, by path. Empty if it is accepted. */
 export function refusalsOf(schema: unknown, path = '$'): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one, at) => refusalsOf(one, `${path}[${at}]`));
   if (!isObject(schema)) return [];
@@ -41,7 +44,10 @@ const takesNull = (schema: unknown): boolean =>
   ([schema['type']].flat().includes('null') ||
     (Array.isArray(schema['anyOf']) && schema['anyOf'].some((one) => takesNull(one))));
 
-/** A model that has to name every parameter sends null for each that it does not mean. */
+/**
+ * Returns the arguments with null for each required parameter that the model does not use, because a strict
+ * tool requires every parameter.
+ */
 export function filled(schema: unknown, args: Json): Record<string, unknown> {
   const { properties, required } = isObject(schema) ? schema : {};
   const unmeant = isObject(properties)

@@ -1,6 +1,7 @@
 /**
- * A model that is none: it speaks the protocols of Anthropic, OpenAI (responses and chat) and Gemini, has its client call
- * who it is and then a story that is not there, and keeps what it was told of both. It stands where a vendor's would.
+ * A stub of a model that speaks the protocols of Anthropic, OpenAI (responses and chat) and Gemini. It has
+ * its client call `session_identity` and then start work on a story that does not exist, and records both
+ * results. It replaces the vendor's server.
  */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -9,11 +10,11 @@ import { filled, refusalsOf } from './strict-schemas.ts';
 
 export interface StubModel {
   readonly url: string;
-  /** Names of tools that a client told its model of, by the longest of its lists. */
+  /** Names of the tools that a client told its model, from the longest of its lists. */
   readonly tools: () => ReadonlySet<string>;
-  /** Those of them that were declared strict. */
+  /** The names of tools that were declared strict. */
   readonly strict: () => ReadonlySet<string>;
-  /** All that clients sent, in order. */
+  /** Returns all requests of clients, in order. */
   readonly heard: () => string;
   close(): Promise<void>;
 }
@@ -21,9 +22,9 @@ export interface StubModel {
 type Json = Record<string, unknown>;
 interface Told {
   readonly name: string;
-  /** Of OpenAI's responses, where tools of a server stand together. */
+  /** The namespace of the tool's server, only in OpenAI's responses. */
   readonly namespace?: string;
-  /** Of its parameters, as the client converted it; none where a model is told names alone. */
+  /** The schema of the parameters as the client converted it. Undefined if the client told only names. */
   readonly schema?: Json;
   readonly isStrict: boolean;
 }
@@ -42,10 +43,10 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** Where a protocol has the schema of a tool's parameters. */
+/** The fields that contain a tool's parameter schema in the different protocols. */
 const schemaFields = ['parameters', 'input_schema', 'parametersJsonSchema'];
 
-/** Tools of all shapes that the protocols have: plain, as functions, as declarations, and in namespaces. */
+/** Finds tools in all formats of the protocols: plain, as functions, as declarations, and in namespaces. */
 function toolsIn(body: Json): Told[] {
   const found = (one: Json, namespace?: string): Told[] => {
     const inner = [...listOf(one['functionDeclarations']), ...listOf(one['tools'])];
@@ -61,15 +62,15 @@ function toolsIn(body: Json): Told[] {
   return listOf(body['tools']).flatMap((one) => found(one));
 }
 
-/** Of tools, in all protocols. A model that is refused so often gives up. */
+/** The number of tool results, in any protocol, after which the model gives up. */
 const mostAnswers = 8;
 const answersIn = (text: string): number =>
   text.match(/"(?:tool_result|function_call_output|functionResponse)"|"role": ?"tool"/g)?.length ?? 0;
 
-/** What the model wants next: nothing more once both calls were answered, or where there are no tools. */
+/** Returns the next tool call. Undefined if both calls were answered, or if there are no tools. */
 function nextCall(body: Json, text: string): Call | undefined {
   const tools = toolsIn(body);
-  // What a client's own classification of a prompt asks has none.
+  // A client's own classification of a prompt comes without tools.
   if (tools.length === 0 || answersIn(text) >= mostAnswers) return undefined;
   const done = Number(text.includes('serverTime')) + Number(text.includes('not_found'));
   const next = wanted[done];
@@ -79,7 +80,7 @@ function nextCall(body: Json, text: string): Call | undefined {
     const { name, namespace, schema } = tool;
     return { name, ...(namespace !== undefined && { namespace }), args: filled(schema, next.args) };
   }
-  // Claude Code tells the names alone, and looks a tool up by this.
+  // Claude Code tells only the tools' names, and finds a tool by this search.
   const search = tools.find(({ name }) => name === 'ToolSearch');
   const names = wanted.map(({ end }) => `mcp__muster__${end}`).join(',');
   return search && !text.includes('tool_reference')

@@ -1,4 +1,7 @@
-/** One coding agent at a time, with a good token and with a bad one; what reached its model is what it passed on. */
+/**
+ * Tries one coding agent at a time, with a valid and with an invalid token. The messages that reached its
+ * model show what it passed on.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,7 +37,7 @@ async function said({ file, args, cwd, env }: Run): Promise<string> {
   return text;
 }
 
-/** Runs it in a home of its own, which is gone afterwards. */
+/** Runs the client in a temporary home folder. */
 async function runInstalled(client: Installed, place: Place, home: string): Promise<string> {
   for (const [file, text] of Object.entries(client.files(place))) {
     await mkdir(path.dirname(path.join(home, file)), { recursive: true });
@@ -67,13 +70,16 @@ async function runIn(client: ModelClient, place: Place): Promise<string> {
   }
 }
 
-/** What its user sees of a server that refused the token, among all that it prints; most go on without a word. */
+/**
+ * Returns the line of output from which a user sees that the server refused the token. Most clients print no
+ * such line.
+ */
 function complaintIn(said: string): string {
   const lines = stripVTControlCharacters(said).split('\n');
   const line = lines.find(
     (one) => /muster|mcp|connect/i.test(one) && /fail|error|401|auth|unavailable|disconnect/i.test(one),
   );
-  // What differs in each run says nothing.
+  // Removes text that differs in each run.
   return (line ?? 'nothing')
     .replace(/^\S+Z\s+/, '')
     .replaceAll(/127\.0\.0\.1:\d+/g, 'localhost')
@@ -81,10 +87,13 @@ function complaintIn(said: string): string {
     .slice(0, mostShown);
 }
 
-/** `mcp__muster__start_work` and `muster_start_work` are `start_work`. */
+/**
+ * Returns true for names with the client's prefix: `mcp__muster__start_work` and `muster_start_work` are
+ * `start_work`.
+ */
 const isOurs = (name: string, ours: readonly string[]): boolean => ours.some((one) => name.endsWith(one));
 
-/** `ours` are the names of all tools in core mode. */
+/** Tries one client. `ours` are the names of all tools in core mode. */
 export async function tryModelClient(
   client: ModelClient,
   url: string,

@@ -1,4 +1,4 @@
-/** One client at a time, with a good token and with a bad one. */
+/** Tries one client at a time, with a valid and with an invalid token. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
@@ -13,14 +13,19 @@ export interface Tried {
   readonly version: string;
   readonly opens: string;
   readonly tools: number | null;
-  /** How many of them its model was told of as strict; none where there is no model. */
+  /**
+   * The number of tools that the client declared strict to its model. Undefined for clients without a model.
+   */
   readonly strict?: number;
-  /** Whether the answer, and the refusal with its hint, came as the gateway sent them. */
+  /**
+   * True if the answer arrived as the gateway sent it. `refusal` is true if the refusal arrived with its
+   * hint.
+   */
   readonly call: boolean;
   readonly refusal: boolean;
-  /** What its user sees of a token that is refused. */
+  /** The message that the user sees if the token is refused. */
   readonly badToken: string;
-  /** What went wrong, where something did. */
+  /** The problem, if there was one. */
   readonly trouble?: string;
 }
 
@@ -40,9 +45,9 @@ async function runProbe(folder: string, program: string, url: string, token: str
   return said;
 }
 
-/** The line of an error that its user reads first. */
+/** Returns the line of an error that the user reads first. */
 export function errorLineIn(said: string): string {
-  // A port differs in each run, and says nothing.
+  // Replaces ports, which differ in each run.
   const lines = said
     .replaceAll(/127\.0\.0\.1:\d+/g, 'localhost')
     .split('\n')
@@ -55,7 +60,7 @@ export function errorLineIn(said: string): string {
   return found.slice(0, mostShown);
 }
 
-/** `folder` is where its packages are. */
+/** Tries one probe. `folder` contains its packages. */
 export async function tryProbe(
   probe: Probe,
   url: string,

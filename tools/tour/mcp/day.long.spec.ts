@@ -1,4 +1,4 @@
-/** The day of two agents by MCP alone, on a temporary instance: npm run tour -- --mcp. */
+/** Tests the day of two agents that only use MCP, on a temporary instance: npm run tour -- --mcp. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Instance, startInstance } from '../instance.ts';
 import { spendAgentDay } from './day.ts';

@@ -1,6 +1,8 @@
 /**
- * A day of two agents by MCP alone, in core mode: one finds work, writes it down, asks, waits, hands it on; the other goes
- * on, forgets all, hears that it is to stop, and lets go; a person lifts the stop, and the first hands it in.
+ * A day of two agents that only use MCP, in core mode. The first agent finds work, edits its spec, asks a
+ * question, waits for the answer and hands the work over. The second continues, loses its context, receives
+ * the request to stop, and releases the work. A member withdraws the request, and the first agent submits the
+ * work.
  */
 import { z } from 'zod';
 import { check, type Check } from '../check.ts';
@@ -10,11 +12,11 @@ import { Outing } from '../outing.ts';
 import { foundTeam } from '../team.ts';
 import { type Line, openLine, Tally, type ToolResult } from './line.ts';
 
-/** What a day may cost a model. */
+/** The limits of a day's cost for a model: calls, and bytes of arguments and answers. */
 const mostCalls = 15;
 const mostBytes = 30_000;
 
-/** Of the agent that begins, and of the other. */
+/** The run of the first agent, and the run of the second. */
 const [runId, theirRun] = ['night-shift', 'morning-shift'];
 const paths = ['src/fares/**'];
 
@@ -39,7 +41,7 @@ const good = ({ isError, text, value }: ToolResult): ToolResult['value'] => {
 };
 const kindsIn = (value: unknown): string[] => Signals.parse(value).signals.map(({ kind }) => kind);
 
-/** Two agents of different members and a board: a story, one that waits for it, and no other. */
+/** Creates two agents of different members, and a board with a story and another story that waits for it. */
 async function arrange(instance: Instance, journal: Journal, orgSlug: string) {
   const team = await foundTeam(instance, journal, orgSlug);
   const { ana } = team;
@@ -56,15 +58,15 @@ async function arrange(instance: Instance, journal: Journal, orgSlug: string) {
 }
 
 interface Day extends Awaited<ReturnType<typeof arrange>> {
-  /** How the two agents reach the gateway: the one who begins, and the other. */
+  /** The connections of the first and of the second agent to the gateway. */
   readonly mine: Line;
   readonly theirs: Line;
   readonly tally: Tally;
-  /** What the tally had once the work was handed in. */
+  /** The tally when the work was submitted. */
   readonly counted: { calls: number; bytes: number };
   readonly heard: Check;
   readonly told: Check;
-  /** What is worked on, by whichever of the two. */
+  /** The work in progress, held by either agent. */
   work: Held;
 }
 
@@ -83,7 +85,7 @@ async function beginDay(instance: Instance, orgSlug: string): Promise<Day> {
   };
 }
 
-/** What an answer began is worked on from here on. */
+/** Remembers the execution that this answer started. */
 function begin(day: Day, answer: ToolResult): void {
   const { execution, leaseToken } = Begun.parse(good(answer));
   day.work = { executionId: execution.id, leaseToken };
@@ -168,7 +170,7 @@ const stopWhenAsked: Step = async ({ theirs, heard, work, team: { ana } }) => {
 const handIn: Step = async (day) => {
   const { mine, heard, wanted, tally, counted, team } = day;
   const { ana } = team;
-  // A stop stays in force until a member lifts it.
+  // A request to stop stays in force until a member withdraws it.
   await ana.api.deliveryExecutions.update({ executionId: day.work.executionId, requestStop: false });
   begin(day, await mine.call('start_work', { storyId: wanted.key, runId, resources: paths }));
   const pullRequest = { number: 7, url: 'https://github.com/acme/fares/pull/7' };

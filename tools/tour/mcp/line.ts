@@ -1,4 +1,7 @@
-/** A connection of an agent to the MCP gateway, in core mode: what it calls, and how much of that a model reads. */
+/**
+ * An agent's connection to the MCP gateway in core mode. It counts the calls and the bytes that a model
+ * reads.
+ */
 
 export interface ToolResult {
   readonly isError: boolean;
@@ -6,15 +9,18 @@ export interface ToolResult {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** All calls of a day, by whomever. */
+/** All calls of a day, by either agent. */
 export class Tally {
   readonly calls: string[] = [];
-  /** Of arguments and answers, as a model has them in its context. */
+  /** Bytes of arguments and answers as they appear in a model's context. */
   bytes = 0;
 }
 
 export interface Line {
-  /** Calls a tool by its name; a refusal is an answer. Throws where the gateway answers with no result. */
+  /**
+   * Calls a tool by its name, and returns a refusal as an answer. Throws if the gateway's answer has no
+   * result.
+   */
   readonly call: (name: string, args?: Readonly<Record<string, unknown>>) => Promise<ToolResult>;
 }
 

@@ -83,7 +83,7 @@ async function decide(tour: Tour, storyId: string): Promise<void> {
   if (truth !== undefined) truth.body = body;
 }
 
-/** A comment disappears when it is deleted; one with replies keeps its place. */
+/** Deletes comments. A deleted comment disappears, unless it has replies. */
 async function deleteComments(tour: Tour, storyId: string): Promise<void> {
   const { ben, dmitri, femi } = tour.team;
   const slip = await say(tour, storyId, { by: dmitri, body: 'Wrong window, sorry.' });

@@ -4,7 +4,7 @@ import { type Step } from '../tour-state.ts';
 const editedSpecs = 4;
 const kibibytes = (bytes: number): string => (bytes / 1024).toFixed(0);
 
-/** Eight write the file's specs at the same time, each their share. */
+/** Eight members and agents write the file's specs at the same time, each a part of them. */
 export const specs: Step = {
   name: 'The specs go in',
   run: async (tour) => {
@@ -21,7 +21,7 @@ export const specs: Step = {
   },
 };
 
-/** A person and an agent edit the longest specs in turn; then the first version comes back. */
+/** A person and an agent edit the longest specs in turn. Then the first version is restored. */
 export const specEdits: Step = {
   name: 'Specs are edited',
   run: async ({ team: { ben, chloe, scout }, specs: all }) => {

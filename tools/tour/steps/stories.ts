@@ -8,7 +8,9 @@ const plannedStories = 32;
 const movedStories = 48;
 const newStoriesPerWriter = 3;
 
-/** Eight people and agents label and estimate stories; some stories wait for another one or for a person. */
+/**
+ * Eight people and agents label and estimate stories. Some stories wait for another story or for a person.
+ */
 export const planning: Step = {
   name: 'Work is planned',
   run: async (tour) => {
@@ -34,7 +36,7 @@ export const planning: Step = {
   },
 };
 
-/** Everyone moves cards of their own; then one person puts some at the top of their columns. */
+/** Every writer moves their own cards. Then one person puts some cards at the top of their columns. */
 export const moves: Step = {
   name: 'Cards move',
   run: async (tour) => {
@@ -58,7 +60,7 @@ export const moves: Step = {
   },
 };
 
-/** Everyone writes down new stories at the same time, the first of each with a spec. */
+/** Every writer creates new stories at the same time. The first story of each writer has a spec. */
 export const creates: Step = {
   name: 'New stories come',
   run: async (tour) => {

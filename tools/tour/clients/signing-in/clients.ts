@@ -13,10 +13,13 @@ export interface SigningClient {
   readonly program: readonly string[];
   readonly files: (place: SigningPlace) => Readonly<Record<string, string>>;
   readonly env: (place: SigningPlace) => Readonly<Record<string, string>>;
-  /** What comes before, where a file does not do. */
+  /** A command before the login, if a configuration file is not sufficient. */
   readonly setUp?: (place: SigningPlace) => readonly string[];
   readonly login: (place: SigningPlace) => readonly string[];
-  /** Says who it is; the answer, or what its model was told, has the agent's name. */
+  /**
+   * Calls the tool that names the caller. The output, or the messages to the client's model, contain the
+   * agent's name.
+   */
   readonly call: (place: SigningPlace) => readonly string[];
 }
 
@@ -28,7 +31,7 @@ function modelClient(name: string): Installed {
   return found;
 }
 
-/** A coding agent as it is set up with a token, without the token. */
+/** Returns a coding agent's usual setup without its token. */
 function withoutToken(
   name: string,
   { files, ...own }: Pick<SigningClient, 'login'> & Partial<SigningClient>,

@@ -1,4 +1,7 @@
-/** An installation where people sign in, reached by one address that can leave out of its metadata that it reads documents. */
+/**
+ * Starts an installation where people sign in. Its single address can omit from its metadata that it accepts
+ * client ID documents.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
@@ -15,9 +18,9 @@ import { startPostgres, startThrowAwayApi, startThrowAwayApp } from '@muster/too
 
 export interface SigningIn {
   readonly baseUrl: string;
-  /** The owner, as their token opens the API. */
+  /** A client with the owner's token. */
   readonly owner: Client;
-  /** Whether clients are told that the address of a document can be their id. */
+  /** Sets if the metadata says that the address of a document can be a client ID. */
   takesDocuments(does: boolean): void;
   stop(): Promise<void>;
 }
@@ -25,7 +28,7 @@ export interface SigningIn {
 const ownerEmail = 'ana@clients.example';
 const metadataPath = '/.well-known/oauth-authorization-server';
 
-/** Hands each request on as it came. */
+/** Forwards each request unchanged. */
 function openEdge(target: () => string, takesDocuments: () => boolean): Server {
   return createServer((asked, answer) => {
     const { url = '/', method = 'GET', headers } = asked;

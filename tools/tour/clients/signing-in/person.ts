@@ -1,9 +1,9 @@
-/** Who signs in in a real browser, and lets a client in as an agent of theirs. */
+/** A person who signs in with a real browser and approves a client as one of their agents. */
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { chromium } from 'playwright-core';
 
 export interface SigningPerson {
-  /** Answers what stood in the way; undefined where the client was let in and the browser went back to it. */
+  /** Approves the client. Returns the problem, or undefined if the browser returned to the client. */
   letIn(address: string, agentName: string): Promise<string | undefined>;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** One client at a time: it is let in from the bare address, calls as an agent, and is refused once its connection is ended. */
+/**
+ * Tries one client at a time. The client is approved from the bare address, calls as an agent, and is refused
+ * after its connection has ended.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -16,9 +19,12 @@ import { type SigningPerson } from './person.ts';
 export interface SignedIn {
   readonly name: string;
   readonly version: string;
-  /** By what the server knows it: `document`, `registration`, or the first and then the second. */
+  /**
+   * The client's way of registering at the server: `document`, `registration`, or the first and then the
+   * second.
+   */
   readonly registers: string;
-  /** Where the browser goes back to, without its port. */
+  /** The redirect address without its port. */
   readonly goesBackTo: string;
   readonly asksFor: string;
   readonly call: boolean;
@@ -32,9 +38,9 @@ const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\'
 
 interface Home {
   readonly folder: string;
-  /** Runs the client; `until` ends it, once that is so. */
+  /** Runs the client. Ends it as soon as `until` returns true. */
   run(args: readonly string[], until?: (said: string) => Promise<boolean>): Promise<string>;
-  /** What it had opened in a browser. */
+  /** Returns the address that the client opened in a browser. */
   opened(): Promise<string>;
   remove(): Promise<void>;
 }
@@ -61,7 +67,7 @@ async function makeHome(client: SigningClient, place: SigningPlace): Promise<Hom
   return {
     folder,
     run: async (args, until) => {
-      // Some log in at a terminal alone.
+      // Some clients log in only at a terminal.
       const words = [...command, ...args].map(quoted).join(' ');
       const line = until === undefined ? words : `stty cols 4000; ${words}`;
       const child = spawn(
@@ -86,7 +92,7 @@ async function makeHome(client: SigningClient, place: SigningPlace): Promise<Hom
       })();
       await Promise.race([ended, isOver]);
       if (until === undefined || child.exitCode !== null) await ended;
-      // One that was let in ends by itself; one that goes on is told to.
+      // An approved client exits by itself. A client that keeps running is killed.
       else await Promise.race([ended, pause(15_000).then(() => child.kill('SIGKILL'))]);
       return stripVTControlCharacters(said);
     },
@@ -101,7 +107,7 @@ interface LetIn {
   readonly trouble?: string;
 }
 
-/** Runs its login until the person has let it in. */
+/** Runs the client's login until the person has approved it. */
 async function logIn(
   home: Home,
   args: readonly string[],
@@ -111,7 +117,7 @@ async function logIn(
   let address = '';
   let letIn: Promise<string | undefined> | undefined;
   const said = await home.run(args, async (heard) => {
-    // Without a browser to open some say where to go.
+    // Some clients print the address if there is no browser to open.
     address = (await home.opened()) || (/navigate to: (\S+)\s/.exec(heard)?.[1] ?? '');
     if (address === '') return false;
     letIn = person.letIn(address, agent);
@@ -128,7 +134,10 @@ const withoutPort = (address: string): string =>
 const wayOf = (question: URLSearchParams): string =>
   (question.get('client_id') ?? '').startsWith('https:') ? 'document' : 'registration';
 
-/** Whether it called as that agent: by what its model was told, else by what it printed. */
+/**
+ * Returns true if the client called as this agent. It reads the messages to the client's model, or else the
+ * output.
+ */
 async function calls(
   client: SigningClient,
   home: Home,
@@ -159,7 +168,8 @@ export async function trySigningIn(
       if (client.setUp !== undefined) await home.run(client.setUp(place));
       letIn = await logIn(home, client.login(place), person, agent);
       ways.push(wayOf(letIn.question));
-      // A document that is not to be had from here: a machine without a network.
+      // Without a network the server cannot fetch the client's document. The second try offers only
+      // registration.
       if (letIn.trouble === undefined || ways[0] !== 'document') break;
     }
     if (home === undefined || letIn === undefined) throw new Error('nothing was tried');

@@ -12,7 +12,7 @@ import { seats } from './seats.ts';
 
 const afternoon: readonly EightStep[] = [joining, seats, projects, reviews, inboxes];
 
-/** Eight people found an organization of their own, and work in it by their roles. */
+/** Eight people create an organization and work in it according to their roles. */
 export async function spendAfternoon(
   instance: Instance,
   outing: Outing,

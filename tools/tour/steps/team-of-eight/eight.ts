@@ -6,7 +6,7 @@ import { type Instance } from '../../instance.ts';
 import { Journal } from '../../journal.ts';
 import { joinByToken, type Teammate, withPool } from '../../team.ts';
 
-/** The owner founds the organization; everyone else accepts an invitation. */
+/** The owner creates the organization. Everyone else accepts an invitation. */
 export const roles = {
   ...{ Hanna: 'owner', Ivo: 'admin', Jana: 'member', Kofi: 'member', Lea: 'member', Milo: 'member' },
   ...{ Nia: 'member', Omar: 'viewer' },
@@ -14,23 +14,23 @@ export const roles = {
 export type Person = keyof typeof roles;
 export const people = Object.keys(roles) as Person[];
 
-/** Too few for the last member. */
+/** One seat too few, so that the last member cannot join at first. */
 export const firstSeats = 6;
 
-/** Eight people with roles in an organization of their own. */
+/** Eight people with roles in their own organization. */
 export interface Eight {
   readonly orgSlug: string;
   readonly instance: Instance;
   readonly journal: Journal;
   readonly joined: Map<Person, Teammate>;
-  /** Number of notifications of each kind that each inbox must have. */
+  /** The number of notifications of each kind that each inbox must contain. */
   readonly inboxes: Map<Person, Partial<Record<NotificationKind, number>>>;
-  /** Ids that one step leaves to the next. */
+  /** IDs that one step passes to the next. */
   readonly ids: Map<'team' | 'project', string>;
   readonly checks: Check[];
 }
 
-/** Part of the afternoon. `run` returns a line that says what happened. */
+/** A part of the afternoon. `run` returns a line with its result. */
 export interface EightStep {
   readonly name: string;
   readonly run: (eight: Eight) => Promise<string>;
@@ -39,7 +39,7 @@ export interface EightStep {
 export const emailOf = ({ orgSlug }: Pick<Eight, 'orgSlug'>, name: string): string =>
   `${name.toLowerCase()}@${orgSlug}.example`;
 
-/** Founds the organization with its owner as the only member. */
+/** Creates the organization with its owner as the only member. */
 export async function foundEight(instance: Instance, orgSlug: string): Promise<Eight> {
   const owner = { email: emailOf({ orgSlug }, 'Hanna'), name: 'Hanna' };
   const eight: Eight = {
@@ -55,7 +55,7 @@ export async function foundEight(instance: Instance, orgSlug: string): Promise<E
   return eight;
 }
 
-/** Makes a token for a member or an agent of theirs, as an operator would. */
+/** Creates a token for a member or one of their agents, as an operator would. */
 export const joinAsOperator = (eight: Eight, name: Person, agent?: string): Promise<Teammate> =>
   withPool(eight.instance, (pool) =>
     joinByToken(pool, eight.instance, eight.journal, {
@@ -75,7 +75,7 @@ export function idOf({ ids }: Eight, kind: 'team' | 'project'): string {
   return id;
 }
 
-/** Adds a notification to what the inboxes of these people must have. */
+/** Adds a notification to the expected inboxes of these people. */
 export function expectNotice(eight: Eight, kind: NotificationKind, ...names: readonly Person[]): void {
   for (const name of names) {
     const inbox = eight.inboxes.get(name) ?? {};

@@ -10,7 +10,7 @@ import {
   type Person,
 } from './eight.ts';
 
-/** A broadcast goes to the team and one to everyone; then each person reads their inbox. */
+/** The team gets a broadcast, and the organization gets another. Then each person reads their inbox. */
 export const inboxes: EightStep = {
   name: 'Everyone reads their inbox',
   run: async (eight) => {
@@ -40,8 +40,9 @@ async function broadcast(eight: Eight): Promise<Check> {
 }
 
 /**
- * Compares an inbox with the notifications that it must have, and marks all as read. Returns their number. Notices that no
- * seat is left are not compared: when the worker counts seats decides who gets one.
+ * Compares an inbox with the expected notifications, marks all as read, and returns their number.
+ * Notifications of the kind `seat_limit` are not compared, because their recipients depend on when the worker
+ * counts seats.
  */
 async function readInbox(eight: Eight, name: Person, found: Check): Promise<number> {
   const { notifications } = person(eight, name).api;

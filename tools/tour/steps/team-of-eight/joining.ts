@@ -11,7 +11,7 @@ import {
 } from './eight.ts';
 import { joinByMail } from './mailbox.ts';
 
-/** The owner invites an admin, who invites the others; each joins by the link in their e-mail. */
+/** The owner invites an admin, who invites the others. Each of them joins by the link in their e-mail. */
 export const joining: EightStep = {
   name: 'Six come in by e-mail',
   run: async (eight) => {

@@ -9,7 +9,7 @@ import { type Eight, emailOf, type Person } from './eight.ts';
 const timeoutMs = 20_000;
 const pollingIntervalMs = 100;
 
-/** Returns the secret of the newest invitation to someone, once the worker has written it. */
+/** Returns the secret of the newest invitation to this person, after the worker has written the mail. */
 export async function secretFor(eight: Eight, name: string): Promise<string> {
   const { mailFolder } = eight.instance;
   const email = emailOf(eight, name);
@@ -23,7 +23,10 @@ export async function secretFor(eight: Eight, name: string): Promise<string> {
   throw new Error(`the worker wrote no invitation to ${email} to ${folder} within ${timeoutMs / 1000} s`);
 }
 
-/** The name of a mail begins with its time and ends with its recipient. */
+/**
+ * Finds the secret in the newest mail. The name of a mail file begins with its time and ends with its
+ * recipient.
+ */
 async function findSecret(folder: string, email: string): Promise<string | undefined> {
   const files = existsSync(folder) ? await readdir(folder) : [];
   const newestFirst = files
@@ -39,7 +42,7 @@ async function findSecret(folder: string, email: string): Promise<string | undef
   return undefined;
 }
 
-/** Follows the link in the e-mail, and joins with the token of the answer. */
+/** Follows the link in the e-mail, and joins with the token in the answer. */
 export async function joinByMail(eight: Eight, name: Person): Promise<void> {
   const { instance, journal, joined } = eight;
   const response = await fetch(`${instance.baseUrl}/invitations/accept`, {

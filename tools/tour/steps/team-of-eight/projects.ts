@@ -1,7 +1,7 @@
 import { Check } from '../../check.ts';
 import { answerTo, type Eight, type EightStep, expectNotice, idOf, person } from './eight.ts';
 
-/** A team gets a lead and a private project; two people outside ask for access. */
+/** A team gets a lead and a private project. Two people outside the team request access. */
 export const projects: EightStep = {
   name: 'A team works in private',
   run: async (eight) => {

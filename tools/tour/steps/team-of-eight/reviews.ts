@@ -13,7 +13,10 @@ import {
 const requiredApprovals = 2;
 const spec = '# Quiet hours\n\nNobody is called after ten.\n';
 
-/** A person and an agent work on a story; it is done once two people approve its current spec. */
+/**
+ * A person and an agent work on a story. The story can move to done after two people approve its current
+ * spec.
+ */
 export const reviews: EightStep = {
   name: 'A story passes its review',
   run: async (eight) => {
@@ -49,7 +52,7 @@ async function passReview(eight: Eight, storyId: string): Promise<Check> {
   const judge = async (name: Person, verdict: 'approved' | 'changes_requested', note?: string) => {
     const comment = note === undefined ? {} : { note };
     await person(eight, name).api.reviewers.setVerdict({ storyId, verdict, ...comment });
-    // The assignees, and the person who asked for the review.
+    // The assignees, and the person who requested the review, are notified.
     expectNotice(eight, 'review_verdict', 'Kofi', 'Lea', 'Jana');
   };
   const finish = () => answerTo(api.stories.updateStatus({ storyId, status: 'done' }));

@@ -4,7 +4,7 @@ import { joinByMail } from './mailbox.ts';
 
 const boughtSeats = firstSeats + 2;
 
-/** No seat is left for the last member until the owner buys more, after a look at the price. */
+/** No seat is left for the last member until the owner sees the price and buys more. */
 export const seats: EightStep = {
   name: 'Seats run out and are bought',
   run: async (eight) => {
