@@ -1,4 +1,4 @@
-/** The apps as they are, for what deploys them to be held against. */
+/** Reads facts about the apps, with which deployment files are compared. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type AppName, portsOfApps, repositoryRoot } from '@muster/tools';
@@ -18,18 +18,21 @@ export const appNames = Object.keys(portsOfApps) as AppName[];
 
 export const isApp = (name: string): name is AppName => name in portsOfApps;
 
-/** What an app takes from its environment, by its own words. */
+/** Returns the variables that an app reads from its environment, by the app's own configuration module. */
 export const configOf = async (app: AppName): Promise<AppConfig> =>
   (await import(path.join(repositoryRoot, 'apps', app, 'src/config.ts'))) as AppConfig;
 
-/** Addresses in variables that lead from one container to another; those with a dot in the name lead outside. */
+/**
+ * Returns addresses in variables that lead from one container to another. A host name with a dot leads
+ * outside.
+ */
 export const innerAddresses = (environment: Environment): URL[] =>
   Object.entries(environment)
     .filter(([name, value]) => name.endsWith('_URL') && URL.canParse(value))
     .map(([, value]) => new URL(value))
     .filter(({ hostname }) => !hostname.includes('.') && hostname !== 'localhost');
 
-/** The lines of a file of variables, as compose and kubectl read them. */
+/** Parses a file of variables as compose and kubectl do. */
 export async function readEnvironmentFile(file: string): Promise<Environment> {
   const lines = (await readFile(path.join(repositoryRoot, file), 'utf8')).split('\n');
   return Object.fromEntries(

@@ -1,4 +1,7 @@
-/** docker-compose.yml, held against its schema, the Dockerfile, the edge's configuration and what each app asks for. */
+/**
+ * Compares docker-compose.yml with its schema, the Dockerfile, the edge's configuration and the variables
+ * that each app reads.
+ */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -15,11 +18,11 @@ const files = ['docker-compose.yml', 'tools/deploy/compose.public.yml'];
 const secret = 'a'.repeat(48);
 
 let example: Readonly<Record<string, string>>;
-/** With every secret that has none yet. */
+/** The variables of .env.example, with a value for every empty secret. */
 let filledIn: Readonly<Record<string, string>>;
 let compose: Compose;
 let services: [string, ComposeService][];
-/** The apps, and the jobs, which run the commands of an app. */
+/** The apps, and the jobs that run an app's commands. */
 let ours: [string, ComposeService][];
 
 beforeAll(async () => {
@@ -42,10 +45,10 @@ describe.each(files)('%s', (file) => {
       validateSchema: false,
       allErrors: true,
     });
-    // The schema still has the keyword of older drafts.
+    // The schema still contains a keyword of older drafts, which this validator refuses.
     ajv.removeKeyword('id');
     const sites = { API_SITE: 'a.example', DOCS_SITE: 'd.example', LICENSE_SITE: 'l.example' };
-    // The name of the project came later than this schema.
+    // This version of the schema does not know the name of the project.
     const { name = 'muster', ...rest } = await readCompose(file, { ...filledIn, ...sites });
     expect(name).toBe('muster');
     ajv.validate(composeSpec.composeSchema, rest);
@@ -92,7 +95,7 @@ describe.each(appNames)('%s', (app) => {
     const elsewhere = ['PORT', 'METRICS_PORT', 'HOST', 'SITE_FOLDER', 'HOME_PATH', 'DEMO_ACCOUNT'];
     const given = Object.keys(environmentOf(app));
     expect(Object.keys(environment).filter((name) => ![...given, ...elsewhere].includes(name))).toEqual([]);
-    // What others say is none of Compose's business.
+    // Variables of other programs are not set by Compose.
     expect(given.filter((name) => elsewhere.includes(name))).toEqual([]);
   });
 
@@ -117,7 +120,7 @@ it('gives jobs what the app takes whose commands they run', async () => {
 it('runs the commands of licenses, and migrates unless told another', async () => {
   const { entrypoint, command } = compose.services['migrate-licenses'] ?? {};
   expect([entrypoint, command]).toEqual([['/usr/local/bin/node', 'cli.js'], ['migrate']]);
-  // The timer of the machine, as the guide has it.
+  // The line for the machine's cron that the guide shows.
   expect(await readText('docs/guides/running-it.md')).toMatch(
     /^\d+ \d+ \* \* \* cd .* && docker compose run --rm migrate-licenses purge$/m,
   );
@@ -152,7 +155,8 @@ it('has an edge with one address for the API and the gateway, and one each for t
   for (const app of behind) {
     expect(compose.services[app]?.networks).toContain('front');
   }
-  // Compose stops what depends on a service while it replaces that, and the edge is what lets calls wait.
+  // Compose would stop the edge while it replaces a service on which the edge depends. The edge must keep
+  // running, because it holds calls meanwhile.
   expect(compose.services['edge']?.depends_on).toBeUndefined();
   const sites = [...text.matchAll(/^\{\$(\w+):(\S+)\} \{$/gm)].map(([, name = '', site]) => [name, site]);
   expect(Object.fromEntries(sites)).toEqual(environmentOf('edge'));
@@ -163,7 +167,7 @@ it('has an edge with one address for the API and the gateway, and one each for t
 it('lets nobody in but through the edge, and Postgres and Redis out to nobody', () => {
   const listening = services.filter(([, { ports }]) => ports !== undefined);
   expect(listening.map(([name]) => name)).toEqual(['grafana', 'edge']);
-  // Of monitoring, this machine alone.
+  // Monitoring can only be reached from this machine.
   expect(compose.services['grafana']?.ports).toEqual(['127.0.0.1:3000:3000']);
   for (const name of ['postgres', 'redis']) expect(compose.services[name]?.networks).toEqual(['back']);
   expect(compose.networks?.['back']).toEqual({ internal: true });
@@ -193,10 +197,10 @@ it('gives no container more than it needs', () => {
       security_opt: ['no-new-privileges:true'],
     });
     expect(service.privileged).toBeUndefined();
-    // Of no program of ours.
+    // Our programs add no capability.
     if (name !== 'edge') expect(service.cap_add).toBeUndefined();
   }
-  // As the owner of the tables only who migrates; the others as a login of their own.
+  // Only migrations use the login that owns the tables. Each other program has its own login.
   const logins = ours.flatMap(([name, { environment = {} }]) =>
     environment['DATABASE_URL'] === undefined ? [] : [[name, new URL(environment['DATABASE_URL']).username]],
   );
@@ -221,7 +225,7 @@ it('brings Prometheus and Grafana for those who ask for them, with the shipped r
   expect(targets.toSorted()).toEqual(watched.toSorted());
   for (const app of appNames) expect(compose.services[app]?.networks).toContain('front');
   expect([prometheus?.networks, grafana?.networks]).toEqual([['front'], ['front']]);
-  // The links of alerts begin with it.
+  // The address with which the links of alerts begin.
   expect(config.global.external_labels).toEqual({ docs_url: '${DOCS_URL}' });
   expect(prometheus?.environment).toEqual({ DOCS_URL: example['DOCS_URL'] });
   expect(prometheus?.volumes).toContain(

@@ -1,4 +1,4 @@
-/** The compose files, with the variables in them filled in as compose does it. */
+/** Reads the compose files and replaces their variables as Compose does. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -38,7 +38,7 @@ const variable = /\$\{(?<name>\w+)(?::(?<kind>[-?])(?<instead>[^}]*))?\}/g;
 
 export interface Use {
   readonly name: string;
-  /** Compose refuses to start without it. */
+  /** True if Compose refuses to start without the variable. */
   readonly isRequired: boolean;
   readonly hasInstead: boolean;
 }
@@ -64,7 +64,10 @@ function fillIn(text: string, from: Environment): string {
   );
 }
 
-/** Throws where a variable that has to be there is empty. Compose too fills in what was parsed, so that it stays text. */
+/**
+ * Reads a compose file. Throws if a required variable is empty. Like Compose, it replaces variables after
+ * parsing, so that the values stay text.
+ */
 export async function readCompose(file: string, from: Environment): Promise<Compose> {
   const parsed: unknown = parse(await readText(file), { merge: true });
   const filledIn = JSON.stringify(parsed, (_key, value: unknown) =>

@@ -1,4 +1,7 @@
-/** The Dockerfile without Docker: read by its parser, and one of its builds done step by step in an empty folder. */
+/**
+ * Tests the Dockerfile without Docker. A parser reads it, and one of its builds runs step by step in an empty
+ * folder.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
@@ -100,7 +103,7 @@ describe.each(appNames)('the image of %s', (app) => {
     const copied = copiesOf(instructionsOf(app)).filter(({ from }) => from !== 'node');
     const sources = copied.flatMap(({ from, sources: some }) => some.map((source) => `${from} ${source}`));
     expect(sources).toContain(`build-${app} /work/dist/apps/${app}`);
-    // A folder for mails, which is empty.
+    // An empty folder for mails.
     expect(sources.filter((source) => !source.endsWith(' /work/mail'))).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-/** The Dockerfile as stages, and what of the repository reaches a build. */
+/** Parses the Dockerfile into stages, and finds the files of the repository that reach a build. */
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import dockerignore from '@balena/dockerignore';
@@ -12,7 +12,7 @@ const ignored = dockerignore
 
 interface Stage {
   readonly name: string;
-  /** The image or the stage that it goes on from. */
+  /** The image or the stage on which this stage is based. */
   readonly base: string;
   readonly instructions: readonly Instruction[];
 }
@@ -25,13 +25,13 @@ export const stages: readonly Stage[] = parsed.getInstructions().reduce<Stage[]>
     return [...found, { name: instruction.getBuildStage() ?? base, base, instructions: [] }];
   }
   const last = found.at(-1);
-  // What stands before the first FROM are arguments.
+  // Instructions before the first FROM are arguments.
   return last === undefined
     ? found
     : [...found.slice(0, -1), { ...last, instructions: [...last.instructions, instruction] }];
 }, []);
 
-/** What an image is made of each: the last stages, by the names of the programs. */
+/** The final stages by the names of their programs. Each becomes an image. */
 export const programs: readonly string[] = stages
   .filter(({ name, base }) => (base === 'service' || base === 'program') && name !== 'service')
   .map(({ name }) => name);
@@ -42,7 +42,7 @@ export function stageOf(name: string): Stage {
   return stage;
 }
 
-/** The instructions of a stage and of those that it goes on from, in the order in which they hold. */
+/** Returns the instructions of a stage, preceded by those of the stages on which it is based. */
 export function instructionsOf(name: string): readonly Instruction[] {
   const { base, instructions } = stageOf(name);
   return stages.some((stage) => stage.name === base)
@@ -50,7 +50,7 @@ export function instructionsOf(name: string): readonly Instruction[] {
     : instructions;
 }
 
-/** The last of its kind counts. */
+/** Returns the last instruction of this kind, which overrides earlier ones. */
 export const lastOf = (stage: string, keyword: string): Instruction | undefined =>
   instructionsOf(stage).findLast((instruction) => instruction.getKeyword() === keyword);
 
@@ -62,14 +62,14 @@ export const variablesOf = (stage: string): Readonly<Record<string, string>> =>
       .map((property) => [property.getName(), property.getValue() ?? '']),
   );
 
-/** The words of `ENTRYPOINT ["…"]` and of the command of a HEALTHCHECK. */
+/** Returns the words of `ENTRYPOINT ["…"]` or of the command of a HEALTHCHECK. */
 export function wordsOf(instruction: Instruction | undefined): string[] {
   const text = instruction?.getArgumentsContent() ?? '';
   return text.includes('[') ? (JSON.parse(text.slice(text.indexOf('['))) as string[]) : [];
 }
 
 export interface CopyStep {
-  /** The stage that it copies from; undefined: what is built. */
+  /** The stage from which it copies. Undefined if it copies from the repository. */
   readonly from: string | undefined;
   readonly sources: readonly string[];
   readonly to: string;
@@ -89,10 +89,10 @@ export function copyStep(instruction: Instruction): CopyStep {
 export const copiesOf = (instructions: readonly Instruction[]): CopyStep[] =>
   instructions.filter((instruction) => instruction.getKeyword() === 'COPY').map(copyStep);
 
-/** Whether a file of the repository stays out of the build. */
+/** Returns true if .dockerignore excludes the file from the build. */
 export const isIgnored = (file: string): boolean => file !== '' && ignored.ignores(file);
 
-/** The files and folders of the repository that a source means and that reach the build. */
+/** Returns the files and folders of the repository that match a source and reach the build. */
 export async function matchesOf(source: string): Promise<string[]> {
   const found = await Array.fromAsync(glob(source, { cwd: repositoryRoot }));
   return found.filter((file) => !isIgnored(file)).toSorted();

@@ -1,4 +1,4 @@
-// The Caddyfile that ships, in a Caddy of this machine, before a service that restarts.
+// Tests the shipped Caddyfile in a Caddy of this machine, in front of a service that restarts.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const tried = program === undefined ? describe.skip : describe;
 const versionIn = (text: string): string => /\d+\.\d+(\.\d+)?/.exec(text)?.[0] ?? '';
 const isAtLeast = (version: string, least: string): boolean =>
   version.localeCompare(least, 'en', { numeric: true }) >= 0;
-/** Older ones cannot send a body a second time (caddyserver/caddy#7546). */
+/** Older versions cannot send a body a second time (caddyserver/caddy#7546). */
 const leastForBodies = '2.11.2';
 const sendsBodiesAgain =
   program !== undefined &&
@@ -24,7 +24,7 @@ const sendsBodiesAgain =
 const logger = pino({ level: 'silent' });
 
 it('is a Caddy that sends bodies again, and the guide says the least that does', async () => {
-  // The tag of a minor version is its newest patch.
+  // The tag of a minor version is that version's newest patch.
   const [, tag = ''] = /image: caddy:(\S+)/.exec(await readText('docker-compose.yml')) ?? [];
   expect(isAtLeast(`${versionIn(tag)}.99`, leastForBodies)).toBe(true);
   expect(await readText('docs/guides/upgrading.md')).toContain(`needs version ${leastForBodies} or newer`);
@@ -37,7 +37,7 @@ tried('the edge', () => {
   let port: number;
   let service: Service | undefined;
   let calls = 0;
-  /** The reader of the last stream. */
+  /** Resolves when the reader of the last stream has left. */
   let left: Promise<unknown> | undefined;
 
   async function start(): Promise<void> {
@@ -109,7 +109,7 @@ tried('the edge', () => {
     expect((await count(method)).status).toBe(200);
     await stop();
     const waiting = Array.from({ length: 20 }, () => count(method));
-    // Each of them has been refused at least once by then.
+    // After this pause each of the waiting calls has been refused at least once.
     await new Promise((resolve) => setTimeout(resolve, 500));
     await start();
     const answers = await Promise.all(waiting);

@@ -1,4 +1,4 @@
-/** The Kubernetes manifests, held against Kubernetes' own schemas, the apps, and one another. */
+/** Compares the Kubernetes manifests with Kubernetes' own schemas, with the apps, and with each other. */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -47,7 +47,7 @@ const podOf = (app: string): Pod | undefined => pods.find(({ name }) => name ===
 const secretOf = (name: string): Promise<Environment> =>
   readEnvironmentFile(`${secretsFolder}/${name}.env.example`);
 
-/** As the container has it, with the secrets of the example. */
+/** Returns the container's environment, with the example's secrets. */
 async function environmentOf(pod: Pod | undefined): Promise<Environment> {
   const parts = (pod?.container?.envFrom ?? []).map(async ({ configMapRef, secretRef }) =>
     secretRef?.name === undefined
@@ -189,7 +189,7 @@ describe.each(appNames)('%s', (app) => {
     const { readConfig } = await configOf(app);
     const notice = readConfig(await environmentOf(pod)).DRAIN_NOTICE_MILLIS;
     const { periodSeconds = 10, failureThreshold = 3 } = pod?.container?.readinessProbe ?? {};
-    // The notice is long enough to be noticed.
+    // The drain notice lasts longer than the readiness probe needs to notice it.
     expect(notice).toBeGreaterThan(periodSeconds * failureThreshold * 1_000);
     const graceMillis = (pod?.spec?.terminationGracePeriodSeconds ?? 0) * 1_000;
     expect(graceMillis).toBeGreaterThan(notice + longestStopMillis);
@@ -202,7 +202,7 @@ describe.each(appNames)('%s', (app) => {
     expect(deployment?.spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
     const scaler = named('HorizontalPodAutoscaler', app) as IHorizontalPodAutoscaler | undefined;
     expect(scaler?.spec.scaleTargetRef.name ?? app).toBe(app);
-    // One of them says how many there are, and not both.
+    // Either the deployment or the scaler sets the number of replicas, not both.
     const said = [deployment?.spec?.replicas, scaler?.spec.minReplicas].filter(
       (count) => count !== undefined,
     );
@@ -366,7 +366,7 @@ describe('the network', () => {
       const { port } = new URL(address);
       expect({ name, port, may: mayCall(pod, Number(port)) }).toEqual({ name, port, may: true });
     }
-    // Names are looked up by all.
+    // Every pod may look up names.
     expect(mayCall(pod, 53)).toBe(true);
   });
 });

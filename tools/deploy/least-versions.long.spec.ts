@@ -1,4 +1,7 @@
-/** The least Postgres and Redis: what refuses older ones, and every place that names them. */
+/**
+ * Tests the minimum versions of Postgres and Redis: each service refuses older ones, and every page and file
+ * names the same version.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -17,7 +20,7 @@ const secret = 'a'.repeat(48);
 let postgres: Postgres;
 let redis: Redis;
 let lines: AlteringLine[];
-/** What a service is given that stands on servers which are too old. */
+/** The variables of a service whose servers report too old versions. */
 let environment: Readonly<Record<string, string>>;
 beforeAll(async () => {
   [postgres, redis] = await Promise.all([startPostgres({ durable: false }), startRedis({ durable: false })]);
@@ -42,7 +45,7 @@ const start = async (app: string) => {
     env: { ...programEnvironment(), ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' }, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // It was not refused.
+  // The service started although it should have refused.
   createInterface(child.stdout).on('line', (line) => line.includes('listening') && child.kill());
   const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   return [child.exitCode, said.replaceAll(/(?<=(PostgreSQL|Redis) \d)[\d.]+$/gm, '…')];
@@ -58,7 +61,7 @@ describe('a server that is too old', () => {
     ['license-service', ofPostgres + ofRedis],
     ['sign-in', ofPostgres],
   ])('ends the start of %s with a sentence and exit code 1', async (app, said) => {
-    // BullMQ says a word of its own.
+    // BullMQ also prints its own message.
     expect(await start(app)).toEqual([1, expect.stringContaining(said)]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A database as it is deployed: an owner who is no superuser, the logins of tools/deploy/postgres, the migrations as the
- * images run them, and services that work with no more than their logins may.
+ * Tests a database as it is deployed: an owner without superuser rights, the logins of tools/deploy/postgres,
+ * and migrations as the images run them. The services must work with only the rights of their logins.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ let redis: Redis;
 let cli: TrialImage;
 let licenses: TrialImage;
 
-/** What psql does with the file: `\getenv` names a variable, `:'name'` is its value as a literal. */
+/** Does what psql does with the file: `\getenv` reads a variable, and `:'name'` is its value as a literal. */
 async function runLogins(url: string): Promise<void> {
   const text = await readFile(path.join(repositoryRoot, 'tools/deploy/postgres/logins.sql'), 'utf8');
   const names = [...text.matchAll(/^\\getenv (\w+) [A-Z_]+$/gm)].map(([, name]) => name);
@@ -136,7 +136,7 @@ describe('with its own login', () => {
     const main = path.join(licenses.folder, licenses.entrypoint.at(-1) ?? '');
     const service = await start('license-service', 'license_service', licenseSecrets, main);
     expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject(well);
-    // What it may not do it does not try.
+    // The service tries nothing that its login may not do.
     expect(service.tail()).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** The Kubernetes manifests, read, and held against the schemas and the types of Kubernetes and KEDA. */
+/** Reads the Kubernetes manifests and compares them with the schemas and types of Kubernetes and KEDA. */
 import { readdir, readFile, rm, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import ts from 'typescript';
@@ -24,7 +24,7 @@ export interface Kustomization {
 export interface Folder {
   readonly name: string;
   readonly kustomization: Kustomization;
-  /** Every other YAML file in it. */
+  /** Every other YAML file in the folder. */
   readonly files: readonly string[];
   readonly manifests: readonly Manifest[];
 }
@@ -45,7 +45,9 @@ export async function readFolder(name: string): Promise<Folder> {
   return { name, kustomization, files, manifests };
 }
 
-/** Where the types of a kind are: `apps/v1` in one package, those of others in packages of their own. */
+/**
+ * The packages that contain the types of other API groups. `apps/v1` and similar groups are in one package.
+ */
 const packages: readonly (readonly [group: string, name: string])[] = [
   ['keda.sh/', '@kubernetes-models/keda'],
   ['monitoring.coreos.com/', '@kubernetes-models/prometheus-operator'],
@@ -58,7 +60,7 @@ function moduleOf(apiVersion: string): string {
 
 type Model = new (data: unknown) => { validate(): void };
 
-/** Throws where a value is missing or is none that the field can have. */
+/** Throws if a value is missing or is not valid for its field. */
 export async function validate(manifest: Manifest): Promise<void> {
   const models = (await import(moduleOf(manifest.apiVersion))) as Readonly<Record<string, Model | undefined>>;
   const model = models[manifest.kind];
@@ -66,7 +68,10 @@ export async function validate(manifest: Manifest): Promise<void> {
   new model(manifest).validate();
 }
 
-/** What the compiler says of the manifests as values of their types: it knows the fields that a schema would let pass. */
+/**
+ * Returns the compiler's errors for the manifests as values of their types. It finds unknown fields, which a
+ * schema accepts.
+ */
 export async function typeFaults(manifests: readonly Manifest[]): Promise<string[]> {
   const folder = path.join(repositoryRoot, 'dist/deploy');
   const file = path.join(folder, `manifests-${process.pid}.ts`);

@@ -1,6 +1,6 @@
 /**
- * What a build of the Dockerfile does, step by step in a folder instead of an image, with the packages that are installed
- * here in the place of `npm ci`.
+ * Runs the steps of a Dockerfile build in a folder instead of an image. It uses the packages that are
+ * installed here instead of `npm ci`.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
@@ -24,13 +24,13 @@ import {
 } from './dockerfile.ts';
 
 export interface TrialImage {
-  /** What /app is in the image. */
+  /** The content of /app in the image. */
   readonly folder: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** What it starts, without Node itself. */
+  /** The arguments of ENTRYPOINT, without Node itself. */
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
-  /** Asks what HEALTHCHECK asks, of a service with these variables. */
+  /** Runs the HEALTHCHECK against a service with these variables. */
   readonly isWell: (environment: Readonly<Record<string, string>>) => Promise<boolean>;
   readonly remove: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ const withoutNode = (words: readonly string[]): string[] => {
   return words.slice(1);
 };
 
-/** The image of an app. */
+/** Builds the image of an app as a folder. */
 export async function buildImage(app: string): Promise<TrialImage> {
   const root = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-image-')));
   const folder = path.join(root, 'app');

@@ -1,4 +1,4 @@
-/** What CI runs of others is what was looked at: a tag can be moved, a commit cannot. */
+/** Tests that CI runs foreign actions only at a reviewed commit. A tag can be moved, a commit cannot. */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
@@ -17,7 +17,7 @@ it('names every action of others by its commit, with the version beside it', asy
   for (const one of uses) expect(one).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });
 
-/** Steps of a job of the release, as YAML has them. */
+/** Returns the jobs of the release workflow with their steps, parsed from YAML. */
 const jobs = async () => {
   const { jobs: all } = parse(await readFile(path.join(folder, 'release.yml'), 'utf8')) as {
     jobs: Record<

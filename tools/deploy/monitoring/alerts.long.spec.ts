@@ -1,4 +1,7 @@
-/** The alerts by Prometheus' own arithmetic: alerts.test.yaml says when each fires, when it does not yet, and that all is quiet while all is well. */
+/**
+ * Tests the alerts with Prometheus' own unit tests. alerts.test.yaml states when each alert fires, when it
+ * does not fire yet, and that none fires while everything is well.
+ */
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -46,7 +49,7 @@ it('takes no call for slow that waits because it was asked to', () => {
   expect(asked.length).toBeGreaterThan(3);
   for (const selector of asked.flatMap(selectorsIn))
     expect(mayWait.filter((operation) => isCounted(selector, operation))).toEqual([]);
-  // As tools, and by other names.
+  // The operations' names as tools, and the tools that have other names.
   const [slow] = selectorsIn(asked[0] ?? '');
   const byTools = [...mayWait.map((name) => name.replaceAll('.', '_')), 'wait_for', 'call_read_operation'];
   expect(byTools.filter((tool) => slow === undefined || isCounted(slow, tool))).toEqual([]);

@@ -1,4 +1,4 @@
-/** A collector of traces: an HTTP server that takes OTLP in JSON, and keeps what it is sent. */
+/** A collector of traces: an HTTP server that accepts OTLP in JSON and keeps everything it receives. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -9,10 +9,10 @@ export interface CollectedSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the first span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
-  /** As OTLP numbers them. */
+  /** The span kind by its OTLP number. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, Value>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
@@ -49,7 +49,7 @@ const attributesOf = (pairs: readonly KeyValue[]): Readonly<Record<string, Value
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** As they came, with all that might stand in them. */
+  /** The received bodies, unparsed, so that specs can search them for secrets. */
   readonly bodies: readonly string[];
   readonly headers: readonly IncomingHttpHeaders[];
   close(): Promise<void>;

@@ -1,4 +1,7 @@
-/** The panels of the Grafana dashboard, with the queries that each sends to Prometheus. Grafana writes dashboard.json when the dashboard is exported. */
+/**
+ * The panels of the Grafana dashboard, with the queries that each sends to Prometheus. dashboard.json is an
+ * export of Grafana.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 

@@ -1,4 +1,4 @@
-/** What /metrics says, as names and the labels of their series. */
+/** Parses the text of /metrics into series with their names and labels. */
 
 export interface Series {
   readonly metric: string;

@@ -1,4 +1,7 @@
-/** What an installation of a spec stands on: a Postgres and a Redis of its own, and an organization with somebody in it. */
+/**
+ * The servers and data of a spec's installation: a Postgres and a Redis of its own, and an organization with
+ * a member.
+ */
 import { createPool, type Pool } from '@muster/driver';
 import { migrate } from '@muster/migrations';
 import { createOrganization, createToken } from '@muster/organizations';
@@ -7,7 +10,7 @@ import { startPostgres, startRedis } from '@muster/tools';
 export interface Ground {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** As the owner of the tables, who sees all. */
+  /** A pool of the tables' owner, who can read everything. */
   readonly owner: Pool;
   readonly orgId: string;
   /** The owner of the organization. */

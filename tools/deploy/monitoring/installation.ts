@@ -1,4 +1,4 @@
-/** All services as processes of their own, for what looks at them from outside. */
+/** Starts all services as separate processes, for specs that observe them from outside. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { freePort } from '@muster/testing/ports';
 import { type AppName, sourcesOf, startThrowAwayApp, type ThrowAwayApp } from '@muster/tools';
 import { type Environment } from '../apps.ts';
 
-/** Docs and console take their pages from a build, and count nothing of their own. */
+/** Docs and console are left out. They serve built pages and export no metrics of their own. */
 export const watchedApps = [
   'coordination-api',
   'mcp-gateway',
@@ -17,14 +17,14 @@ export const watchedApps = [
 export type WatchedApp = (typeof watchedApps)[number];
 
 export interface InstallationOptions {
-  /** Of a login that owns a migrated database. */
+  /** The address of a migrated database, with the login that owns it. */
   readonly databaseUrl: string;
-  /** One of its own: the queues of two installations have the same names. */
+  /** A Redis that no other installation uses, because the queues of two installations have equal names. */
   readonly redisUrl: string;
-  /** For all of them. */
+  /** Variables for all services. */
   readonly environment?: Environment;
   readonly onLine?: (app: WatchedApp, line: string) => void;
-  /** Starts their sources, with options for Node itself. */
+  /** Starts the services from their sources instead of bundles, with these options for Node. */
   readonly ofSources?: { readonly nodeOptions: readonly string[] };
 }
 
@@ -33,13 +33,13 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
-/** Starts them, and returns once each is ready. */
+/** Starts the services, and returns when all are ready. */
 export async function startInstallation(options: InstallationOptions): Promise<Installation> {
   const { databaseUrl, redisUrl, environment = {}, onLine, ofSources } = options;
   const mailFolder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
   const started: ThrowAwayApp[] = [];
   const stop = async (): Promise<void> => {
-    // Who calls goes before who is called.
+    // Stops callers before the services that they call.
     for (const app of started.toReversed()) await app.stop();
     await rm(mailFolder, { recursive: true, force: true });
   };
@@ -75,7 +75,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
         ...{ BASE_URL: 'https://muster.example', MAIL_FOLDER: mailFolder },
       }),
     ] as const;
-    // Those that do start are to be stopped where another does not.
+    // Waits for all, so that the started services are stopped if another one fails.
     await Promise.allSettled(starting);
     const [api, worker, licenses, signIn] = await Promise.all(starting);
     const gateway = await start('mcp-gateway', { COORDINATION_API_URL: api.url }, gatewayPort);

@@ -1,11 +1,14 @@
-/** What the services write: who did what, how it ended and how long it took; nothing that anybody wrote, and no secret. */
+/**
+ * Tests the logs of the services. They contain the actor, the operation, its result and its duration. They
+ * contain no text that users wrote, and no secret.
+ */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@muster/testing';
 import { type Ground, openGround } from './ground.ts';
 import { type Installation, startInstallation, type WatchedApp } from './installation.ts';
 
-/** Several processes start, on a machine that may be busy: this only ends what hangs. */
+/** Starting several processes may take long on a busy machine. The timeout only ends tests that hang. */
 jest.setTimeout(240_000);
 
 interface Line extends Readonly<Record<string, unknown>> {
@@ -46,7 +49,7 @@ const api = (operation: string, params: object, headers: Record<string, string> 
 
 beforeAll(async () => {
   ground = await openGround();
-  // Quotes the address that it refuses, as mail servers do.
+  // Quotes the refused address, as mail servers do.
   mailServer = createServer((socket) => {
     socket.write('220 mail.example\r\n');
     socket.on('error', () => undefined);

@@ -1,4 +1,7 @@
-/** The dashboard and the alerts, held against what the services export, the formats they are in, and the guide. */
+/**
+ * Compares the dashboard and the alerts with the metrics that the services export, with their file formats,
+ * and with the guide.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,7 +22,7 @@ import { type Installation, startInstallation, watchedApps } from './installatio
 import { hasPrometheus, startPrometheus } from './prometheus.ts';
 import { type Matcher, type Selector, selectorsIn } from './promql.ts';
 
-/** Several processes start, on a machine that may be busy: this only ends what hangs. */
+/** Starting several processes may take long on a busy machine. The timeout only ends tests that hang. */
 jest.setTimeout(240_000);
 
 const read = (file: string): Promise<string> => readFile(path.join(repositoryRoot, file), 'utf8');
@@ -40,21 +43,21 @@ const ofPanels = panels.flatMap(({ title, queries: asked }) =>
 );
 const queries = [...alerts.map(({ alert, expr }): [string, string] => [alert, expr]), ...ofPanels];
 
-/** Seen only while something is wrong, which is what they are asked for. */
+/** Label values that appear only while something is wrong. Queries ask for them on purpose. */
 const whenWrong: Readonly<Record<string, readonly string[]>> = {
   code: Object.keys(errorStatus),
   outcome: ['failed', 'unknown_license_key', 'invalid_license_key', 'too_many_attempts', 'ok'],
   reason: [...Object.keys(reasons), 'overload'],
 };
 
-/** Without series as long as nothing of the kind happens, or waits. */
+/** Returns true if the query has no series while nothing fails and nothing waits. */
 const isOfWhatWentWrong = (query: string): boolean =>
   selectorsIn(query).every(
     ({ metric, matchers }) =>
       metric.startsWith('muster_outbox_') || matchers.some(({ label }) => label in whenWrong),
   );
 
-/** What of a matcher no series could ever have. */
+/** Returns the values of a matcher that no series can have. */
 function strayValues({ label, operator, value }: Matcher, seen: readonly string[]): string[] {
   const isPattern = operator.endsWith('~');
   if (label === 'operation') {
@@ -66,11 +69,11 @@ function strayValues({ label, operator, value }: Matcher, seen: readonly string[
   return values.filter((one) => !seen.includes(one) && !(whenWrong[label] ?? []).includes(one));
 }
 
-/** What the selector asks for that nobody exports. */
+/** Returns the metrics and labels of a selector that no service exports. */
 function strayIn({ metric, matchers, groupedBy }: Selector, exported: readonly Series[]): string[] {
   const series = exported.filter((one) => one.metric === metric);
   if (series.length === 0) return [metric];
-  // Apps that were not started for this export it as well.
+  // Apps that this test did not start export this metric as well.
   const ofEveryApp = metric === 'process_start_time_seconds' ? appNames : [];
   const has = (label: string): boolean => series.some(({ labels }) => label in labels);
   const labels = [...matchers.map(({ label }) => label), ...groupedBy];
@@ -133,7 +136,8 @@ describe('what the services export', () => {
         ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
         params: { name, arguments: args },
       });
-    // One of everything: done, refused, followed by a job, given up, and turned away.
+    // One call of every kind: successful, refused, followed by a job, followed by a dead job, and rejected by
+    // a limit.
     await post(`${api.url}/api/members/invite`, { email: 'eve@example.com', role: 'member' });
     await post(`${api.url}/api/stories/get`, { storyId: 'NONE-1' });
     await tool('session_identity', {});
@@ -211,7 +215,7 @@ describe('what the services export', () => {
     const waiting = async (): Promise<string | undefined> =>
       /^muster_pool_waiting\{.*\} (\d+)$/m.exec(await metrics.registry.metrics())?.[1];
     await pool.query('select 1');
-    // As the look at what a service stands on does, in the same turn.
+    // Waits for a connection in the same turn of the event loop, as the health check does.
     const looking = pool.query('select 1');
     expect(await waiting()).toBe('0');
     await looking;
@@ -265,7 +269,7 @@ describe('the alerts', () => {
       );
       const sections = (await read('docs/guides/monitoring.md')).split(/^### /m).slice(1);
       const section = sections.find((text) => text.startsWith(`${one.alert}\n`));
-      // What it means and what to do.
+      // The section explains the alert and says what to do.
       expect(section?.length).toBeGreaterThan(200);
     },
   );
@@ -286,7 +290,7 @@ describe('the dashboard', () => {
     expect(new Set(places).size).toBe(places.length);
     const shown = dashboard.filter(({ type }) => type !== 'row');
     expect(shown.filter(({ description = '' }) => description === '')).toEqual([]);
-    // The reader chooses the data source; an exported dashboard may name the one of its author.
+    // The reader chooses the data source. An exported dashboard may name its author's data source.
     for (const { datasource } of shown)
       expect(datasource).toEqual({ type: 'prometheus', uid: '${datasource}' });
   });

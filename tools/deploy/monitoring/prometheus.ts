@@ -1,4 +1,4 @@
-/** Prometheus itself, where this machine has it: with the configuration that Compose gives it. */
+/** Starts Prometheus, if this machine has it, with the configuration that Compose uses. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,13 +17,13 @@ const [server, tool] = [findProgram(['prometheus']), findProgram(['promtool'])];
 
 export const hasPrometheus = server !== undefined && tool !== undefined;
 
-/** What promtool says; throws where it is against it. */
+/** Returns promtool's output. Throws if promtool reports an error. */
 export async function promtool(...args: string[]): Promise<string> {
   const { stdout } = await run(tool ?? 'promtool', args);
   return stdout;
 }
 
-/** The rules and the configuration in one folder, as in its container. */
+/** Creates a folder with the rules and the configuration, as in the container. */
 export async function configurationFolder(
   change: (configuration: Record<string, unknown>) => object = (same) => same,
 ): Promise<string> {
@@ -41,17 +41,17 @@ export interface Rule {
 }
 
 export interface Prometheus {
-  /** The state of each target, by its address. */
+  /** Returns the state of each target by its address. */
   targets(): Promise<Record<string, string>>;
   rules(): Promise<readonly Rule[]>;
-  /** The values of the series that answer a query. */
+  /** Returns the values of the series that match a query. */
   query(promql: string): Promise<number[]>;
-  /** External labels, as they were read. */
+  /** Returns the configuration with its external labels as Prometheus read it. */
   configuration(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts it with the shipped configuration, on other targets and without patience. */
+/** Starts Prometheus with the shipped configuration, but with other targets and short intervals. */
 export async function startPrometheus(
   targets: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -70,7 +70,7 @@ export async function startPrometheus(
       `--config.file=${folder}/prometheus.yml`,
       `--storage.tsdb.path=${folder}/data`,
       `--web.listen-address=127.0.0.1:${port}`,
-      // From 3 on it does so by itself.
+      // Version 3 does this by default.
       ...(isOld ? ['--enable-feature=expand-external-labels'] : []),
     ],
     { env: { ...process.env, ...environment }, stdio: 'ignore' },

@@ -1,4 +1,4 @@
-/** PromQL, read by Prometheus' own grammar: whether it is any, and which series it asks for. */
+/** Parses PromQL by Prometheus' own grammar: checks its syntax and finds the series that it selects. */
 import { parser } from '@prometheus-io/lezer-promql';
 
 export interface Matcher {
@@ -10,7 +10,7 @@ export interface Matcher {
 export interface Selector {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
-  /** Labels that the aggregations around it keep. */
+  /** Labels that the surrounding aggregations keep. */
   readonly groupedBy: readonly string[];
 }
 
@@ -18,7 +18,7 @@ type Node = ReturnType<typeof parser.parse>['topNode'];
 
 const children = (node: Node, name: string): Node[] => node.getChildren(name);
 
-/** Every node of that name below. */
+/** Yields every descendant node of this name. */
 function* below(node: Node, name: string): Generator<Node> {
   for (let child = node.firstChild; child !== null; child = child.nextSibling) {
     if (child.name === name) yield child;
@@ -26,7 +26,7 @@ function* below(node: Node, name: string): Generator<Node> {
   }
 }
 
-/** Throws where it is none. */
+/** Returns the selectors of a query. Throws if it is not valid PromQL. */
 export function selectorsIn(promql: string): Selector[] {
   const { topNode } = parser.parse(promql);
   for (const error of below(topNode, '⚠'))
@@ -34,7 +34,7 @@ export function selectorsIn(promql: string): Selector[] {
   const text = ({ from, to }: Node): string => promql.slice(from, to);
   const unquoted = (node: Node): string => text(node).slice(1, -1);
 
-  /** Labels named in `by (…)` of what encloses it: a series has to have them. */
+  /** Labels named in `by (…)` of the surrounding aggregations. A series must have them. */
   const groupedAround = (node: Node): string[] => {
     const labels: string[] = [];
     for (let at = node.parent; at !== null; at = at.parent) {

@@ -1,4 +1,7 @@
-/** Traces through all services, as a collector gets them; and that without one there is nothing of them. */
+/**
+ * Tests that a collector receives traces that span all services, and that without a collector nothing of
+ * OpenTelemetry is loaded.
+ */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { jobNames } from '@muster/jobs';
@@ -9,7 +12,7 @@ import { type CollectedSpan, type Collector, spanKind, startCollector } from './
 import { type Ground, openGround } from './ground.ts';
 import { type Installation, type InstallationOptions, startInstallation } from './installation.ts';
 
-/** Several processes start, on a machine that may be busy: this only ends what hangs. */
+/** Starting several processes may take long on a busy machine. The timeout only ends tests that hang. */
 jest.setTimeout(240_000);
 
 let ground: Ground;
@@ -24,7 +27,7 @@ const start = (more: Partial<InstallationOptions> = {}): Promise<Installation> =
 const rows = async <Row extends object>(sql: string, ...parameters: unknown[]): Promise<Row[]> =>
   (await ground.owner.query<Row>(sql, parameters)).rows;
 
-/** A tool of the gateway, called by its front door on the API. */
+/** Calls a tool of the gateway at its public address on the API. */
 async function callTool(
   { apps }: Installation,
   name: string,
@@ -76,7 +79,7 @@ describe('with a collector', () => {
 
   const ofTrace = (traceId: string): CollectedSpan[] =>
     collector.spans.filter((span) => span.traceId === traceId);
-  /** The services and names from a span up to where its trace began. */
+  /** Returns the services and names of a span and its ancestors, up to the start of the trace. */
   const lineOf = (span: CollectedSpan | undefined, of: readonly CollectedSpan[]): string[] => {
     const line: string[] = [];
     const byId = new Map(of.map((one) => [one.spanId, one]));
@@ -142,7 +145,8 @@ describe('with a collector', () => {
   });
 
   it('shows a job that answers many in the trace of the first, with links to the others', async () => {
-    // A worker that waits for the rows' lock finds all of them claimed together by the relay.
+    // One statement inserts the rows, so the relay claims them together. The worker waits for their row locks
+    // and then finds all of them.
     const parents = ['a', 'b', 'c'].map((letter) => `00-${letter.repeat(32)}-${letter.repeat(16)}-01`);
     await rows(
       `insert into outbox (org_id, id, topic, payload, trace_parent)
@@ -193,7 +197,7 @@ describe('with a collector', () => {
       headers: { authorization: `Bearer ${ground.person.token}` },
     });
     expect(answer.status).toBe(200);
-    // What was not sent yet goes out when it stops.
+    // The service sends its remaining spans when it stops.
     await api.stop();
     const operation = collector.spans.find(
       ({ name, parentSpanId }) => name === 'session.identity' && parentSpanId === '',
@@ -225,7 +229,10 @@ describe('with a collector', () => {
 });
 
 describe('without one', () => {
-  /** Prints what sources load of OpenTelemetry besides its names, which prom-client brings along; a bundle has loaded all. */
+  /**
+   * Prints the modules of OpenTelemetry that the sources load, except for its API package, which prom-client
+   * imports. Bundles cannot show this, because they contain all modules.
+   */
   const watcher = `data:text/javascript,${encodeURIComponent(`
     import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {

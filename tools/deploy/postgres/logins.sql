@@ -1,5 +1,5 @@
--- The logins of the services, each with no more than it needs; run once by psql, as the login that will migrate.
--- Migrations make the roles that are missing here, and grant them what they may do.
+-- Creates the logins of the services, each with only the rights it needs. Run it once by psql, as the login
+-- that will migrate. Migrations create the missing roles and grant their rights.
 \getenv api_password API_DATABASE_PASSWORD
 \getenv worker_password WORKER_DATABASE_PASSWORD
 \getenv license_password LICENSE_DATABASE_PASSWORD
