@@ -20,8 +20,8 @@ const files = (
 ).flat();
 
 /**
- * The findings in migrations from before the first release, beside which no older code runs. From the first
- * release on this list may only shrink.
+ * The findings in migrations from before the first release, beside which no older code runs. After the first
+ * release this list may only shrink.
  */
 const fromTheStart: Readonly<Record<string, readonly string[]>> = {
   '0002_products': [

@@ -45,7 +45,7 @@ export async function contractingIn(sql: string): Promise<Finding[]> {
 const outside = /^-- outside a transaction: \S/;
 
 /**
- * Lists the faults of a migration that is marked to run outside a transaction. Such a migration may stop
+ * Lists the faults of a migration that is marked to run outside a transaction. The migration may stop
  * anywhere and then starts again from the beginning. It may therefore only build indexes, and must drop each
  * of them first.
  */
@@ -212,8 +212,8 @@ function isDemanded(column: ColumnDef): boolean {
 }
 
 /**
- * Answers true if every column is new. Code that does not know a new column leaves it empty, which violates
- * no constraint.
+ * Answers true if the table or every column is new. Code that does not know a new column leaves it empty,
+ * which violates no constraint.
  */
 const onlyOfNew = (table: string, columns: readonly string[], { tables, columns: made }: Made): boolean =>
   tables.has(table) || (columns.length > 0 && columns.every((column) => made.has(`${table}.${column}`)));
